@@ -1,0 +1,154 @@
+//! A fact as the gate or the shell states it, and the body it is sealed into. Pure.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::behavior::taxonomy::Mutability;
+use crate::policy::rule::Decision;
+use crate::wire::digest::Digest;
+
+/// What kind of fact it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    ServerStart,
+    ServerEnd,
+    Host,
+    Attach,
+    Detach,
+    Tools,
+    Policy,
+    DecisionAsked,
+    Decision,
+    Forward,
+    Outcome,
+    Withdrawn,
+    Fault,
+    Checkpoint,
+}
+
+/// What was finally decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictWord {
+    Approve,
+    Deny,
+}
+
+/// Who or what decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    Default,
+    Rule,
+    Operator,
+    Approver,
+    Scope,
+    Expiry,
+    Cancel,
+    Shutdown,
+    Fault,
+    Observe,
+}
+
+/// One fact. `None` where a field does not apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Milliseconds since 1970, UTC.
+    pub time: i64,
+    pub kind: Kind,
+    pub server: Arc<str>,
+    /// One run of one wrapper.
+    pub session: Arc<str>,
+    pub ticket: Option<String>,
+    pub tool: Option<String>,
+    pub badge: Option<Mutability>,
+    /// The behavioral identity, 16 hex characters.
+    pub identity: Option<String>,
+    pub ruling: Option<Decision>,
+    pub verdict: Option<VerdictWord>,
+    pub by: Option<By>,
+    pub rule: Option<String>,
+    /// Of the call's line, line end aside.
+    pub digest: Option<Digest>,
+    /// Microseconds; written as `latency_ms` with three decimals.
+    pub latency_us: Option<u64>,
+    /// The exact JSON text of the arguments, not yet redacted.
+    pub arguments: Option<String>,
+    /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
+    pub detail: Vec<(&'static str, Value)>,
+}
+
+impl Entry {
+    /// A fact with nothing but when, what and where.
+    pub fn new(time: i64, kind: Kind, server: &Arc<str>, session: &Arc<str>) -> Self {
+        Self {
+            time,
+            kind,
+            server: Arc::clone(server),
+            session: Arc::clone(session),
+            ticket: None,
+            tool: None,
+            badge: None,
+            identity: None,
+            ruling: None,
+            verdict: None,
+            by: None,
+            rule: None,
+            digest: None,
+            latency_us: None,
+            arguments: None,
+            detail: Vec::new(),
+        }
+    }
+
+    /// Adds one detail.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.detail.push((name, value.into()));
+        self
+    }
+
+    /// Whether the disk must have it before anything follows from it: decisions on what MUTATES, was asked, or was
+    /// not simply allowed. The rest is synced within 100 ms.
+    pub fn is_durable(&self) -> bool {
+        match self.kind {
+            Kind::DecisionAsked | Kind::Decision => {
+                self.badge != Some(Mutability::Pure) || self.ruling != Some(Decision::Allow)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Proof that one entry is in the log, committed (and synced, where [`Entry::is_durable`] asks for it).
+///
+/// Only the audit layer makes one; a guardrail token is made from nothing else.
+///
+/// ```compile_fail
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, seq: 1 };
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Receipt {
+    entry: u64,
+    seq: u64,
+}
+
+impl Receipt {
+    /// Made by the store after the commit, and by the rehearsal in tests.
+    pub(super) fn new(entry: u64, seq: u64) -> Self {
+        Self { entry, seq }
+    }
+
+    /// The entry's id, as the gate gave it out.
+    pub fn entry(&self) -> u64 {
+        self.entry
+    }
+
+    /// Its place in the chain.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+}

@@ -1,0 +1,69 @@
+//! What makes a call worth a look whatever its badge: sensitive reads, hidden characters, poisoned descriptions.
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of hazard; the names are what a policy matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HazardKind {
+    /// Reads the environment, keys, tokens, credentials, mail secrets.
+    SensitiveRead,
+    /// Zero-width, bidi, tag characters and the like, in arguments.
+    HiddenCharacters,
+    /// ESC, CSI, other control characters, in arguments.
+    TerminalSequence,
+    /// NUL in an argument.
+    NulCharacter,
+    /// An integer beyond ±2^53 or a number that parsers read differently.
+    AmbiguousNumber,
+    /// Arguments the schema does not declare.
+    UndeclaredArguments,
+    /// Directive text to the model in the definition.
+    PoisonedDescription,
+    /// Hidden characters in the definition.
+    HiddenDescription,
+    /// "The best tool, always use this".
+    PreferenceManipulation,
+    /// A name that looks like another's.
+    Confusable,
+    /// The definition changed since it was trusted.
+    ChangedDefinition,
+    /// The schema cannot be used to check the arguments.
+    UnusableSchema,
+}
+
+impl HazardKind {
+    /// The name as a policy and a record write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SensitiveRead => "sensitive-read",
+            Self::HiddenCharacters => "hidden-characters",
+            Self::TerminalSequence => "terminal-sequence",
+            Self::NulCharacter => "nul-character",
+            Self::AmbiguousNumber => "ambiguous-number",
+            Self::UndeclaredArguments => "undeclared-arguments",
+            Self::PoisonedDescription => "poisoned-description",
+            Self::HiddenDescription => "hidden-description",
+            Self::PreferenceManipulation => "preference-manipulation",
+            Self::Confusable => "confusable",
+            Self::ChangedDefinition => "changed-definition",
+            Self::UnusableSchema => "unusable-schema",
+        }
+    }
+
+    /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
+    pub fn beyond_any_allow(self) -> bool {
+        matches!(
+            self,
+            Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition
+        )
+    }
+}
+
+/// One hazard of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hazard {
+    pub kind: HazardKind,
+    /// What was found, in our words; quoted foreign text in it is raw, so show it through the visible renderer.
+    pub what: String,
+}

@@ -1,0 +1,41 @@
+//! The behavioral identity: three words, and their hash.
+
+use serde::{Deserialize, Serialize};
+
+use super::taxonomy::{Action, Mutability, OutputDomain};
+use crate::wire::digest::Digest;
+
+/// The three words. The hash is the first 16 hex characters of SHA-256 over `mutability|action|output_domain`
+/// (behavioral identity paper, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Identity {
+    pub mutability: Mutability,
+    pub action: Action,
+    pub output_domain: OutputDomain,
+}
+
+impl Identity {
+    /// What nobody knows: treated as MUTATES.
+    pub const UNKNOWN: Self = Self {
+        mutability: Mutability::Mutates,
+        action: Action::Unknown,
+        output_domain: OutputDomain::Unknown,
+    };
+
+    /// The hash, 16 lower-case hex characters.
+    pub fn hash(&self) -> String {
+        Digest::of(self.to_string().as_bytes()).short()
+    }
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}|{}|{}",
+            self.mutability.word(),
+            self.action.word(),
+            self.output_domain.word()
+        )
+    }
+}

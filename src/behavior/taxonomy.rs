@@ -1,0 +1,119 @@
+//! The words of an identity: mutability, action, output domain, and the unhashed content type.
+//!
+//! The first values are the behavioral identity paper's (Table 2); EXECUTE, SEND, MOVE, MESSAGE, MONEY, INFRA, MODEL
+//! and UNKNOWN are ours, for what the paper says it leaves open.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
+
+        impl $name {
+            /// Every value, in the order of the taxonomy.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word as hashed, recorded and shown.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// Reads the word; exact upper case only.
+            pub fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+words! {
+    /// Whether calling changes anything that outlives the call. The badge.
+    Mutability {
+        /// Changes nothing, neither remotely nor in a local file, browser or session.
+        Pure = "PURE",
+        /// Creates, changes, deletes, sends, executes, spends; and whatever nobody knows.
+        Mutates = "MUTATES",
+    }
+}
+
+words! {
+    /// What the call does.
+    Action {
+        /// Fetches named things, or lists them.
+        Read = "READ",
+        /// Finds by a query among many.
+        Search = "SEARCH",
+        /// Makes a new thing.
+        Create = "CREATE",
+        /// Changes parts of a thing.
+        Update = "UPDATE",
+        /// Removes a thing.
+        Delete = "DELETE",
+        /// Joins one thing into another.
+        Merge = "MERGE",
+        /// Replaces a thing's whole content.
+        Overwrite = "OVERWRITE",
+        /// Adds at the end of a thing.
+        Append = "APPEND",
+        /// Runs code, commands, jobs; starts and stops things.
+        Execute = "EXECUTE",
+        /// Delivers a message, a payment, an order, a notification.
+        Send = "SEND",
+        /// Moves, renames, transfers.
+        Move = "MOVE",
+        /// Nobody knows.
+        Unknown = "UNKNOWN",
+    }
+}
+
+words! {
+    /// What comes back.
+    OutputDomain {
+        /// Records, metrics, generic structured data.
+        Data = "DATA",
+        /// Text, a file, media, a document.
+        Content = "CONTENT",
+        /// Listings, trees, schemas, configuration.
+        Structure = "STRUCTURE",
+        /// Differences between versions.
+        Diff = "DIFF",
+        /// Pull or merge requests.
+        Pr = "PR",
+        /// Issues, tickets, tasks.
+        Issue = "ISSUE",
+        /// Branches, tags, commits.
+        Ref = "REF",
+        /// Repositories.
+        Repo = "REPO",
+        /// Users, accounts, members.
+        User = "USER",
+        /// Mail, chat, notifications, comments.
+        Message = "MESSAGE",
+        /// Payments, orders, prices, balances.
+        Money = "MONEY",
+        /// Hosts, containers, clusters, networks, deployments.
+        Infra = "INFRA",
+        /// Models, runs, predictions.
+        Model = "MODEL",
+        /// Only an acknowledgement.
+        Ack = "ACK",
+        /// Nobody knows.
+        Unknown = "UNKNOWN",
+    }
+}
+
+words! {
+    /// The kind of content; not hashed. Catches what the three words cannot (the paper's one uncaught error).
+    ContentType {
+        /// Readable text.
+        Text = "TEXT",
+        /// Images, audio, archives: bytes.
+        Binary = "BINARY",
+        /// JSON, tables, records.
+        Structured = "STRUCTURED",
+        /// Nobody knows.
+        Unknown = "UNKNOWN",
+    }
+}

@@ -1,0 +1,4 @@
+//! What a server can do: typed signatures, schemas, capability sets. Pure.
+
+pub mod schema;
+pub mod types;

@@ -1,0 +1,1 @@
+//! The TUI over all wrapped servers: model, update, views. No bytes, no way to reach a server.

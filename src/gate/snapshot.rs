@@ -1,0 +1,80 @@
+//! A held call as the operator sees it: data only, no bytes that could be forwarded. Foreign text in it is raw.
+
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::ContentType;
+use crate::policy::decide::Ruling;
+use crate::wire::digest::Digest;
+
+/// One held call. Times are milliseconds since 1970, UTC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// `SERVER-N`.
+    pub ticket: String,
+    pub server: String,
+    pub tool: String,
+    /// The server's display name for the tool.
+    pub title: Option<String>,
+    /// The server's description of the tool.
+    pub description: Option<String>,
+    /// Rust notation; `None` for a tool nobody described.
+    pub signature: Option<String>,
+    pub identity: Identity,
+    pub content_type: ContentType,
+    pub evidence: Vec<Evidence>,
+    pub disputed: bool,
+    pub hazards: Vec<Hazard>,
+    /// Our own line on what it does, from identity and arguments.
+    pub effect: String,
+    /// Why it is asked, and by which rule.
+    pub ruling: Ruling,
+    pub safe: Safe,
+    /// The exact JSON text of the arguments.
+    pub arguments: String,
+    /// Keys of the arguments that the schema does not declare.
+    pub undeclared: Vec<String>,
+    /// Of the bytes that will be forwarded.
+    pub digest: Digest,
+    /// Length of the whole line, line end aside.
+    pub bytes: u64,
+    pub arrived: i64,
+    /// When it is denied for want of an answer; `None` means it waits as long as the host does.
+    pub deadline: Option<i64>,
+    /// Who asks: the host's own name and version.
+    pub host: Option<String>,
+    /// Why one careless key must not approve it; `None` when one key may do.
+    pub danger: Option<String>,
+    /// The digest of the line as received, when the operator has edited it since.
+    pub edited_from: Option<Digest>,
+    /// The original arguments' text, when edited.
+    pub original_arguments: Option<String>,
+}
+
+/// The three checks of `Safe(agent, tool, state)`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Safe {
+    pub capability: Check,
+    pub guardrail: Check,
+    pub session: Check,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    pub state: CheckState,
+    /// What was found, in our words.
+    pub what: String,
+}
+
+/// How a check stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    Holds,
+    /// Not yet: it waits for the operator.
+    Pending,
+    Fails,
+}

@@ -1,0 +1,1 @@
+//! The shell around the gate: tokio, processes, threads, the clock.

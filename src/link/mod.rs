@@ -1,0 +1,3 @@
+//! Interposer to console: messages, the runtime folder, sockets, peer checks.
+
+pub mod message;

@@ -1,0 +1,6 @@
+//! What MCP says on the wire, per protocol revision: lifecycle, tool definitions, results. Pure.
+
+pub mod lifecycle;
+pub mod result;
+pub mod revision;
+pub mod tool;

@@ -1,0 +1,5 @@
+//! Call and behavior to ruling. Pure: a policy has no human, no file, no clock.
+
+pub mod decide;
+pub mod parse;
+pub mod rule;

@@ -1,0 +1,1 @@
+//! framing: attacks to come.

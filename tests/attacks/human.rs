@@ -1,0 +1,1 @@
+//! human: attacks to come.

@@ -1,0 +1,7 @@
+//! One test per row of the threat table, same id. The table opens this file.
+
+mod framing;
+mod human;
+mod process;
+mod screen;
+mod server_words;

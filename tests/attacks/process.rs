@@ -1,0 +1,1 @@
+//! process: attacks to come.

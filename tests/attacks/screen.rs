@@ -1,0 +1,1 @@
+//! screen: attacks to come.

@@ -1,0 +1,1 @@
+//! server_words: attacks to come.

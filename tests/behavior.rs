@@ -1,0 +1,1 @@
+//! behavior: tests to come.

@@ -1,0 +1,1 @@
+//! capability: tests to come.

@@ -1,0 +1,1 @@
+//! histories: tests to come.

@@ -1,0 +1,1 @@
+//! playbook: tests to come.

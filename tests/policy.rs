@@ -1,0 +1,1 @@
+//! policy: tests to come.

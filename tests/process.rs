@@ -1,0 +1,1 @@
+//! process: tests to come.

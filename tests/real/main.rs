@@ -1,0 +1,1 @@
+//! real: tests to come.

@@ -1,0 +1,1 @@
+//! tidy: tests to come.
