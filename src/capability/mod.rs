@@ -1,4 +1,5 @@
 //! What a server can do: typed signatures, schemas, capability sets. Pure.
 
 pub mod schema;
+pub mod scope;
 pub mod types;

@@ -19,6 +19,11 @@ impl Line {
         &self.bytes
     }
 
+    /// Consumes the line for its bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The bytes without `\n` or `\r\n`: what is read, shown and digested.
     pub fn content(&self) -> &[u8] {
         let end = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
