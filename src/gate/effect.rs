@@ -2,9 +2,9 @@
 
 use crate::audit::record::Entry;
 use crate::gate::event::{ConsoleId, Side};
+use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
-use crate::link::message::{Activity, Settled};
 use crate::wire::call::Call;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
@@ -27,7 +27,11 @@ pub enum Effect {
     /// Tell every console that a call waits no longer.
     Settle(Settled),
     /// Tell one console that its decision or edit came to nothing.
-    Refuse { console: ConsoleId, ticket: String, why: String },
+    Refuse {
+        console: ConsoleId,
+        ticket: String,
+        why: String,
+    },
     /// Show something that passed (only while a console is attached).
     Show(Box<Activity>),
     /// Send [`crate::gate::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.

@@ -1,3 +1,337 @@
 //! The heart: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
+//!
+//! Reading order: `event`, `effect`, `token`, then `hold` (a call arrives), `decide` (a verdict and its record),
+//! `answer` (the server's side), `ending` (withdrawals, the two ends).
 
+pub mod answer;
+pub mod answers;
+pub mod catalog;
+pub mod deadline;
+pub mod decide;
+pub mod effect;
+pub mod effect_line;
+pub mod ending;
+pub mod event;
+pub mod flight;
+pub mod held;
+pub mod hold;
+pub mod judge;
+pub mod records;
+pub mod report;
+pub mod show;
 pub mod snapshot;
+pub mod token;
+
+use std::sync::Arc;
+
+use catalog::Catalog;
+use effect::Effect;
+use event::{Event, Now, Side};
+use flight::Flights;
+use held::Table;
+use judge::BeforeTool;
+use report::Status;
+
+use crate::audit::record::{Entry, Kind};
+use crate::behavior::conclude::Trust;
+use crate::capability::scope::Scope;
+use crate::mcp::lifecycle::Lifecycle;
+use crate::wire::call::Call;
+
+/// What happens to a call that must be asked while no console is attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unattended {
+    /// It waits for one, until its deadline.
+    #[default]
+    Wait,
+    /// It is denied at once.
+    Deny,
+}
+
+/// Whether questions are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// They are.
+    #[default]
+    Enforce,
+    /// They are recorded and let pass (`--observe`); denials still hold.
+    Observe,
+}
+
+/// What a gate is told once. Times are microseconds.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub server: Arc<str>,
+    /// One run of one wrapper; also what its tokens are bound to.
+    pub session: Arc<str>,
+    /// Chance, for the ids of our own requests.
+    pub nonce: Arc<str>,
+    pub approval_timeout: u64,
+    pub host_timeout: Option<u64>,
+    pub unattended: Unattended,
+    pub mode: Mode,
+    pub trust: Trust,
+    pub scope: Scope,
+}
+
+/// The state of one wrapper.
+pub struct Gate {
+    config: Config,
+    before_tool: BeforeTool,
+    policy_digest: Arc<str>,
+    policy_banner: Option<String>,
+    lifecycle: Lifecycle,
+    catalog: Catalog,
+    held: Table,
+    flights: Flights,
+    /// Ids of entries given out so far.
+    entries: u64,
+    attached: usize,
+    status: Status,
+    /// The log's trouble, until an entry gets through again.
+    log_trouble: Option<Arc<str>>,
+    wake: u64,
+    host_gone: bool,
+    server_gone: Option<String>,
+    host_recorded: bool,
+}
+
+impl Gate {
+    /// A gate that has seen nothing yet.
+    pub fn new(config: Config, before_tool: BeforeTool) -> Self {
+        let mut gate = Self {
+            catalog: Catalog::new(config.trust, Arc::clone(&config.nonce)),
+            config,
+            before_tool: BeforeTool::Unregistered,
+            policy_digest: "".into(),
+            policy_banner: None,
+            lifecycle: Lifecycle::default(),
+            held: Table::default(),
+            flights: Flights::default(),
+            entries: 0,
+            attached: 0,
+            status: Status::default(),
+            log_trouble: None,
+            wake: u64::MAX,
+            host_gone: false,
+            server_gone: None,
+            host_recorded: false,
+        };
+        gate.register(before_tool);
+        gate
+    }
+
+    /// Takes one event; its consequences come out, to be performed in order.
+    #[must_use]
+    pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
+        let mut out = Vec::new();
+        match event {
+            Event::Started {
+                server,
+                command,
+                pid,
+            } => self.started(now, server, &command, pid, &mut out),
+            Event::HostLine(line) => self.host_line(now, line, &mut out),
+            Event::HostOverlong { head, bytes, cap } => {
+                self.host_overlong(now, &head, bytes, cap, &mut out)
+            }
+            Event::HostPartial { bytes } => self.host_partial(now, bytes, &mut out),
+            Event::ServerLine(line) => self.server_line(now, line, &mut out),
+            Event::ServerStreamed {
+                gist,
+                bytes,
+                digest,
+            } => self.server_streamed(now, &gist, bytes, digest, &mut out),
+            Event::Decided {
+                ticket,
+                digest,
+                verdict,
+                who,
+                console,
+            } => {
+                self.decided(
+                    now,
+                    decide::Said {
+                        ticket,
+                        digest,
+                        who,
+                        console,
+                    },
+                    verdict,
+                    &mut out,
+                );
+            }
+            Event::Edited {
+                ticket,
+                digest,
+                arguments,
+                who,
+                console,
+            } => {
+                self.edited(
+                    now,
+                    decide::Said {
+                        ticket,
+                        digest,
+                        who,
+                        console,
+                    },
+                    &arguments,
+                    &mut out,
+                );
+            }
+            Event::Recorded(receipt) => self.recorded(now, &receipt, &mut out),
+            Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
+            Event::PolicyChanged(policy) => {
+                self.register(BeforeTool::Policy(policy));
+                self.policy_changed(now, &mut out);
+            }
+            Event::Woke => self.woke(now, &mut out),
+            Event::Attached { who, attached } => {
+                self.attended(now, Kind::Attach, &who, attached, &mut out)
+            }
+            Event::Detached { who, attached } => {
+                self.attended(now, Kind::Detach, &who, attached, &mut out)
+            }
+            Event::Intruded { what } => {
+                let entry = self
+                    .entry(now, Kind::Fault)
+                    .with("what", "turned away from the console's socket");
+                self.record(entry.with("reason", what), &mut out);
+            }
+            Event::Closed {
+                side: Side::Host,
+                how,
+            } => self.host_closed(now, &how, &mut out),
+            Event::Closed {
+                side: Side::Server,
+                how,
+            } => self.server_closed(now, how, &mut out),
+            Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
+        }
+        out
+    }
+
+    /// How the wrapper stands.
+    pub fn status(&self) -> Status {
+        let mut status = self.status.clone();
+        status.waiting = self
+            .held
+            .iter()
+            .filter(|held| matches!(held.stage, held::Stage::Asking { .. }))
+            .count() as u64;
+        status.phase = self.lifecycle.phase().to_owned();
+        status.host = self
+            .lifecycle
+            .host()
+            .map(|(name, version)| format!("{name} {version}"));
+        status.banner = match &self.log_trouble {
+            Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
+            None => self.policy_banner.clone(),
+        };
+        status
+    }
+
+    /// Every call that waits for an operator, oldest first: for a console that attaches.
+    pub fn snapshots(&self) -> Vec<snapshot::Snapshot> {
+        self.held
+            .iter()
+            .filter_map(|held| self.snapshot(held))
+            .collect()
+    }
+
+    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
+    pub fn wants_whole(&self) -> usize {
+        const LIST: usize = 64 << 20;
+        const CHECKED: usize = 1 << 20;
+        if self.catalog.is_listening() {
+            LIST
+        } else if self.flights.wants_whole_answers() {
+            CHECKED
+        } else {
+            0
+        }
+    }
+
+    /// Whether nothing is held and nothing waits for the log.
+    pub fn is_quiet(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    fn register(&mut self, before_tool: BeforeTool) {
+        if let BeforeTool::Policy(policy) = &before_tool {
+            self.policy_digest = policy.digest.short().into();
+            self.policy_banner.clone_from(&policy.banner);
+        }
+        self.before_tool = before_tool;
+    }
+
+    fn started(
+        &mut self,
+        now: Now,
+        server: Arc<str>,
+        command: &[String],
+        pid: u32,
+        out: &mut Vec<Effect>,
+    ) {
+        self.config.server = server;
+        let mut entry = self
+            .entry(now, Kind::ServerStart)
+            .with("command", command.to_vec())
+            .with("pid", pid)
+            .with("policy", self.policy_digest.as_ref());
+        if self.config.mode == Mode::Observe {
+            entry = entry.with("mode", "observe");
+        }
+        self.record(entry, out);
+    }
+
+    fn attended(
+        &mut self,
+        now: Now,
+        kind: Kind,
+        who: &str,
+        attached: usize,
+        out: &mut Vec<Effect>,
+    ) {
+        self.attached = attached;
+        let entry = self
+            .entry(now, kind)
+            .with("operator", who)
+            .with("attached", attached);
+        self.record(entry, out);
+    }
+
+    fn policy_changed(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let mut entry = self
+            .entry(now, Kind::Policy)
+            .with("policy", self.policy_digest.as_ref());
+        if let Some(banner) = &self.policy_banner {
+            entry = entry.with("banner", banner.as_str());
+        }
+        self.record(entry, out);
+    }
+
+    /// Appends to the log and gives the entry's id.
+    fn record(&mut self, entry: Entry, out: &mut Vec<Effect>) -> u64 {
+        self.entries += 1;
+        out.push(Effect::Record(self.entries, Box::new(entry)));
+        self.entries
+    }
+
+    /// Asks to be woken by `at` at the latest.
+    fn wake_by(&mut self, at: u64, out: &mut Vec<Effect>) {
+        if at < self.wake {
+            self.wake = at;
+            out.push(Effect::WakeAt(at));
+        }
+    }
+
+    /// The host's name and version, as this request or the handshake gave them.
+    fn host_of<'a>(&'a self, call: &'a Call) -> Option<(&'a str, &'a str)> {
+        match &call.meta().client {
+            Some((name, version)) => Some((name, version)),
+            None => self.lifecycle.host(),
+        }
+    }
+}

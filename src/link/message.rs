@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::record::{By, VerdictWord};
-use crate::behavior::taxonomy::Mutability;
 use crate::gate::snapshot::Snapshot;
-use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
+
+pub use crate::gate::report::{
+    Activity, ActivityKind, Direction, OperatorVerdict, Settled, Status,
+};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
@@ -50,78 +51,6 @@ pub struct Wrapper {
     pub observe: bool,
 }
 
-/// How a held call ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
-    pub ticket: String,
-    pub time: i64,
-    /// `None`: withdrawn without a verdict.
-    pub verdict: Option<VerdictWord>,
-    pub by: By,
-    /// The operator's name and console, or the reason.
-    pub who: String,
-}
-
-/// One thing that passed, for the Activity screen. `what` and `tool` are foreign text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Activity {
-    pub time: i64,
-    pub direction: Direction,
-    pub kind: ActivityKind,
-    /// The method, or the tool's name for a call.
-    pub what: String,
-    pub ticket: Option<String>,
-    pub badge: Option<Mutability>,
-    pub ruling: Option<Decision>,
-    pub verdict: Option<VerdictWord>,
-    pub by: Option<By>,
-    pub rule: Option<String>,
-    pub bytes: u64,
-    pub latency_us: Option<u64>,
-    /// The server or we answered with an error.
-    pub failed: bool,
-}
-
-/// Which way a message went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    ToServer,
-    ToHost,
-}
-
-/// What kind of thing passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ActivityKind {
-    /// A call was decided (approved or denied).
-    Call,
-    /// A call's answer came.
-    Outcome,
-    Request,
-    Notification,
-    Response,
-    /// A line that was refused.
-    Refused,
-}
-
-/// How a wrapper stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    pub waiting: u64,
-    pub calls: u64,
-    pub approved_by_policy: u64,
-    pub approved_by_operator: u64,
-    pub denied: u64,
-    pub refused_lines: u64,
-    /// Opening, Active, Closed, or Stateless.
-    pub phase: String,
-    /// The host's own name and version.
-    pub host: Option<String>,
-    /// A broken policy, an unwritable log: what is wrong and how to mend it.
-    pub banner: Option<String>,
-}
-
 /// From a console to a wrapper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
@@ -144,18 +73,5 @@ pub enum FromConsole {
         ticket: String,
         digest: Digest,
         arguments: String,
-    },
-}
-
-/// What the operator decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "kebab-case")]
-pub enum OperatorVerdict {
-    /// `unread`: approved without having seen it all; recorded as such.
-    Approve {
-        unread: bool,
-    },
-    Deny {
-        reason: String,
     },
 }

@@ -12,7 +12,7 @@ pub enum Sorted {
     /// Anything else that is canonical: passes as it is.
     Plain(Plain),
     /// Never forwarded; answered.
-    Refused(Refusal),
+    Refused { refusal: Refusal, line: Line },
     /// Only white space: no message; dropped without a word.
     Blank,
 }

@@ -1,0 +1,204 @@
+//! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
+
+use memchr::memmem;
+
+use super::Gate;
+use super::catalog::Heard;
+use super::effect::{Effect, Passing};
+use super::event::Now;
+use super::flight::Flight;
+use super::records::result_word;
+use super::report::{ActivityKind, Direction};
+use crate::mcp::result::Answer;
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::{self, Gist};
+
+/// Beyond this size `structuredContent` is not checked against the output schema.
+const CHECKED: usize = 1 << 20;
+
+impl Gate {
+    pub(super) fn server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+        let content = line.content();
+        let bytes = content.len() as u64;
+        match message::peek(content) {
+            Gist::Response { id, failed } => {
+                self.lifecycle.on_server_line(
+                    &Gist::Response {
+                        id: id.clone(),
+                        failed,
+                    },
+                    content,
+                );
+                match self.catalog.hear(now, &id, failed, content) {
+                    Heard::Relay => {}
+                    Heard::More(question) => {
+                        out.push(Effect::Query(question));
+                        if let Some(at) = self.catalog.wake_at() {
+                            self.wake_by(at, out);
+                        }
+                        return;
+                    }
+                    Heard::Done => {
+                        self.described(now, out);
+                        return;
+                    }
+                }
+                match self.flights.land(&id) {
+                    Some(flight) => self.landed(now, &flight, &line, failed, out),
+                    None => self.show_plain(
+                        now,
+                        Direction::ToHost,
+                        ActivityKind::Response,
+                        "response",
+                        bytes,
+                        out,
+                    ),
+                }
+            }
+            Gist::Notification { method, .. } => {
+                if method == "notifications/tools/list_changed" {
+                    self.catalog.changed();
+                }
+                self.show_plain(
+                    now,
+                    Direction::ToHost,
+                    ActivityKind::Notification,
+                    &method,
+                    bytes,
+                    out,
+                );
+            }
+            Gist::Request { method, .. } => {
+                self.show_plain(
+                    now,
+                    Direction::ToHost,
+                    ActivityKind::Request,
+                    &method,
+                    bytes,
+                    out,
+                );
+            }
+            Gist::Unreadable => {}
+        }
+        out.push(Effect::Relay(Passing::ToHost(line)));
+    }
+
+    /// A long line has passed already; only the record is left to make.
+    pub(super) fn server_streamed(
+        &mut self,
+        now: Now,
+        gist: &Gist,
+        bytes: u64,
+        digest: Option<Digest>,
+        out: &mut Vec<Effect>,
+    ) {
+        let Gist::Response { id, failed } = gist else {
+            return;
+        };
+        let Some(flight) = self.flights.land(id) else {
+            return;
+        };
+        let result = if *failed { "error" } else { "streamed" };
+        let mut entry = self.outcome(now, &flight, result).with("bytes", bytes);
+        if let Some(digest) = digest {
+            entry = entry.with("answer", digest.to_string());
+        }
+        if flight
+            .described
+            .as_ref()
+            .is_some_and(|known| known.output.is_some())
+        {
+            entry = entry.with("output_schema", "not checked: the answer is too long");
+        }
+        self.record(entry, out);
+        self.show_outcome(now, &flight, bytes, *failed, out);
+    }
+
+    fn landed(
+        &mut self,
+        now: Now,
+        flight: &Flight,
+        line: &Line,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        let content = line.content();
+        let schema = flight
+            .described
+            .as_ref()
+            .and_then(|known| known.output.as_ref());
+        let answer = if failed || schema.is_some() || says_more(content) {
+            Answer::read(content)
+        } else {
+            Answer::Complete {
+                is_error: false,
+                structured: None,
+            }
+        };
+        self.flights.expect_more(now, flight, &answer);
+        let mut entry = self
+            .outcome(now, flight, result_word(&answer))
+            .with("bytes", content.len())
+            .with("answer", line.digest().to_string());
+        if let (
+            Some(schema),
+            Answer::Complete {
+                is_error: false,
+                structured,
+            },
+        ) = (schema, &answer)
+        {
+            let checked = match structured {
+                _ if content.len() > CHECKED => "not checked: the answer is too long",
+                Some(value) if schema.fits(value) => "fits",
+                Some(_) => "does not fit",
+                None => "missing structuredContent",
+            };
+            entry = entry.with("output_schema", checked);
+        }
+        self.record(entry, out);
+        let failed = matches!(
+            answer,
+            Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable
+        );
+        self.show_outcome(now, flight, content.len() as u64, failed, out);
+    }
+
+    /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
+    pub(super) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
+        if let Some(flight) = self.flights.land(id) {
+            let entry = self
+                .outcome(now, &flight, "cancelled")
+                .with("reason", "the host cancelled the call while it ran");
+            self.record(entry, out);
+        }
+    }
+
+    fn show_outcome(
+        &self,
+        now: Now,
+        flight: &Flight,
+        bytes: u64,
+        failed: bool,
+        out: &mut Vec<Effect>,
+    ) {
+        self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
+            one.what.clone_from(&flight.tool);
+            one.ticket = Some(flight.ticket.to_string());
+            one.badge = Some(flight.badge);
+            one.by = Some(flight.by);
+            one.rule.clone_from(&flight.rule);
+            one.bytes = bytes;
+            one.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+            one.failed = failed;
+        });
+    }
+}
+
+/// Whether an answer may be anything but a plain success: worth reading whole. A miss only costs detail in a record.
+fn says_more(content: &[u8]) -> bool {
+    let head = &content[..content.len().min(64 << 10)];
+    memmem::find(head, b"\"isError\"").is_some() || memmem::find(head, b"\"resultType\"").is_some()
+}

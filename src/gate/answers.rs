@@ -1,0 +1,156 @@
+//! What the host, and the model behind it, reads when a call does not run. "Not executed" only where it is certain.
+
+use crate::capability::schema::Violation;
+use crate::mcp::revision::Revision;
+use crate::wire::call::Call;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::reply;
+
+/// JSON-RPC: the request itself is not acceptable now.
+const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC: no such method; here, no such tool.
+const NOT_FOUND: i32 = -32601;
+/// JSON-RPC: the arguments do not fit.
+const INVALID_PARAMS: i32 = -32602;
+/// Application-defined: outside the scope (capability lattice, section 2.3).
+const PERMISSION_DENIED: i32 = -32000;
+
+/// A person denied it.
+pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
+    let reason = if reason.is_empty() {
+        "no reason given"
+    } else {
+        reason
+    };
+    tool(
+        call,
+        &format!(
+            "Denied by the operator in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
+         Do not retry the same call; do what the operator says, or ask the user how to go on."
+        ),
+    )
+}
+
+/// The policy denied it.
+pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "Denied by policy in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
+         Retrying will not help; choose another way, or ask the user to change the rule."
+        ),
+    )
+}
+
+/// Nobody answered in time.
+pub fn expired(call: &Call, waited_s: u64) -> Line {
+    tool(
+        call,
+        &format!(
+            "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
+         Ask the user to open the console by running `mcp-approve` in a terminal, and then try again."
+        ),
+    )
+}
+
+/// Nobody is there to be asked, and `--unattended deny` says not to wait.
+pub fn unattended(call: &Call) -> Line {
+    tool(
+        call,
+        "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
+         executed. Ask the user to open the console by running `mcp-approve` in a terminal, and then try again.",
+    )
+}
+
+/// The log could not take the decision.
+pub fn not_recorded(call: &Call, why: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
+         Ask the user to run `mcp-approve doctor`; it says how to mend the log."
+        ),
+    )
+}
+
+/// The server is gone, and the call never reached it.
+pub fn server_gone(call: &Call, how: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "The MCP server has ended ({how}) before this call reached it. The tool was NOT executed."
+        ),
+    )
+}
+
+/// The wrapper stops, and the call never reached the server.
+pub fn stopping(call: &Call) -> Line {
+    tool(call, "mcp-approve is stopping. The tool was NOT executed.")
+}
+
+/// The server is gone with the call in its hands.
+pub fn outcome_unknown(id: &Id, modern: bool, how: &str) -> Line {
+    reply::tool_error(
+        id,
+        &format!(
+            "The MCP server has ended ({how}) while this call was running. The outcome is UNKNOWN: it may have been \
+             executed. Check before trying again."
+        ),
+        modern,
+    )
+}
+
+/// The arguments do not fit the tool's schema: each failing path is named.
+pub fn invalid_arguments(
+    call: &Call,
+    revision: Option<Revision>,
+    violations: &[Violation],
+) -> Line {
+    let mut text = format!(
+        "The arguments do not fit the input schema of `{}`; the tool was NOT executed:",
+        call.name()
+    );
+    for violation in violations {
+        let path = if violation.path.is_empty() {
+            "(the arguments)"
+        } else {
+            &violation.path
+        };
+        text.push_str(&format!("\n- {path}: {}", violation.what));
+    }
+    if call.is_modern() || revision.is_some_and(Revision::invalid_arguments_are_tool_errors) {
+        tool(call, &text)
+    } else {
+        reply::error(Some(call.id()), INVALID_PARAMS, &text)
+    }
+}
+
+/// The server does not have the tool.
+pub fn no_such_tool(call: &Call) -> Line {
+    reply::error(
+        Some(call.id()),
+        NOT_FOUND,
+        &format!("Tool not found: {}", call.name()),
+    )
+}
+
+/// The tool lies outside the scope.
+pub fn out_of_scope(call: &Call) -> Line {
+    reply::error(Some(call.id()), PERMISSION_DENIED, "Permission denied")
+}
+
+/// The session cannot take a call now.
+pub fn wrong_phase(call: &Call, phase: &str) -> Line {
+    reply::error(
+        Some(call.id()),
+        INVALID_REQUEST,
+        &format!(
+            "tools/call is not legal now: the session is in phase {phase}; nothing was executed"
+        ),
+    )
+}
+
+fn tool(call: &Call, text: &str) -> Line {
+    reply::tool_error(call.id(), text, call.is_modern())
+}

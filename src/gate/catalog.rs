@@ -1,0 +1,303 @@
+//! The tools as their server describes them: learned from the host's own `tools/list`, or asked under our own id.
+//! Owns what is known and how fresh it is; judges nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::deadline::DESCRIBE;
+use super::effect::Question;
+use super::event::Now;
+use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::capability::schema::{Schema, Unusable};
+use crate::capability::types;
+use crate::mcp::tool::{Page, Tool};
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::reply;
+
+/// One tool with everything that follows from its definition.
+pub struct Described {
+    pub tool: Tool,
+    pub digest: Digest,
+    pub behavior: Behavior,
+    pub signature: String,
+    pub input: Result<Schema, Unusable>,
+    pub output: Option<Schema>,
+    /// Another definition of the same tool came before, in this session.
+    pub changed: bool,
+}
+
+impl std::fmt::Debug for Described {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Described({:?}, {:?})", self.tool.name, self.digest)
+    }
+}
+
+/// How much of the server's list is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Knowledge {
+    /// Nothing, or parts.
+    Partial,
+    /// All of it, and no change was announced since.
+    Whole,
+}
+
+/// What is known of a tool.
+pub enum Known {
+    /// This is it.
+    Yes(Arc<Described>),
+    /// The complete, fresh list does not have it.
+    No,
+    /// The list is not known or not fresh: ask.
+    Ask,
+}
+
+/// A `tools/list` request on its way.
+struct Listing {
+    id: Id,
+    /// The pages before it; `None` for a page of the host's whose predecessors we did not see.
+    before: Option<Vec<Tool>>,
+    /// Set for our own question: when to stop waiting, and what to send along.
+    own: Option<Own>,
+}
+
+struct Own {
+    until: u64,
+    meta: Option<String>,
+}
+
+/// What came of a line from the server.
+#[derive(Debug)]
+pub enum Heard {
+    /// Not an answer to our own question: relay it.
+    Relay,
+    /// Ours: swallow it; there is another page to ask for.
+    More(Question),
+    /// Ours: swallow it; the list is as good as it gets. Waiting calls can be judged.
+    Done,
+}
+
+/// The catalog of one server.
+pub struct Catalog {
+    /// As described since the last announced change.
+    tools: HashMap<String, Arc<Described>>,
+    /// As described before it: to tell what changed, never to judge by.
+    stale: HashMap<String, Arc<Described>>,
+    knowledge: Knowledge,
+    listings: Vec<Listing>,
+    /// The pages the host has read so far, until it asks for the next one.
+    pages: Option<Vec<Tool>>,
+    trust: Trust,
+    nonce: Arc<str>,
+    asked: u64,
+}
+
+/// How many unfinished listings of a host are followed; older ones are forgotten.
+const LISTINGS: usize = 16;
+/// How many tools a list may have before the rest is ignored (then the list never counts as whole).
+const TOOLS: usize = 20_000;
+
+impl Catalog {
+    /// An empty catalog. `nonce` makes our ids unlike any of the host's.
+    pub fn new(trust: Trust, nonce: Arc<str>) -> Self {
+        Self {
+            tools: HashMap::new(),
+            stale: HashMap::new(),
+            knowledge: Knowledge::Partial,
+            listings: Vec::new(),
+            pages: None,
+            trust,
+            nonce,
+            asked: 0,
+        }
+    }
+
+    /// What is known of a tool now.
+    pub fn find(&self, name: &str) -> Known {
+        match (self.tools.get(name), self.knowledge) {
+            (Some(described), _) => Known::Yes(Arc::clone(described)),
+            (None, Knowledge::Whole) => Known::No,
+            (None, Knowledge::Partial) => Known::Ask,
+        }
+    }
+
+    /// How many tools are known.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether no tool is known.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// Whether an answer to some `tools/list` is on its way: then long lines are worth buffering.
+    pub fn is_listening(&self) -> bool {
+        !self.listings.is_empty()
+    }
+
+    /// Whether our own question is on its way.
+    pub fn is_asking(&self) -> bool {
+        self.listings.iter().any(|listing| listing.own.is_some())
+    }
+
+    /// When to stop waiting for our own question.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.listings
+            .iter()
+            .filter_map(|listing| listing.own.as_ref().map(|own| own.until))
+            .min()
+    }
+
+    /// The server announced a change: what is known may be wrong.
+    pub fn changed(&mut self) {
+        self.stale.extend(self.tools.drain());
+        self.knowledge = Knowledge::Partial;
+        self.pages = None;
+    }
+
+    /// The host asks for a page; `first` when without a cursor.
+    pub fn host_asks(&mut self, id: &Id, first: bool) {
+        let before = if first {
+            Some(Vec::new())
+        } else {
+            self.pages.take()
+        };
+        if self.listings.len() >= LISTINGS {
+            self.listings.remove(0);
+        }
+        self.listings.push(Listing {
+            id: id.clone(),
+            before,
+            own: None,
+        });
+    }
+
+    /// Asks the server ourselves; `None` when a question is on its way already. `meta` for the stateless era.
+    pub fn ask(&mut self, now: Now, meta: Option<String>) -> Option<Question> {
+        if self.is_asking() {
+            return None;
+        }
+        Some(self.question(now, Vec::new(), None, meta))
+    }
+
+    /// Hears a response of the server; learns from it when it answers a `tools/list`.
+    pub fn hear(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> Heard {
+        let Some(at) = self.listings.iter().position(|listing| &listing.id == id) else {
+            return Heard::Relay;
+        };
+        let listing = self.listings.remove(at);
+        let page = if failed { None } else { Page::read(content) };
+        match (page, listing.own) {
+            (None, None) => Heard::Relay,
+            (None, Some(_)) => Heard::Done,
+            (Some(page), None) => {
+                self.host_reads(page, listing.before);
+                Heard::Relay
+            }
+            (Some(page), Some(own)) => {
+                let mut tools = listing.before.unwrap_or_default();
+                tools.extend(page.tools);
+                match page.next_cursor {
+                    Some(cursor) if tools.len() <= TOOLS => {
+                        Heard::More(self.question(now, tools, Some(&cursor), own.meta))
+                    }
+                    Some(_) => {
+                        self.learn(tools);
+                        Heard::Done
+                    }
+                    None => {
+                        self.replace(tools);
+                        Heard::Done
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives up on our own question when its time is over; `true` when it was.
+    pub fn expire(&mut self, now: Now) -> bool {
+        let before = self.listings.len();
+        self.listings
+            .retain(|listing| listing.own.as_ref().is_none_or(|own| own.until > now.mono));
+        self.listings.len() != before
+    }
+
+    fn question(
+        &mut self,
+        now: Now,
+        tools: Vec<Tool>,
+        cursor: Option<&str>,
+        meta: Option<String>,
+    ) -> Question {
+        self.asked += 1;
+        let name = format!("mcp-approve:{}:{}", self.nonce, self.asked);
+        let line = reply::list_tools(&name, cursor, meta.as_deref());
+        let id = Id::text(&name, &Value::from(name.as_str()).to_string());
+        self.listings.push(Listing {
+            id,
+            before: Some(tools),
+            own: Some(Own {
+                until: now.mono + DESCRIBE,
+                meta,
+            }),
+        });
+        Question(line)
+    }
+
+    fn host_reads(&mut self, page: Page, before: Option<Vec<Tool>>) {
+        match (page.next_cursor, before) {
+            (None, Some(mut tools)) => {
+                tools.extend(page.tools);
+                self.replace(tools);
+            }
+            (Some(_), Some(mut tools)) if tools.len() <= TOOLS => {
+                // What the host has read so far counts at once; it may never ask for the rest.
+                self.learn(page.tools.clone());
+                tools.extend(page.tools);
+                self.pages = Some(tools);
+            }
+            (_, _) => self.learn(page.tools),
+        }
+    }
+
+    fn replace(&mut self, tools: Vec<Tool>) {
+        let names: HashSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+        self.learn(tools);
+        self.tools.retain(|name, _| names.contains(name));
+        self.knowledge = Knowledge::Whole;
+    }
+
+    fn learn(&mut self, tools: Vec<Tool>) {
+        for tool in tools {
+            let digest = tool.digest();
+            let before = self
+                .tools
+                .get(&tool.name)
+                .or_else(|| self.stale.get(&tool.name));
+            let described = match before {
+                Some(known) if known.digest == digest => Arc::clone(known),
+                Some(_) => Arc::new(describe(tool, digest, self.trust, true)),
+                None => Arc::new(describe(tool, digest, self.trust, false)),
+            };
+            self.tools.insert(described.tool.name.clone(), described);
+        }
+    }
+}
+
+fn describe(tool: Tool, digest: Digest, trust: Trust, changed: bool) -> Described {
+    Described {
+        behavior: conclude::of_tool(&tool, trust),
+        signature: types::signature(&tool),
+        input: Schema::compile(&tool.input_schema),
+        output: tool
+            .output_schema
+            .as_ref()
+            .and_then(|schema| Schema::compile(schema).ok()),
+        digest,
+        changed,
+        tool,
+    }
+}

@@ -1,0 +1,74 @@
+//! How long a call may wait: the hosts' own limits, and the margin we keep. A table; owns no clock.
+//!
+//! A host that gives up and retries while the operator approves the first call would run it twice, so every hold ends
+//! before the host's own limit.
+
+/// Seconds in microseconds.
+const SECOND: u64 = 1_000_000;
+
+/// How often a held call with a progress token tells its host that it is alive.
+pub const HEARTBEAT: u64 = 5 * SECOND;
+
+/// How long the server may take to describe its tools before a call is judged without.
+pub const DESCRIBE: u64 = 5 * SECOND;
+
+/// How long an `input_required` answer may be continued.
+pub const CONTINUE: u64 = 600 * SECOND;
+
+/// A host's patience with one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Microseconds until it gives up; `None` for never.
+    pub limit: Option<u64>,
+    /// Whether progress notifications start the limit anew.
+    pub progress_extends: bool,
+}
+
+/// What a host does, by the name it gives itself (measured; the specification leaves it open).
+pub fn patience(host: Option<&str>) -> Patience {
+    let name = host.unwrap_or_default().to_ascii_lowercase();
+    let (seconds, progress_extends) = match name.as_str() {
+        "claude-code" => (1800, true),
+        "opencode" => (60, true),
+        "copilot-cli" | "github-copilot-developer" => (180, true),
+        "codex-mcp-client" => (300, false),
+        "claude-ai" => (240, false),
+        _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => (600, false),
+        _ if name.starts_with("goose") => (300, false),
+        _ if name.starts_with("visual studio code") => {
+            return Patience {
+                limit: None,
+                progress_extends: false,
+            };
+        }
+        _ => (60, false),
+    };
+    Patience {
+        limit: Some(seconds * SECOND),
+        progress_extends,
+    }
+}
+
+/// When a call that arrived at `arrived` is denied for want of an answer (monotonic microseconds).
+///
+/// `approval` is the operator's own limit; `host_limit` overrides the table; `has_token` tells whether heartbeats can
+/// keep this call alive. The margin is a tenth of the host's limit, at least five seconds, at most half of it.
+pub fn deadline(
+    arrived: u64,
+    approval: u64,
+    host_limit: Option<u64>,
+    host: Option<&str>,
+    has_token: bool,
+) -> u64 {
+    let known = patience(host);
+    let limit = match host_limit {
+        Some(limit) => Some(limit),
+        None if known.progress_extends && has_token => None,
+        None => known.limit,
+    };
+    let held = limit.map_or(approval, |limit| {
+        let margin = (limit / 10).max(5 * SECOND).min(limit / 2);
+        approval.min(limit - margin)
+    });
+    arrived.saturating_add(held)
+}

@@ -1,0 +1,107 @@
+//! Our own line on what a call does, from identity and arguments: it stands before anything the server says.
+
+use serde_json::Value;
+
+use crate::behavior::conclude::Behavior;
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+
+/// Argument names that say what a call is about, the most telling first.
+const TELLING: [&str; 24] = [
+    "path",
+    "file_path",
+    "filename",
+    "source",
+    "destination",
+    "command",
+    "cmd",
+    "script",
+    "sql",
+    "query",
+    "statement",
+    "url",
+    "uri",
+    "to",
+    "recipient",
+    "repo",
+    "branch",
+    "id",
+    "name",
+    "title",
+    "key",
+    "table",
+    "topic",
+    "paths",
+];
+
+/// How many characters of a value the line shows; the card shows all of it.
+const SHOWN: usize = 80;
+
+/// The line: `overwrites a content — path = "/tmp/a.txt"`. Values in it are foreign text, raw.
+pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
+    let identity = behavior.identity;
+    let object = object(identity.output_domain);
+    let does = match (identity.mutability, identity.action) {
+        (_, Action::Unknown) => format!("does something nobody described ({tool})"),
+        (Mutability::Pure, Action::Search) => format!("searches {object}, changes nothing"),
+        (Mutability::Pure, _) => format!("reads {object}, changes nothing"),
+        (Mutability::Mutates, Action::Read) => format!("reads {object}, and may change something"),
+        (Mutability::Mutates, Action::Search) => {
+            format!("searches {object}, and may change something")
+        }
+        (Mutability::Mutates, Action::Create) => format!("creates {object}"),
+        (Mutability::Mutates, Action::Update) => format!("changes {object}"),
+        (Mutability::Mutates, Action::Delete) => format!("deletes {object}"),
+        (Mutability::Mutates, Action::Merge) => format!("merges {object}"),
+        (Mutability::Mutates, Action::Overwrite) => format!("replaces {object}"),
+        (Mutability::Mutates, Action::Append) => format!("adds to {object}"),
+        (Mutability::Mutates, Action::Execute) => format!("runs {object}"),
+        (Mutability::Mutates, Action::Send) => format!("sends {object}"),
+        (Mutability::Mutates, Action::Move) => format!("moves {object}"),
+    };
+    match telling(arguments) {
+        Some(about) => format!("{does} — {about}"),
+        None => does,
+    }
+}
+
+fn object(domain: OutputDomain) -> &'static str {
+    match domain {
+        OutputDomain::Data => "data",
+        OutputDomain::Content => "content",
+        OutputDomain::Structure => "structure",
+        OutputDomain::Diff => "differences",
+        OutputDomain::Pr => "a pull request",
+        OutputDomain::Issue => "an issue",
+        OutputDomain::Ref => "a branch, tag or commit",
+        OutputDomain::Repo => "a repository",
+        OutputDomain::User => "a user",
+        OutputDomain::Message => "a message",
+        OutputDomain::Money => "money",
+        OutputDomain::Infra => "infrastructure",
+        OutputDomain::Model => "a model",
+        OutputDomain::Ack | OutputDomain::Unknown => "something",
+    }
+}
+
+fn telling(arguments: &Value) -> Option<String> {
+    let arguments = arguments.as_object()?;
+    let (name, value) = TELLING
+        .iter()
+        .find_map(|name| Some((name, arguments.get(*name)?)))?;
+    let text = match value {
+        Value::String(text) => short(text),
+        Value::Array(list) => format!("{} values", list.len()),
+        Value::Object(map) => format!("{} fields", map.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    };
+    Some(format!("{name} = {text}"))
+}
+
+fn short(text: &str) -> String {
+    let total = text.chars().count();
+    if total <= SHOWN {
+        return format!("\"{text}\"");
+    }
+    let head: String = text.chars().take(SHOWN).collect();
+    format!("\"{head}\" … {} more characters", total - SHOWN)
+}

@@ -1,0 +1,128 @@
+//! Endings: a call is withdrawn, an end of the pipe is gone, the wrapper stops. Every call ends exactly once.
+
+use super::Gate;
+use super::answers;
+use super::effect::Effect;
+use super::event::{Now, Side};
+use super::held::{Held, Stage, Withdrawal};
+use super::report::Settled;
+use crate::audit::record::{By, Kind};
+
+impl Gate {
+    /// Withdraws a held call: at once, and before any approval that comes later.
+    pub(super) fn withdraw(
+        &mut self,
+        now: Now,
+        number: u64,
+        why: Withdrawal,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(held) = self.held.get_mut(number) else {
+            return;
+        };
+        match std::mem::replace(&mut held.stage, Stage::Describing) {
+            Stage::Deciding { entry, verdict } | Stage::Withdrawn { entry, verdict, .. } => {
+                held.stage = Stage::Withdrawn {
+                    entry,
+                    verdict,
+                    why,
+                };
+            }
+            stage @ (Stage::Describing | Stage::Asking { .. }) => {
+                held.stage = stage;
+                if let Some(held) = self.held.remove(number) {
+                    self.end_withdrawn(now, &held, why, out);
+                }
+            }
+        }
+    }
+
+    /// Records the withdrawal, tells the consoles, and answers the host where an answer is due.
+    pub(super) fn end_withdrawn(
+        &mut self,
+        now: Now,
+        held: &Held,
+        why: Withdrawal,
+        out: &mut Vec<Effect>,
+    ) {
+        let (by, reason, reply) = match why {
+            Withdrawal::Cancelled => (By::Cancel, "the host cancelled the call", None),
+            Withdrawal::HostGone => (By::Shutdown, "the host is gone", None),
+            Withdrawal::ServerGone => {
+                let how = self.server_gone.as_deref().unwrap_or("it ended");
+                (
+                    By::Fault,
+                    "the server is gone",
+                    Some(answers::server_gone(&held.call, how)),
+                )
+            }
+            Withdrawal::Stopping => (
+                By::Shutdown,
+                "the wrapper stops",
+                Some(answers::stopping(&held.call)),
+            ),
+        };
+        let entry = self.withdrawn(now, held, by, reason);
+        self.record(entry, out);
+        out.push(Effect::Settle(Settled {
+            ticket: held.ticket.to_string(),
+            time: now.wall,
+            verdict: None,
+            by,
+            who: reason.into(),
+        }));
+        if let Some(reply) = reply.filter(|_| !self.host_gone) {
+            out.push(Effect::Answer(reply));
+        }
+    }
+
+    /// The host is gone: nobody is left to answer, nothing that waits may run.
+    pub(super) fn host_closed(&mut self, now: Now, how: &str, out: &mut Vec<Effect>) {
+        if self.host_gone {
+            return;
+        }
+        self.host_gone = true;
+        let _ = how;
+        for number in self.held.numbers(|_| true) {
+            self.withdraw(now, number, Withdrawal::HostGone, out);
+        }
+        out.push(Effect::Close(Side::Server));
+    }
+
+    /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
+    pub(super) fn shut_down(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
+        let _ = why;
+        for number in self.held.numbers(|_| true) {
+            self.withdraw(now, number, Withdrawal::Stopping, out);
+        }
+        out.push(Effect::Close(Side::Server));
+    }
+
+    /// The server is gone: what waits did not run, what ran has an unknown outcome.
+    pub(super) fn server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+        if self.server_gone.is_some() {
+            return;
+        }
+        self.lifecycle.close();
+        self.server_gone = Some(how.clone());
+        for number in self.held.numbers(|_| true) {
+            self.withdraw(now, number, Withdrawal::ServerGone, out);
+        }
+        for (id, flight) in self.flights.drain() {
+            let entry = self
+                .outcome(now, &flight, "unknown")
+                .with("reason", format!("the server ended: {how}"));
+            self.record(entry, out);
+            if !self.host_gone {
+                out.push(Effect::Answer(answers::outcome_unknown(
+                    &id,
+                    flight.modern,
+                    &how,
+                )));
+            }
+        }
+        let entry = self.entry(now, Kind::ServerEnd).with("how", how);
+        self.record(entry, out);
+        out.push(Effect::Close(Side::Host));
+    }
+}

@@ -1,0 +1,194 @@
+//! Calls that have no outcome yet: what is known of each, and what each waits for. Owns the table; decides nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::event::Now;
+use super::judge::Judged;
+use crate::audit::record::{By, VerdictWord};
+use crate::capability::scope::InScope;
+use crate::mcp::lifecycle::InSession;
+use crate::wire::call::Call;
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+
+/// A held call.
+#[derive(Debug)]
+pub struct Held {
+    pub ticket: Arc<str>,
+    pub call: Box<Call>,
+    pub session: InSession,
+    pub scope: InScope,
+    pub arrived: Now,
+    /// Monotonic microseconds; denied then for want of an answer.
+    pub deadline: u64,
+    pub judged: Option<Judged>,
+    pub stage: Stage,
+    /// What the host sent, when the operator has edited it.
+    pub original: Option<Original>,
+    /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
+    pub beat: Option<Beat>,
+}
+
+/// The line as received, before the operator's edit.
+#[derive(Debug)]
+pub struct Original {
+    pub digest: Digest,
+    pub arguments: String,
+}
+
+/// Heartbeats of one held call.
+#[derive(Clone, Copy, Debug)]
+pub struct Beat {
+    pub next: u64,
+    pub sent: u32,
+}
+
+/// What a held call waits for.
+#[derive(Debug)]
+pub enum Stage {
+    /// The server's description of the tool.
+    Describing,
+    /// The operator. `entry` is the record that it was asked.
+    Asking { entry: u64 },
+    /// The log. Then the verdict counts.
+    Deciding { entry: u64, verdict: Verdict },
+    /// The log; but the call was withdrawn since, so an approval comes too late.
+    Withdrawn {
+        entry: u64,
+        verdict: Verdict,
+        why: Withdrawal,
+    },
+}
+
+/// Why a call was withdrawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// The host cancelled it: no answer is due.
+    Cancelled,
+    /// The host is gone: nobody is left to answer.
+    HostGone,
+    /// The server is gone: the host is told that nothing ran.
+    ServerGone,
+    /// The wrapper stops: the host is told that nothing ran.
+    Stopping,
+}
+
+/// A verdict on its way to the log.
+#[derive(Debug)]
+pub struct Verdict {
+    pub word: VerdictWord,
+    pub by: By,
+    pub rule: Option<String>,
+    /// Why, for the record and for the consoles.
+    pub reason: String,
+    /// The operator; empty where no person decided.
+    pub who: Arc<str>,
+    /// Approved without having been read to its end.
+    pub unread: bool,
+    /// What the host is answered when it is denied.
+    pub reply: Option<Line>,
+}
+
+/// All held calls, by number, by request id and by the record each waits for.
+#[derive(Debug, Default)]
+pub struct Table {
+    calls: BTreeMap<u64, Held>,
+    by_id: HashMap<Id, u64>,
+    by_entry: HashMap<u64, u64>,
+    last: u64,
+}
+
+impl Table {
+    /// The next ticket's number.
+    pub fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Holds a call under its number.
+    pub fn insert(&mut self, number: u64, held: Held) {
+        self.by_id.insert(held.call.id().clone(), number);
+        if let Some(entry) = held.stage.entry() {
+            self.by_entry.insert(entry, number);
+        }
+        self.calls.insert(number, held);
+    }
+
+    /// Lets a call go.
+    pub fn remove(&mut self, number: u64) -> Option<Held> {
+        let held = self.calls.remove(&number)?;
+        self.by_id.remove(held.call.id());
+        if let Some(entry) = held.stage.entry() {
+            self.by_entry.remove(&entry);
+        }
+        Some(held)
+    }
+
+    /// Moves a call to another stage.
+    pub fn set_stage(&mut self, number: u64, stage: Stage) {
+        if let Some(held) = self.calls.get_mut(&number) {
+            if let Some(entry) = held.stage.entry() {
+                self.by_entry.remove(&entry);
+            }
+            if let Some(entry) = stage.entry() {
+                self.by_entry.insert(entry, number);
+            }
+            held.stage = stage;
+        }
+    }
+
+    pub fn get(&self, number: u64) -> Option<&Held> {
+        self.calls.get(&number)
+    }
+
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut Held> {
+        self.calls.get_mut(&number)
+    }
+
+    /// The number behind a request id.
+    pub fn by_id(&self, id: &Id) -> Option<u64> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The number of the call that waits for a record.
+    pub fn by_entry(&self, entry: u64) -> Option<u64> {
+        self.by_entry.get(&entry).copied()
+    }
+
+    /// The number behind a ticket's name.
+    pub fn by_ticket(&self, ticket: &str) -> Option<u64> {
+        let number = ticket.rsplit_once('-')?.1.parse().ok()?;
+        (*self.calls.get(&number)?.ticket == *ticket).then_some(number)
+    }
+
+    /// The numbers of the calls for which `wanted` holds, oldest first.
+    pub fn numbers(&self, wanted: impl Fn(&Held) -> bool) -> Vec<u64> {
+        self.calls
+            .iter()
+            .filter(|(_, held)| wanted(held))
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    /// All held calls, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.calls.values()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+}
+
+impl Stage {
+    fn entry(&self) -> Option<u64> {
+        match self {
+            Self::Describing => None,
+            Self::Asking { entry }
+            | Self::Deciding { entry, .. }
+            | Self::Withdrawn { entry, .. } => Some(*entry),
+        }
+    }
+}

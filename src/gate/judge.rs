@@ -1,0 +1,117 @@
+//! Judges one call: description, arguments, behavior, ruling. Owns the order of the checks; decides nothing for good.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::catalog::Described;
+use super::effect_line;
+use crate::behavior::conclude::{self, Behavior};
+use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::capability::schema::Violation;
+use crate::capability::types;
+use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::rule::Policy;
+use crate::wire::call::Call;
+
+/// What the gate registered to run before a tool: the seed's `before_tool` callback.
+#[derive(Clone, Debug)]
+pub enum BeforeTool {
+    /// The policy.
+    Policy(Arc<Policy>),
+    /// None: only what is proven read-only may run, as an explicit unchecked invocation; the rest asks.
+    Unregistered,
+}
+
+/// Everything found out about one call.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    pub described: Option<Arc<Described>>,
+    pub behavior: Behavior,
+    pub ruling: Ruling,
+    pub undeclared: Vec<String>,
+    /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
+    pub violations: Vec<Violation>,
+    pub danger: Option<String>,
+    pub effect: String,
+}
+
+/// Judges a call by what is known of its tool (`None`: nobody described it).
+pub fn judge(
+    call: &Call,
+    described: Option<Arc<Described>>,
+    server: &str,
+    before_tool: &BeforeTool,
+) -> Judged {
+    let text = call.arguments_text();
+    // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
+    let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
+    let tool = described.as_deref().map(|known| &known.tool);
+    let unknown;
+    let of_tool = match described.as_deref() {
+        Some(known) => &known.behavior,
+        None => {
+            unknown = Behavior::unknown();
+            &unknown
+        }
+    };
+    let mut behavior = conclude::of_call(tool, of_tool, text, &arguments);
+    let mut undeclared = Vec::new();
+    let mut violations = Vec::new();
+    if let Some(known) = described.as_deref() {
+        undeclared = types::undeclared(&known.tool, &arguments);
+        if known.changed {
+            behavior.hazards.push(Hazard {
+                kind: HazardKind::ChangedDefinition,
+                what: "the server changed this tool's definition during the session".into(),
+            });
+        }
+        match &known.input {
+            Ok(schema) if schema.fits(&arguments) => {}
+            Ok(schema) => violations = schema.violations(&arguments),
+            Err(unusable) => behavior.hazards.push(Hazard {
+                kind: HazardKind::UnusableSchema,
+                what: format!("the arguments could not be checked: {unusable}"),
+            }),
+        }
+    }
+    let ruling = match before_tool {
+        BeforeTool::Policy(policy) => decide::decide(
+            policy,
+            &Question {
+                server,
+                tool: call.name(),
+                behavior: &behavior,
+                arguments: &arguments,
+            },
+        ),
+        BeforeTool::Unregistered => unregistered(&behavior),
+    };
+    Judged {
+        effect: effect_line::effect(&behavior, call.name(), &arguments),
+        danger: conclude::danger(&behavior),
+        described,
+        behavior,
+        ruling,
+        undeclared,
+        violations,
+    }
+}
+
+fn unregistered(behavior: &Behavior) -> Ruling {
+    use super::token::UncheckedInvocation;
+    use crate::policy::rule::Decision;
+    match UncheckedInvocation::for_read_only(behavior) {
+        Some(_) => Ruling {
+            decision: Decision::Allow,
+            rule: None,
+            reason: "no callback is registered before this tool, and it is proven read-only".into(),
+        },
+        None => Ruling {
+            decision: Decision::Ask,
+            rule: None,
+            reason: "no callback is registered before this tool, and it is not proven read-only"
+                .into(),
+        },
+    }
+}

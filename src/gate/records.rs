@@ -1,0 +1,203 @@
+//! The gate's facts as entries for the log: which field says what. Owns no order and no disk.
+
+use serde_json::{Value, json};
+
+use super::Gate;
+use super::flight::Flight;
+use super::held::{Held, Verdict};
+use super::judge::Judged;
+use crate::audit::record::{Entry, Kind};
+use crate::behavior::evidence::{Evidence, Source};
+use crate::gate::event::Now;
+use crate::mcp::result::Answer;
+use crate::wire::digest::Digest;
+use crate::wire::message::Refusal;
+
+impl Gate {
+    pub(super) fn entry(&self, now: Now, kind: Kind) -> Entry {
+        Entry::new(now.wall, kind, &self.config.server, &self.config.session)
+    }
+
+    /// What a call's records have in common. `arguments` go into the first of them only.
+    fn of_call(&self, now: Now, kind: Kind, held: &Held) -> Entry {
+        let mut entry = self.entry(now, kind);
+        entry.ticket = Some(held.ticket.to_string());
+        entry.tool = Some(held.call.name().to_owned());
+        entry.digest = Some(held.call.digest());
+        if let Some(judged) = &held.judged {
+            entry.badge = Some(judged.behavior.badge());
+            entry.identity = Some(judged.behavior.identity.hash());
+            entry.ruling = Some(judged.ruling.decision);
+        }
+        entry
+    }
+
+    /// The arrival of a call that will be asked, or its edit.
+    pub(super) fn asked(&self, now: Now, held: &Held) -> Entry {
+        let mut entry = self.of_call(now, Kind::DecisionAsked, held);
+        entry.arguments = Some(held.call.arguments_text().to_owned());
+        self.judged_detail(&mut entry, held);
+        if let Some(original) = &held.original {
+            entry
+                .detail
+                .push(("edited_from", original.digest.to_string().into()));
+        }
+        entry
+    }
+
+    /// The one decision of a call.
+    pub(super) fn decision(&self, now: Now, held: &Held, verdict: &Verdict, asked: bool) -> Entry {
+        let mut entry = self.of_call(now, Kind::Decision, held);
+        entry.verdict = Some(verdict.word);
+        entry.by = Some(verdict.by);
+        entry.rule.clone_from(&verdict.rule);
+        entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
+        entry
+            .detail
+            .push(("reason", verdict.reason.as_str().into()));
+        if !asked {
+            entry.arguments = Some(held.call.arguments_text().to_owned());
+            self.judged_detail(&mut entry, held);
+        }
+        if !verdict.who.is_empty() {
+            entry.detail.push(("operator", verdict.who.as_ref().into()));
+        }
+        if verdict.unread {
+            entry.detail.push(("unread", true.into()));
+        }
+        if let Some(original) = &held.original {
+            entry
+                .detail
+                .push(("edited_from", original.digest.to_string().into()));
+        }
+        if !self.policy_digest.is_empty() {
+            entry
+                .detail
+                .push(("policy", self.policy_digest.as_ref().into()));
+        }
+        entry
+    }
+
+    /// That an asked call was written to the server.
+    pub(super) fn forward(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
+        self.of_call(now, Kind::Forward, held)
+            .with("decision", decision_seq)
+    }
+
+    /// That a call was withdrawn, before or after its decision.
+    pub(super) fn withdrawn(
+        &self,
+        now: Now,
+        held: &Held,
+        by: crate::audit::record::By,
+        why: &str,
+    ) -> Entry {
+        let mut entry = self.of_call(now, Kind::Withdrawn, held);
+        entry.by = Some(by);
+        entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
+        entry.with("reason", why)
+    }
+
+    /// What a server answered to a forwarded call.
+    pub(super) fn outcome(&self, now: Now, flight: &Flight, result: &str) -> Entry {
+        let mut entry = self.entry(now, Kind::Outcome);
+        entry.ticket = Some(flight.ticket.to_string());
+        entry.tool = Some(flight.tool.clone());
+        entry.digest = Some(flight.digest);
+        entry.badge = Some(flight.badge);
+        entry.identity = Some(flight.identity.clone());
+        entry.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+        entry.with("result", result)
+    }
+
+    /// A line from the host that was refused.
+    pub(super) fn refused(
+        &self,
+        now: Now,
+        refusal: &Refusal,
+        digest: Option<Digest>,
+        bytes: u64,
+    ) -> Entry {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = digest;
+        entry
+            .with("what", "refused a line from the host")
+            .with("reason", refusal.what.as_str())
+            .with("code", refusal.code)
+            .with("bytes", bytes)
+    }
+
+    fn judged_detail(&self, entry: &mut Entry, held: &Held) {
+        let Some(judged) = &held.judged else { return };
+        entry
+            .detail
+            .push(("words", judged.behavior.identity.to_string().into()));
+        entry
+            .detail
+            .push(("why", judged.ruling.reason.as_str().into()));
+        entry.detail.push(("evidence", evidence(judged)));
+        if judged.behavior.disputed {
+            entry.detail.push(("disputed", true.into()));
+        }
+        if !judged.behavior.hazards.is_empty() {
+            let hazards = judged
+                .behavior
+                .hazards
+                .iter()
+                .map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
+            entry.detail.push(("hazards", hazards.collect()));
+        }
+        if let Some((name, version)) = self.host_of(&held.call) {
+            entry
+                .detail
+                .push(("host", format!("{name} {version}").into()));
+        }
+    }
+}
+
+/// The result word of an answer.
+pub(super) fn result_word(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Complete {
+            is_error: false, ..
+        } => "ok",
+        Answer::Complete { is_error: true, .. } => "tool-error",
+        Answer::InputRequired { .. } => "input-required",
+        Answer::Task { .. } => "task",
+        Answer::Failed { .. } => "error",
+        Answer::Unreadable => "unreadable",
+    }
+}
+
+fn evidence(judged: &Judged) -> Value {
+    judged.behavior.evidence.iter().map(evidence_line).collect()
+}
+
+/// One piece of evidence on one line: `annotated PURE: readOnlyHint=true`.
+fn evidence_line(evidence: &Evidence) -> Value {
+    let mut line = String::from(source(evidence.source));
+    let says = &evidence.says;
+    let words = [
+        says.mutability.map(|word| word.word()),
+        says.action.map(|word| word.word()),
+        says.output_domain.map(|word| word.word()),
+    ];
+    for word in words.into_iter().flatten() {
+        line.push(' ');
+        line.push_str(word);
+    }
+    line.push_str(": ");
+    line.push_str(&evidence.span);
+    line.into()
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Pinned => "pinned",
+        Source::Curated => "curated",
+        Source::Declared => "declared",
+        Source::Annotated => "annotated",
+        Source::Inferred => "inferred",
+        Source::Arguments => "arguments",
+    }
+}

@@ -1,0 +1,142 @@
+//! What the gate shows: the card of a held call, and lines for the Activity screen. Data only.
+
+use super::Gate;
+use super::effect::Effect;
+use super::event::Now;
+use super::held::{Held, Stage};
+use super::report::{Activity, ActivityKind, Direction};
+use super::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::capability::scope::Scope;
+
+impl Gate {
+    /// The card of a call that waits for an operator; `None` for any other.
+    pub(super) fn snapshot(&self, held: &Held) -> Option<Snapshot> {
+        let (Stage::Asking { .. }, Some(judged)) = (&held.stage, &held.judged) else {
+            return None;
+        };
+        let tool = judged.described.as_ref().map(|known| &known.tool);
+        let waits_ms = held.deadline.saturating_sub(held.arrived.mono) / 1000;
+        Some(Snapshot {
+            ticket: held.ticket.to_string(),
+            server: self.config.server.to_string(),
+            tool: held.call.name().to_owned(),
+            title: tool.and_then(|tool| tool.title.clone()),
+            description: tool.and_then(|tool| tool.description.clone()),
+            signature: judged
+                .described
+                .as_ref()
+                .map(|known| known.signature.clone()),
+            identity: judged.behavior.identity,
+            content_type: judged.behavior.content_type,
+            evidence: judged.behavior.evidence.clone(),
+            disputed: judged.behavior.disputed,
+            hazards: judged.behavior.hazards.clone(),
+            effect: judged.effect.clone(),
+            ruling: judged.ruling.clone(),
+            safe: self.safe(held),
+            arguments: held.call.arguments_text().to_owned(),
+            undeclared: judged.undeclared.clone(),
+            digest: held.call.digest(),
+            bytes: held.call.line().content().len() as u64,
+            arrived: held.arrived.wall,
+            deadline: i64::try_from(waits_ms)
+                .ok()
+                .map(|waits| held.arrived.wall.saturating_add(waits)),
+            host: self
+                .host_of(&held.call)
+                .map(|(name, version)| format!("{name} {version}")),
+            danger: judged.danger.clone(),
+            edited_from: held.original.as_ref().map(|original| original.digest),
+            original_arguments: held
+                .original
+                .as_ref()
+                .map(|original| original.arguments.clone()),
+        })
+    }
+
+    /// The three checks of `Safe(agent, tool, state)`.
+    fn safe(&self, held: &Held) -> Safe {
+        let described = held
+            .judged
+            .as_ref()
+            .is_some_and(|judged| judged.described.is_some());
+        let capability = match (&self.config.scope, described) {
+            (Scope::Whole, true) => {
+                "in Caps(S); the scope is the whole server; the arguments fit the schema"
+            }
+            (Scope::Only(_), true) => "in Caps(S) ∩ Scope; the arguments fit the schema",
+            (_, false) => {
+                "the server has not described this tool, so its arguments could not be checked"
+            }
+        };
+        let session = if held.call.is_modern() {
+            "stateless request (2026-07-28): legal at any time".to_owned()
+        } else {
+            format!("the session is in phase {}", self.lifecycle.phase())
+        };
+        Safe {
+            capability: Check {
+                state: if described {
+                    CheckState::Holds
+                } else {
+                    CheckState::Fails
+                },
+                what: capability.into(),
+            },
+            guardrail: Check {
+                state: CheckState::Pending,
+                what: "no token yet: it waits for your verdict".into(),
+            },
+            session: Check {
+                state: CheckState::Holds,
+                what: session,
+            },
+        }
+    }
+
+    /// Shows one thing that passed, if anybody looks.
+    pub(super) fn show(
+        &self,
+        now: Now,
+        direction: Direction,
+        kind: ActivityKind,
+        out: &mut Vec<Effect>,
+        fill: impl FnOnce(&mut Activity),
+    ) {
+        if self.attached == 0 {
+            return;
+        }
+        let mut one = Activity {
+            time: now.wall,
+            direction,
+            kind,
+            what: String::new(),
+            ticket: None,
+            badge: None,
+            ruling: None,
+            verdict: None,
+            by: None,
+            rule: None,
+            bytes: 0,
+            latency_us: None,
+            failed: false,
+        };
+        fill(&mut one);
+        out.push(Effect::Show(Box::new(one)));
+    }
+
+    pub(super) fn show_plain(
+        &self,
+        now: Now,
+        direction: Direction,
+        kind: ActivityKind,
+        what: &str,
+        bytes: u64,
+        out: &mut Vec<Effect>,
+    ) {
+        self.show(now, direction, kind, out, |one| {
+            one.what = what.to_owned();
+            one.bytes = bytes;
+        });
+    }
+}
