@@ -59,12 +59,7 @@ pub fn of_tool(_tool: &Tool, _trust: Trust) -> Behavior {
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
-pub fn of_call(
-    _tool: Option<&Tool>,
-    _described: &Behavior,
-    _text: &str,
-    _arguments: &Value,
-) -> Behavior {
+pub fn of_call(_tool: Option<&Tool>, _described: &Behavior, _text: &str, _arguments: &Value) -> Behavior {
     todo!()
 }
 

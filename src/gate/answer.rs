@@ -24,13 +24,7 @@ impl Gate {
         let bytes = content.len() as u64;
         match message::peek(content) {
             Gist::Response { id, failed } => {
-                self.lifecycle.on_server_line(
-                    &Gist::Response {
-                        id: id.clone(),
-                        failed,
-                    },
-                    content,
-                );
+                self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                 match self.catalog.hear(now, &id, failed, content) {
                     Heard::Relay => {}
                     Heard::More(question) => {
@@ -47,38 +41,17 @@ impl Gate {
                 }
                 match self.flights.land(&id) {
                     Some(flight) => self.landed(now, &flight, &line, failed, out),
-                    None => self.show_plain(
-                        now,
-                        Direction::ToHost,
-                        ActivityKind::Response,
-                        "response",
-                        bytes,
-                        out,
-                    ),
+                    None => self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out),
                 }
             }
             Gist::Notification { method, .. } => {
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
                 }
-                self.show_plain(
-                    now,
-                    Direction::ToHost,
-                    ActivityKind::Notification,
-                    &method,
-                    bytes,
-                    out,
-                );
+                self.show_plain(now, Direction::ToHost, ActivityKind::Notification, &method, bytes, out);
             }
             Gist::Request { method, .. } => {
-                self.show_plain(
-                    now,
-                    Direction::ToHost,
-                    ActivityKind::Request,
-                    &method,
-                    bytes,
-                    out,
-                );
+                self.show_plain(now, Direction::ToHost, ActivityKind::Request, &method, bytes, out);
             }
             Gist::Unreadable => {}
         }
@@ -105,51 +78,27 @@ impl Gate {
         if let Some(digest) = digest {
             entry = entry.with("answer", digest.to_string());
         }
-        if flight
-            .described
-            .as_ref()
-            .is_some_and(|known| known.output.is_some())
-        {
+        if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
-    fn landed(
-        &mut self,
-        now: Now,
-        flight: &Flight,
-        line: &Line,
-        failed: bool,
-        out: &mut Vec<Effect>,
-    ) {
+    fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
         let content = line.content();
-        let schema = flight
-            .described
-            .as_ref()
-            .and_then(|known| known.output.as_ref());
+        let schema = flight.described.as_ref().and_then(|known| known.output.as_ref());
         let answer = if failed || schema.is_some() || says_more(content) {
             Answer::read(content)
         } else {
-            Answer::Complete {
-                is_error: false,
-                structured: None,
-            }
+            Answer::Complete { is_error: false, structured: None }
         };
         self.flights.expect_more(now, flight, &answer);
         let mut entry = self
             .outcome(now, flight, result_word(&answer))
             .with("bytes", content.len())
             .with("answer", line.digest().to_string());
-        if let (
-            Some(schema),
-            Answer::Complete {
-                is_error: false,
-                structured,
-            },
-        ) = (schema, &answer)
-        {
+        if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
                 Some(value) if schema.fits(value) => "fits",
@@ -159,31 +108,21 @@ impl Gate {
             entry = entry.with("output_schema", checked);
         }
         self.record(entry, out);
-        let failed = matches!(
-            answer,
-            Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable
-        );
+        let failed =
+            matches!(answer, Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable);
         self.show_outcome(now, flight, content.len() as u64, failed, out);
     }
 
     /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
     pub(super) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
         if let Some(flight) = self.flights.land(id) {
-            let entry = self
-                .outcome(now, &flight, "cancelled")
-                .with("reason", "the host cancelled the call while it ran");
+            let entry =
+                self.outcome(now, &flight, "cancelled").with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
         }
     }
 
-    fn show_outcome(
-        &self,
-        now: Now,
-        flight: &Flight,
-        bytes: u64,
-        failed: bool,
-        out: &mut Vec<Effect>,
-    ) {
+    fn show_outcome(&self, now: Now, flight: &Flight, bytes: u64, failed: bool, out: &mut Vec<Effect>) {
         self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
             one.what.clone_from(&flight.tool);
             one.ticket = Some(flight.ticket.to_string());

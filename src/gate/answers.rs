@@ -18,11 +18,7 @@ const PERMISSION_DENIED: i32 = -32000;
 
 /// A person denied it.
 pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
-    let reason = if reason.is_empty() {
-        "no reason given"
-    } else {
-        reason
-    };
+    let reason = if reason.is_empty() { "no reason given" } else { reason };
     tool(
         call,
         &format!(
@@ -76,12 +72,7 @@ pub fn not_recorded(call: &Call, why: &str) -> Line {
 
 /// The server is gone, and the call never reached it.
 pub fn server_gone(call: &Call, how: &str) -> Line {
-    tool(
-        call,
-        &format!(
-            "The MCP server has ended ({how}) before this call reached it. The tool was NOT executed."
-        ),
-    )
+    tool(call, &format!("The MCP server has ended ({how}) before this call reached it. The tool was NOT executed."))
 }
 
 /// The wrapper stops, and the call never reached the server.
@@ -102,21 +93,11 @@ pub fn outcome_unknown(id: &Id, modern: bool, how: &str) -> Line {
 }
 
 /// The arguments do not fit the tool's schema: each failing path is named.
-pub fn invalid_arguments(
-    call: &Call,
-    revision: Option<Revision>,
-    violations: &[Violation],
-) -> Line {
-    let mut text = format!(
-        "The arguments do not fit the input schema of `{}`; the tool was NOT executed:",
-        call.name()
-    );
+pub fn invalid_arguments(call: &Call, revision: Option<Revision>, violations: &[Violation]) -> Line {
+    let mut text =
+        format!("The arguments do not fit the input schema of `{}`; the tool was NOT executed:", call.name());
     for violation in violations {
-        let path = if violation.path.is_empty() {
-            "(the arguments)"
-        } else {
-            &violation.path
-        };
+        let path = if violation.path.is_empty() { "(the arguments)" } else { &violation.path };
         text.push_str(&format!("\n- {path}: {}", violation.what));
     }
     if call.is_modern() || revision.is_some_and(Revision::invalid_arguments_are_tool_errors) {
@@ -128,11 +109,7 @@ pub fn invalid_arguments(
 
 /// The server does not have the tool.
 pub fn no_such_tool(call: &Call) -> Line {
-    reply::error(
-        Some(call.id()),
-        NOT_FOUND,
-        &format!("Tool not found: {}", call.name()),
-    )
+    reply::error(Some(call.id()), NOT_FOUND, &format!("Tool not found: {}", call.name()))
 }
 
 /// The tool lies outside the scope.
@@ -145,9 +122,7 @@ pub fn wrong_phase(call: &Call, phase: &str) -> Line {
     reply::error(
         Some(call.id()),
         INVALID_REQUEST,
-        &format!(
-            "tools/call is not legal now: the session is in phase {phase}; nothing was executed"
-        ),
+        &format!("tools/call is not legal now: the session is in phase {phase}; nothing was executed"),
     )
 }
 

@@ -145,10 +145,7 @@ impl Catalog {
 
     /// When to stop waiting for our own question.
     pub fn wake_at(&self) -> Option<u64> {
-        self.listings
-            .iter()
-            .filter_map(|listing| listing.own.as_ref().map(|own| own.until))
-            .min()
+        self.listings.iter().filter_map(|listing| listing.own.as_ref().map(|own| own.until)).min()
     }
 
     /// The server announced a change: what is known may be wrong.
@@ -160,19 +157,11 @@ impl Catalog {
 
     /// The host asks for a page; `first` when without a cursor.
     pub fn host_asks(&mut self, id: &Id, first: bool) {
-        let before = if first {
-            Some(Vec::new())
-        } else {
-            self.pages.take()
-        };
+        let before = if first { Some(Vec::new()) } else { self.pages.take() };
         if self.listings.len() >= LISTINGS {
             self.listings.remove(0);
         }
-        self.listings.push(Listing {
-            id: id.clone(),
-            before,
-            own: None,
-        });
+        self.listings.push(Listing { id: id.clone(), before, own: None });
     }
 
     /// Asks the server ourselves; `None` when a question is on its way already. `meta` for the stateless era.
@@ -220,30 +209,16 @@ impl Catalog {
     /// Gives up on our own question when its time is over; `true` when it was.
     pub fn expire(&mut self, now: Now) -> bool {
         let before = self.listings.len();
-        self.listings
-            .retain(|listing| listing.own.as_ref().is_none_or(|own| own.until > now.mono));
+        self.listings.retain(|listing| listing.own.as_ref().is_none_or(|own| own.until > now.mono));
         self.listings.len() != before
     }
 
-    fn question(
-        &mut self,
-        now: Now,
-        tools: Vec<Tool>,
-        cursor: Option<&str>,
-        meta: Option<String>,
-    ) -> Question {
+    fn question(&mut self, now: Now, tools: Vec<Tool>, cursor: Option<&str>, meta: Option<String>) -> Question {
         self.asked += 1;
         let name = format!("mcp-approve:{}:{}", self.nonce, self.asked);
         let line = reply::list_tools(&name, cursor, meta.as_deref());
         let id = Id::text(&name, &Value::from(name.as_str()).to_string());
-        self.listings.push(Listing {
-            id,
-            before: Some(tools),
-            own: Some(Own {
-                until: now.mono + DESCRIBE,
-                meta,
-            }),
-        });
+        self.listings.push(Listing { id, before: Some(tools), own: Some(Own { until: now.mono + DESCRIBE, meta }) });
         Question(line)
     }
 
@@ -273,10 +248,7 @@ impl Catalog {
     fn learn(&mut self, tools: Vec<Tool>) {
         for tool in tools {
             let digest = tool.digest();
-            let before = self
-                .tools
-                .get(&tool.name)
-                .or_else(|| self.stale.get(&tool.name));
+            let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));
             let described = match before {
                 Some(known) if known.digest == digest => Arc::clone(known),
                 Some(_) => Arc::new(describe(tool, digest, self.trust, true)),
@@ -292,10 +264,7 @@ fn describe(tool: Tool, digest: Digest, trust: Trust, changed: bool) -> Describe
         behavior: conclude::of_tool(&tool, trust),
         signature: types::signature(&tool),
         input: Schema::compile(&tool.input_schema),
-        output: tool
-            .output_schema
-            .as_ref()
-            .and_then(|schema| Schema::compile(schema).ok()),
+        output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
         digest,
         changed,
         tool,

@@ -36,30 +36,18 @@ pub fn patience(host: Option<&str>) -> Patience {
         _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => (600, false),
         _ if name.starts_with("goose") => (300, false),
         _ if name.starts_with("visual studio code") => {
-            return Patience {
-                limit: None,
-                progress_extends: false,
-            };
+            return Patience { limit: None, progress_extends: false };
         }
         _ => (60, false),
     };
-    Patience {
-        limit: Some(seconds * SECOND),
-        progress_extends,
-    }
+    Patience { limit: Some(seconds * SECOND), progress_extends }
 }
 
 /// When a call that arrived at `arrived` is denied for want of an answer (monotonic microseconds).
 ///
 /// `approval` is the operator's own limit; `host_limit` overrides the table; `has_token` tells whether heartbeats can
 /// keep this call alive. The margin is a tenth of the host's limit, at least five seconds, at most half of it.
-pub fn deadline(
-    arrived: u64,
-    approval: u64,
-    host_limit: Option<u64>,
-    host: Option<&str>,
-    has_token: bool,
-) -> u64 {
+pub fn deadline(arrived: u64, approval: u64, host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> u64 {
     let known = patience(host);
     let limit = match host_limit {
         Some(limit) => Some(limit),

@@ -27,11 +27,7 @@ pub enum Effect {
     /// Tell every console that a call waits no longer.
     Settle(Settled),
     /// Tell one console that its decision or edit came to nothing.
-    Refuse {
-        console: ConsoleId,
-        ticket: String,
-        why: String,
-    },
+    Refuse { console: ConsoleId, ticket: String, why: String },
     /// Show something that passed (only while a console is attached).
     Show(Box<Activity>),
     /// Send [`crate::gate::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.

@@ -85,9 +85,7 @@ fn object(domain: OutputDomain) -> &'static str {
 
 fn telling(arguments: &Value) -> Option<String> {
     let arguments = arguments.as_object()?;
-    let (name, value) = TELLING
-        .iter()
-        .find_map(|name| Some((name, arguments.get(*name)?)))?;
+    let (name, value) = TELLING.iter().find_map(|name| Some((name, arguments.get(*name)?)))?;
     let text = match value {
         Value::String(text) => short(text),
         Value::Array(list) => format!("{} values", list.len()),

@@ -10,23 +10,13 @@ use crate::audit::record::{By, Kind};
 
 impl Gate {
     /// Withdraws a held call: at once, and before any approval that comes later.
-    pub(super) fn withdraw(
-        &mut self,
-        now: Now,
-        number: u64,
-        why: Withdrawal,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(super) fn withdraw(&mut self, now: Now, number: u64, why: Withdrawal, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
         match std::mem::replace(&mut held.stage, Stage::Describing) {
             Stage::Deciding { entry, verdict } | Stage::Withdrawn { entry, verdict, .. } => {
-                held.stage = Stage::Withdrawn {
-                    entry,
-                    verdict,
-                    why,
-                };
+                held.stage = Stage::Withdrawn { entry, verdict, why };
             }
             stage @ (Stage::Describing | Stage::Asking { .. }) => {
                 held.stage = stage;
@@ -38,29 +28,15 @@ impl Gate {
     }
 
     /// Records the withdrawal, tells the consoles, and answers the host where an answer is due.
-    pub(super) fn end_withdrawn(
-        &mut self,
-        now: Now,
-        held: &Held,
-        why: Withdrawal,
-        out: &mut Vec<Effect>,
-    ) {
+    pub(super) fn end_withdrawn(&mut self, now: Now, held: &Held, why: Withdrawal, out: &mut Vec<Effect>) {
         let (by, reason, reply) = match why {
             Withdrawal::Cancelled => (By::Cancel, "the host cancelled the call", None),
             Withdrawal::HostGone => (By::Shutdown, "the host is gone", None),
             Withdrawal::ServerGone => {
                 let how = self.server_gone.as_deref().unwrap_or("it ended");
-                (
-                    By::Fault,
-                    "the server is gone",
-                    Some(answers::server_gone(&held.call, how)),
-                )
+                (By::Fault, "the server is gone", Some(answers::server_gone(&held.call, how)))
             }
-            Withdrawal::Stopping => (
-                By::Shutdown,
-                "the wrapper stops",
-                Some(answers::stopping(&held.call)),
-            ),
+            Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(answers::stopping(&held.call))),
         };
         let entry = self.withdrawn(now, held, by, reason);
         self.record(entry, out);
@@ -71,27 +47,32 @@ impl Gate {
             by,
             who: reason.into(),
         }));
-        if let Some(reply) = reply.filter(|_| !self.host_gone) {
+        if let Some(reply) = reply {
             out.push(Effect::Answer(reply));
         }
     }
 
-    /// The host is gone: nobody is left to answer, nothing that waits may run.
-    pub(super) fn host_closed(&mut self, now: Now, how: &str, out: &mut Vec<Effect>) {
-        if self.host_gone {
-            return;
-        }
+    /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
+    /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
+    pub(super) fn host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.host_gone = true;
-        let _ = how;
-        for number in self.held.numbers(|_| true) {
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
         }
-        out.push(Effect::Close(Side::Server));
+        self.close_server_when_done(out);
+    }
+
+    /// Lets the server go once nothing is on its way to it any more.
+    pub(super) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
+        if self.host_gone && self.held.is_empty() {
+            out.push(Effect::Close(Side::Server));
+        }
     }
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
     pub(super) fn shut_down(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
-        let _ = why;
+        let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
+        self.record(entry, out);
         for number in self.held.numbers(|_| true) {
             self.withdraw(now, number, Withdrawal::Stopping, out);
         }
@@ -109,16 +90,10 @@ impl Gate {
             self.withdraw(now, number, Withdrawal::ServerGone, out);
         }
         for (id, flight) in self.flights.drain() {
-            let entry = self
-                .outcome(now, &flight, "unknown")
-                .with("reason", format!("the server ended: {how}"));
+            let entry = self.outcome(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
             if !self.host_gone {
-                out.push(Effect::Answer(answers::outcome_unknown(
-                    &id,
-                    flight.modern,
-                    &how,
-                )));
+                out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
             }
         }
         let entry = self.entry(now, Kind::ServerEnd).with("how", how);

@@ -32,45 +32,21 @@ pub type ConsoleId = u64;
 #[derive(Debug)]
 pub enum Event {
     /// The first message that is no probe is coming: from here on there is something to record, under this name.
-    Started {
-        server: Arc<str>,
-        command: Vec<String>,
-        pid: u32,
-    },
+    Started { server: Arc<str>, command: Vec<String>, pid: u32 },
     /// A line from the host.
     HostLine(Line),
     /// A line from the host beyond the cap; its bytes are gone.
-    HostOverlong {
-        head: Vec<u8>,
-        bytes: u64,
-        cap: usize,
-    },
+    HostOverlong { head: Vec<u8>, bytes: u64, cap: usize },
     /// The host ended in mid-line; those bytes are dropped.
     HostPartial { bytes: u64 },
     /// A whole line from the server.
     ServerLine(Line),
     /// A line of the server streamed past, too long to buffer.
-    ServerStreamed {
-        gist: Gist,
-        bytes: u64,
-        digest: Option<Digest>,
-    },
+    ServerStreamed { gist: Gist, bytes: u64, digest: Option<Digest> },
     /// An operator decided on exactly these bytes.
-    Decided {
-        ticket: String,
-        digest: Digest,
-        verdict: OperatorVerdict,
-        who: Arc<str>,
-        console: ConsoleId,
-    },
+    Decided { ticket: String, digest: Digest, verdict: OperatorVerdict, who: Arc<str>, console: ConsoleId },
     /// An operator edited the arguments of exactly these bytes.
-    Edited {
-        ticket: String,
-        digest: Digest,
-        arguments: String,
-        who: Arc<str>,
-        console: ConsoleId,
-    },
+    Edited { ticket: String, digest: Digest, arguments: String, who: Arc<str>, console: ConsoleId },
     /// The log has an entry.
     Recorded(Receipt),
     /// The log could not take an entry.

@@ -83,19 +83,12 @@ impl Flights {
 
     /// Whether some call in flight has an output schema, so that its answer is worth buffering.
     pub fn wants_whole_answers(&self) -> bool {
-        self.calls.values().any(|flight| {
-            flight
-                .described
-                .as_ref()
-                .is_some_and(|known| known.output.is_some())
-        })
+        self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output.is_some()))
     }
 
     /// Remembers that the server asked for more.
     pub fn expect_more(&mut self, now: Now, flight: &Flight, answer: &Answer) {
-        let (Answer::InputRequired { state, inputs }, Some(arguments)) =
-            (answer, &flight.arguments)
-        else {
+        let (Answer::InputRequired { state, inputs }, Some(arguments)) = (answer, &flight.arguments) else {
             return;
         };
         if self.continuations.len() >= CONTINUATIONS {
@@ -107,11 +100,7 @@ impl Flights {
             state: state.clone(),
             inputs: inputs.clone(),
             until: now.mono + CONTINUE,
-            from: Continued {
-                ticket: Arc::clone(&flight.ticket),
-                by: flight.by,
-                rule: flight.rule.clone(),
-            },
+            from: Continued { ticket: Arc::clone(&flight.ticket), by: flight.by, rule: flight.rule.clone() },
         });
     }
 
@@ -121,10 +110,7 @@ impl Flights {
         if call.request_state_text().is_none() && call.input_responses_text().is_none() {
             return None;
         }
-        let at = self
-            .continuations
-            .iter()
-            .position(|one| one.matches(call))?;
+        let at = self.continuations.iter().position(|one| one.matches(call))?;
         Some(self.continuations.remove(at).from)
     }
 }
@@ -141,11 +127,8 @@ impl Continuation {
 /// The sorted keys of an object's text; none where there is no object.
 fn keys(object: Option<&str>) -> Vec<String> {
     let parsed = object.and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(text).ok());
-    let mut keys: Vec<String> = parsed
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(key, _): (_, serde_json::Value)| key)
-        .collect();
+    let mut keys: Vec<String> =
+        parsed.unwrap_or_default().into_iter().map(|(key, _): (_, serde_json::Value)| key).collect();
     keys.sort();
     keys
 }

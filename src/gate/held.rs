@@ -55,11 +55,7 @@ pub enum Stage {
     /// The log. Then the verdict counts.
     Deciding { entry: u64, verdict: Verdict },
     /// The log; but the call was withdrawn since, so an approval comes too late.
-    Withdrawn {
-        entry: u64,
-        verdict: Verdict,
-        why: Withdrawal,
-    },
+    Withdrawn { entry: u64, verdict: Verdict, why: Withdrawal },
 }
 
 /// Why a call was withdrawn.
@@ -165,11 +161,7 @@ impl Table {
 
     /// The numbers of the calls for which `wanted` holds, oldest first.
     pub fn numbers(&self, wanted: impl Fn(&Held) -> bool) -> Vec<u64> {
-        self.calls
-            .iter()
-            .filter(|(_, held)| wanted(held))
-            .map(|(number, _)| *number)
-            .collect()
+        self.calls.iter().filter(|(_, held)| wanted(held)).map(|(number, _)| *number).collect()
     }
 
     /// All held calls, oldest first.
@@ -186,9 +178,7 @@ impl Stage {
     fn entry(&self) -> Option<u64> {
         match self {
             Self::Describing => None,
-            Self::Asking { entry }
-            | Self::Deciding { entry, .. }
-            | Self::Withdrawn { entry, .. } => Some(*entry),
+            Self::Asking { entry } | Self::Deciding { entry, .. } | Self::Withdrawn { entry, .. } => Some(*entry),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The host's side: a line comes in; a call is held and judged, anything else passes or is refused.
+//! A call arrives: it is held, described, judged, and then decided or put before the operator.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::effect::{Effect, Passing};
 use super::event::Now;
 use super::held::{Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge;
+use super::pass::duplicate;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
 use crate::audit::record::{By, Kind, VerdictWord};
@@ -25,157 +26,11 @@ use crate::wire::reply;
 const INVALID_REQUEST: i32 = -32600;
 
 impl Gate {
-    pub(super) fn host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
-        match message::sort(line) {
-            Sorted::Call(call) => self.call(now, call, out),
-            Sorted::Plain(plain) => self.plain(now, plain, out),
-            Sorted::Refused { refusal, line } => {
-                let (digest, bytes) = (line.digest(), line.content().len() as u64);
-                self.refuse(now, &refusal, Some(digest), bytes, out);
-            }
-            Sorted::Blank => {}
-        }
-    }
-
-    pub(super) fn host_overlong(
-        &mut self,
-        now: Now,
-        head: &[u8],
-        bytes: u64,
-        cap: usize,
-        out: &mut Vec<Effect>,
-    ) {
-        self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
-    }
-
-    pub(super) fn host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
-        let what = "the host ended in mid-line; the last line had no line end".to_owned();
-        let refusal = Refusal {
-            code: INVALID_REQUEST,
-            what,
-            id: None,
-            answer: false,
-        };
-        self.refuse(now, &refusal, None, bytes, out);
-    }
-
-    fn refuse(
-        &mut self,
-        now: Now,
-        refusal: &Refusal,
-        digest: Option<crate::wire::digest::Digest>,
-        bytes: u64,
-        out: &mut Vec<Effect>,
-    ) {
-        self.status.refused_lines += 1;
-        let entry = self.refused(now, refusal, digest, bytes);
-        self.record(entry, out);
-        if refusal.answer {
-            out.push(Effect::Answer(reply::error(
-                refusal.id.as_ref(),
-                refusal.code,
-                &refusal.what,
-            )));
-        }
-        self.show(
-            now,
-            Direction::ToServer,
-            ActivityKind::Refused,
-            out,
-            |one| {
-                one.what.clone_from(&refusal.what);
-                one.bytes = bytes;
-                one.failed = true;
-            },
-        );
-    }
-
-    /// A message that is not held: it passes at once.
-    fn plain(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) {
-        if self.server_gone.is_some() {
-            return;
-        }
-        let bytes = plain.line().content().len() as u64;
-        match plain.gist().clone() {
-            Gist::Request { id, method, .. } => {
-                if self.held.by_id(&id).is_some() || self.flights.contains(&id) {
-                    let refusal = duplicate(id);
-                    self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
-                    return;
-                }
-                if method == "tools/list" {
-                    let first = !has_cursor(plain.line().content());
-                    self.catalog.host_asks(&id, first);
-                }
-                self.learn_host(now, &plain, &method, out);
-                self.show_plain(
-                    now,
-                    Direction::ToServer,
-                    ActivityKind::Request,
-                    &method,
-                    bytes,
-                    out,
-                );
-            }
-            Gist::Notification { method, cancels } => {
-                if let Some(number) = cancels.as_ref().and_then(|id| self.held.by_id(id)) {
-                    self.withdraw(now, number, Withdrawal::Cancelled, out);
-                    return;
-                }
-                if let Some(id) = cancels {
-                    self.cancelled_in_flight(now, &id, out);
-                }
-                self.learn_host(now, &plain, &method, out);
-                self.show_plain(
-                    now,
-                    Direction::ToServer,
-                    ActivityKind::Notification,
-                    &method,
-                    bytes,
-                    out,
-                );
-            }
-            Gist::Response { .. } | Gist::Unreadable => {
-                self.show_plain(
-                    now,
-                    Direction::ToServer,
-                    ActivityKind::Response,
-                    "response",
-                    bytes,
-                    out,
-                );
-            }
-        }
-        out.push(Effect::Relay(Passing::ToServer(plain)));
-    }
-
-    /// Lets the lifecycle see what the host says, and records who the host is once it is known.
-    fn learn_host(&mut self, now: Now, plain: &Plain, method: &str, out: &mut Vec<Effect>) {
-        self.lifecycle
-            .on_host_line(plain.gist(), plain.line().content());
-        if method == "initialize" && !self.host_recorded {
-            if let Some((name, version)) = self.lifecycle.host() {
-                let entry = self
-                    .entry(now, Kind::Host)
-                    .with("name", name)
-                    .with("version", version);
-                self.host_recorded = true;
-                self.record(entry, out);
-            }
-        }
-    }
-
     /// A call: held from here on, until a decision exists.
     fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
         if self.held.by_id(call.id()).is_some() || self.flights.contains(call.id()) {
             let bytes = call.line().content().len() as u64;
-            self.refuse(
-                now,
-                &duplicate(call.id().clone()),
-                Some(call.digest()),
-                bytes,
-                out,
-            );
+            self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
             return;
         }
         self.status.calls += 1;
@@ -193,14 +48,7 @@ impl Gate {
             }
             Err(phase) => {
                 let reason = format!("the session is in phase {phase}");
-                return self.deny_unheld(
-                    now,
-                    &call,
-                    By::Fault,
-                    &reason,
-                    answers::wrong_phase(&call, phase),
-                    out,
-                );
+                return self.deny_unheld(now, &call, By::Fault, &reason, answers::wrong_phase(&call, phase), out);
             }
         };
         let Some(scope) = self.config.scope.admit(call.name()) else {
@@ -214,10 +62,7 @@ impl Gate {
             );
         };
         let number = self.hold(now, call, session, scope);
-        let found = self
-            .held
-            .get(number)
-            .map(|held| self.catalog.find(held.call.name()));
+        let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
         match found {
             Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
             Some(Known::No | Known::Ask) => self.ask_server(now, number, out),
@@ -229,17 +74,9 @@ impl Gate {
         let number = self.held.next_number();
         let has_token = call.meta().progress_token.is_some();
         let host = self.host_of(&call).map(|(name, _)| name);
-        let deadline = deadline::deadline(
-            now.mono,
-            self.config.approval_timeout,
-            self.config.host_timeout,
-            host,
-            has_token,
-        );
-        let beat = has_token.then_some(Beat {
-            next: now.mono + HEARTBEAT,
-            sent: 0,
-        });
+        let deadline =
+            deadline::deadline(now.mono, self.config.approval_timeout, self.config.host_timeout, host, has_token);
+        let beat = has_token.then_some(Beat { next: now.mono + HEARTBEAT, sent: 0 });
         let held = Held {
             ticket: format!("{}-{number}", self.config.server).into(),
             call,
@@ -272,14 +109,8 @@ impl Gate {
 
     /// Judges every call that waited for a description.
     pub(super) fn described(&mut self, now: Now, out: &mut Vec<Effect>) {
-        for number in self
-            .held
-            .numbers(|held| matches!(held.stage, Stage::Describing))
-        {
-            let found = self
-                .held
-                .get(number)
-                .map(|held| self.catalog.find(held.call.name()));
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
+            let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
             match found {
                 Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
                 Some(Known::No) => {
@@ -304,25 +135,13 @@ impl Gate {
     }
 
     /// Judges one held call and acts on the ruling.
-    fn judge(
-        &mut self,
-        now: Now,
-        number: u64,
-        described: Option<Arc<Described>>,
-        out: &mut Vec<Effect>,
-    ) {
+    fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let judged = judge::judge(
-            &held.call,
-            described,
-            &self.config.server,
-            &self.before_tool,
-        );
-        let invalid = (!judged.violations.is_empty()).then(|| {
-            answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations)
-        });
+        let judged = judge::judge(&held.call, described, &self.config.server, &self.before_tool);
+        let invalid = (!judged.violations.is_empty())
+            .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
         let ruling = judged.ruling.clone();
         held.judged = Some(judged);
@@ -344,18 +163,9 @@ impl Gate {
             unread: false,
             reply: Some(reply),
         };
-        let by = if ruling.rule.is_some() {
-            By::Rule
-        } else {
-            By::Default
-        };
+        let by = if ruling.rule.is_some() { By::Rule } else { By::Default };
         let verdict = if let Some(reply) = invalid {
-            deny(
-                By::Fault,
-                None,
-                "the arguments do not fit the tool's input schema".into(),
-                reply,
-            )
+            deny(By::Fault, None, "the arguments do not fit the tool's input schema".into(), reply)
         } else {
             match (ruling.decision, continued) {
                 (Decision::Deny, _) => {
@@ -363,18 +173,14 @@ impl Gate {
                     deny(by, ruling.rule, ruling.reason, reply)
                 }
                 (Decision::Allow, _) => approve(by, ruling.rule, ruling.reason),
-                (Decision::Ask, Some(from)) => approve(
-                    from.by,
-                    from.rule,
-                    format!("continues the approval of {}", from.ticket),
-                ),
+                (Decision::Ask, Some(from)) => {
+                    approve(from.by, from.rule, format!("continues the approval of {}", from.ticket))
+                }
                 (Decision::Ask, None) if self.config.mode == Mode::Observe => {
                     let reason = format!("observing: would have asked, because {}", ruling.reason);
                     approve(By::Observe, ruling.rule, reason)
                 }
-                (Decision::Ask, None)
-                    if self.config.unattended == Unattended::Deny && self.attached == 0 =>
-                {
+                (Decision::Ask, None) if self.config.unattended == Unattended::Deny && self.attached == 0 => {
                     let reply = answers::unattended(&held.call);
                     deny(
                         By::Expiry,
@@ -401,6 +207,10 @@ impl Gate {
         if let Some(card) = self.held.get(number).and_then(|held| self.snapshot(held)) {
             out.push(Effect::Ask(Box::new(card)));
         }
+        if self.host_gone {
+            self.withdraw(now, number, Withdrawal::HostGone, out);
+            return self.close_server_when_done(out);
+        }
         self.wake_by(deadline, out);
         if let Some(beat) = beat {
             self.wake_by(beat.next, out);
@@ -408,15 +218,7 @@ impl Gate {
     }
 
     /// Denies a call that is not worth holding: one decision record, one answer.
-    fn deny_unheld(
-        &mut self,
-        now: Now,
-        call: &Call,
-        by: By,
-        reason: &str,
-        reply: Line,
-        out: &mut Vec<Effect>,
-    ) {
+    fn deny_unheld(&mut self, now: Now, call: &Call, by: By, reason: &str, reply: Line, out: &mut Vec<Effect>) {
         let number = self.held.next_number();
         let mut entry = self.entry(now, Kind::Decision);
         entry.ticket = Some(format!("{}-{number}", self.config.server));
@@ -438,34 +240,6 @@ impl Gate {
     }
 }
 
-fn duplicate(id: crate::wire::id::Id) -> Refusal {
-    let what = "a call with this id is already in flight; ids must be unique".to_owned();
-    Refusal {
-        code: INVALID_REQUEST,
-        what,
-        id: Some(id),
-        answer: true,
-    }
-}
-
-/// Whether a `tools/list` asks for a later page.
-fn has_cursor(content: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Request {
-        params: Option<Params>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Params {
-        cursor: Option<serde_json::Value>,
-    }
-    let request: Result<Request, _> = serde_json::from_slice(content);
-    request.is_ok_and(|request| {
-        request
-            .params
-            .is_some_and(|params| params.cursor.is_some_and(|cursor| !cursor.is_null()))
-    })
-}
-
 /// The `_meta` our own question carries in the stateless era: what the protocol asks for, and no progress token.
 fn own_meta(call: &Call) -> String {
     const KEPT: [&str; 3] = [
@@ -473,13 +247,8 @@ fn own_meta(call: &Call) -> String {
         "io.modelcontextprotocol/clientCapabilities",
         "io.modelcontextprotocol/clientInfo",
     ];
-    let parsed = call
-        .meta_text()
-        .and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(text).ok());
-    let kept: serde_json::Map<String, serde_json::Value> = parsed
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(key, _)| KEPT.contains(&key.as_str()))
-        .collect();
+    let parsed = call.meta_text().and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(text).ok());
+    let kept: serde_json::Map<String, serde_json::Value> =
+        parsed.unwrap_or_default().into_iter().filter(|(key, _)| KEPT.contains(&key.as_str())).collect();
     serde_json::Value::from(kept).to_string()
 }

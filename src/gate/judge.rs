@@ -37,12 +37,7 @@ pub struct Judged {
 }
 
 /// Judges a call by what is known of its tool (`None`: nobody described it).
-pub fn judge(
-    call: &Call,
-    described: Option<Arc<Described>>,
-    server: &str,
-    before_tool: &BeforeTool,
-) -> Judged {
+pub fn judge(call: &Call, described: Option<Arc<Described>>, server: &str, before_tool: &BeforeTool) -> Judged {
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
@@ -76,15 +71,9 @@ pub fn judge(
         }
     }
     let ruling = match before_tool {
-        BeforeTool::Policy(policy) => decide::decide(
-            policy,
-            &Question {
-                server,
-                tool: call.name(),
-                behavior: &behavior,
-                arguments: &arguments,
-            },
-        ),
+        BeforeTool::Policy(policy) => {
+            decide::decide(policy, &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments })
+        }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
     Judged {
@@ -110,8 +99,7 @@ fn unregistered(behavior: &Behavior) -> Ruling {
         None => Ruling {
             decision: Decision::Ask,
             rule: None,
-            reason: "no callback is registered before this tool, and it is not proven read-only"
-                .into(),
+            reason: "no callback is registered before this tool, and it is not proven read-only".into(),
         },
     }
 }

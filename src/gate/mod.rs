@@ -1,7 +1,7 @@
 //! The heart: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
 //!
-//! Reading order: `event`, `effect`, `token`, then `hold` (a call arrives), `decide` (a verdict and its record),
-//! `answer` (the server's side), `ending` (withdrawals, the two ends).
+//! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
+//! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
 pub mod answer;
 pub mod answers;
@@ -16,11 +16,14 @@ pub mod flight;
 pub mod held;
 pub mod hold;
 pub mod judge;
+pub mod operator;
+pub mod pass;
 pub mod records;
 pub mod report;
 pub mod show;
 pub mod snapshot;
 pub mod token;
+pub mod wake;
 
 use std::sync::Arc;
 
@@ -126,59 +129,17 @@ impl Gate {
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut out = Vec::new();
         match event {
-            Event::Started {
-                server,
-                command,
-                pid,
-            } => self.started(now, server, &command, pid, &mut out),
+            Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
             Event::HostLine(line) => self.host_line(now, line, &mut out),
-            Event::HostOverlong { head, bytes, cap } => {
-                self.host_overlong(now, &head, bytes, cap, &mut out)
-            }
+            Event::HostOverlong { head, bytes, cap } => self.host_overlong(now, &head, bytes, cap, &mut out),
             Event::HostPartial { bytes } => self.host_partial(now, bytes, &mut out),
             Event::ServerLine(line) => self.server_line(now, line, &mut out),
-            Event::ServerStreamed {
-                gist,
-                bytes,
-                digest,
-            } => self.server_streamed(now, &gist, bytes, digest, &mut out),
-            Event::Decided {
-                ticket,
-                digest,
-                verdict,
-                who,
-                console,
-            } => {
-                self.decided(
-                    now,
-                    decide::Said {
-                        ticket,
-                        digest,
-                        who,
-                        console,
-                    },
-                    verdict,
-                    &mut out,
-                );
+            Event::ServerStreamed { gist, bytes, digest } => self.server_streamed(now, &gist, bytes, digest, &mut out),
+            Event::Decided { ticket, digest, verdict, who, console } => {
+                self.decided(now, operator::Said { ticket, digest, who, console }, verdict, &mut out);
             }
-            Event::Edited {
-                ticket,
-                digest,
-                arguments,
-                who,
-                console,
-            } => {
-                self.edited(
-                    now,
-                    decide::Said {
-                        ticket,
-                        digest,
-                        who,
-                        console,
-                    },
-                    &arguments,
-                    &mut out,
-                );
+            Event::Edited { ticket, digest, arguments, who, console } => {
+                self.edited(now, operator::Said { ticket, digest, who, console }, &arguments, &mut out);
             }
             Event::Recorded(receipt) => self.recorded(now, &receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
@@ -187,26 +148,14 @@ impl Gate {
                 self.policy_changed(now, &mut out);
             }
             Event::Woke => self.woke(now, &mut out),
-            Event::Attached { who, attached } => {
-                self.attended(now, Kind::Attach, &who, attached, &mut out)
-            }
-            Event::Detached { who, attached } => {
-                self.attended(now, Kind::Detach, &who, attached, &mut out)
-            }
+            Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
+            Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
             Event::Intruded { what } => {
-                let entry = self
-                    .entry(now, Kind::Fault)
-                    .with("what", "turned away from the console's socket");
+                let entry = self.entry(now, Kind::Fault).with("what", "turned away from the console's socket");
                 self.record(entry.with("reason", what), &mut out);
             }
-            Event::Closed {
-                side: Side::Host,
-                how,
-            } => self.host_closed(now, &how, &mut out),
-            Event::Closed {
-                side: Side::Server,
-                how,
-            } => self.server_closed(now, how, &mut out),
+            Event::Closed { side: Side::Host, how } => self.host_closed(now, &how, &mut out),
+            Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
             Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
         }
         out
@@ -215,16 +164,10 @@ impl Gate {
     /// How the wrapper stands.
     pub fn status(&self) -> Status {
         let mut status = self.status.clone();
-        status.waiting = self
-            .held
-            .iter()
-            .filter(|held| matches!(held.stage, held::Stage::Asking { .. }))
-            .count() as u64;
+        status.waiting =
+            self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
-        status.host = self
-            .lifecycle
-            .host()
-            .map(|(name, version)| format!("{name} {version}"));
+        status.host = self.lifecycle.host().map(|(name, version)| format!("{name} {version}"));
         status.banner = match &self.log_trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
             None => self.policy_banner.clone(),
@@ -234,10 +177,7 @@ impl Gate {
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.
     pub fn snapshots(&self) -> Vec<snapshot::Snapshot> {
-        self.held
-            .iter()
-            .filter_map(|held| self.snapshot(held))
-            .collect()
+        self.held.iter().filter_map(|held| self.snapshot(held)).collect()
     }
 
     /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
@@ -266,14 +206,7 @@ impl Gate {
         self.before_tool = before_tool;
     }
 
-    fn started(
-        &mut self,
-        now: Now,
-        server: Arc<str>,
-        command: &[String],
-        pid: u32,
-        out: &mut Vec<Effect>,
-    ) {
+    fn started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
         self.config.server = server;
         let mut entry = self
             .entry(now, Kind::ServerStart)
@@ -286,26 +219,14 @@ impl Gate {
         self.record(entry, out);
     }
 
-    fn attended(
-        &mut self,
-        now: Now,
-        kind: Kind,
-        who: &str,
-        attached: usize,
-        out: &mut Vec<Effect>,
-    ) {
+    fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
         self.attached = attached;
-        let entry = self
-            .entry(now, kind)
-            .with("operator", who)
-            .with("attached", attached);
+        let entry = self.entry(now, kind).with("operator", who).with("attached", attached);
         self.record(entry, out);
     }
 
     fn policy_changed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let mut entry = self
-            .entry(now, Kind::Policy)
-            .with("policy", self.policy_digest.as_ref());
+        let mut entry = self.entry(now, Kind::Policy).with("policy", self.policy_digest.as_ref());
         if let Some(banner) = &self.policy_banner {
             entry = entry.with("banner", banner.as_str());
         }

@@ -38,9 +38,7 @@ impl Gate {
         entry.arguments = Some(held.call.arguments_text().to_owned());
         self.judged_detail(&mut entry, held);
         if let Some(original) = &held.original {
-            entry
-                .detail
-                .push(("edited_from", original.digest.to_string().into()));
+            entry.detail.push(("edited_from", original.digest.to_string().into()));
         }
         entry
     }
@@ -52,9 +50,7 @@ impl Gate {
         entry.by = Some(verdict.by);
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
-        entry
-            .detail
-            .push(("reason", verdict.reason.as_str().into()));
+        entry.detail.push(("reason", verdict.reason.as_str().into()));
         if !asked {
             entry.arguments = Some(held.call.arguments_text().to_owned());
             self.judged_detail(&mut entry, held);
@@ -66,32 +62,21 @@ impl Gate {
             entry.detail.push(("unread", true.into()));
         }
         if let Some(original) = &held.original {
-            entry
-                .detail
-                .push(("edited_from", original.digest.to_string().into()));
+            entry.detail.push(("edited_from", original.digest.to_string().into()));
         }
         if !self.policy_digest.is_empty() {
-            entry
-                .detail
-                .push(("policy", self.policy_digest.as_ref().into()));
+            entry.detail.push(("policy", self.policy_digest.as_ref().into()));
         }
         entry
     }
 
     /// That an asked call was written to the server.
     pub(super) fn forward(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
-        self.of_call(now, Kind::Forward, held)
-            .with("decision", decision_seq)
+        self.of_call(now, Kind::Forward, held).with("decision", decision_seq)
     }
 
     /// That a call was withdrawn, before or after its decision.
-    pub(super) fn withdrawn(
-        &self,
-        now: Now,
-        held: &Held,
-        by: crate::audit::record::By,
-        why: &str,
-    ) -> Entry {
+    pub(super) fn withdrawn(&self, now: Now, held: &Held, by: crate::audit::record::By, why: &str) -> Entry {
         let mut entry = self.of_call(now, Kind::Withdrawn, held);
         entry.by = Some(by);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
@@ -111,13 +96,7 @@ impl Gate {
     }
 
     /// A line from the host that was refused.
-    pub(super) fn refused(
-        &self,
-        now: Now,
-        refusal: &Refusal,
-        digest: Option<Digest>,
-        bytes: u64,
-    ) -> Entry {
+    pub(super) fn refused(&self, now: Now, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
         entry
@@ -129,28 +108,19 @@ impl Gate {
 
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {
         let Some(judged) = &held.judged else { return };
-        entry
-            .detail
-            .push(("words", judged.behavior.identity.to_string().into()));
-        entry
-            .detail
-            .push(("why", judged.ruling.reason.as_str().into()));
+        entry.detail.push(("words", judged.behavior.identity.to_string().into()));
+        entry.detail.push(("why", judged.ruling.reason.as_str().into()));
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.disputed {
             entry.detail.push(("disputed", true.into()));
         }
         if !judged.behavior.hazards.is_empty() {
-            let hazards = judged
-                .behavior
-                .hazards
-                .iter()
-                .map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
+            let hazards =
+                judged.behavior.hazards.iter().map(|one| json!({"hazard": one.kind.word(), "what": one.what}));
             entry.detail.push(("hazards", hazards.collect()));
         }
         if let Some((name, version)) = self.host_of(&held.call) {
-            entry
-                .detail
-                .push(("host", format!("{name} {version}").into()));
+            entry.detail.push(("host", format!("{name} {version}").into()));
         }
     }
 }
@@ -158,9 +128,7 @@ impl Gate {
 /// The result word of an answer.
 pub(super) fn result_word(answer: &Answer) -> &'static str {
     match answer {
-        Answer::Complete {
-            is_error: false, ..
-        } => "ok",
+        Answer::Complete { is_error: false, .. } => "ok",
         Answer::Complete { is_error: true, .. } => "tool-error",
         Answer::InputRequired { .. } => "input-required",
         Answer::Task { .. } => "task",

@@ -22,10 +22,7 @@ impl Gate {
             tool: held.call.name().to_owned(),
             title: tool.and_then(|tool| tool.title.clone()),
             description: tool.and_then(|tool| tool.description.clone()),
-            signature: judged
-                .described
-                .as_ref()
-                .map(|known| known.signature.clone()),
+            signature: judged.described.as_ref().map(|known| known.signature.clone()),
             identity: judged.behavior.identity,
             content_type: judged.behavior.content_type,
             evidence: judged.behavior.evidence.clone(),
@@ -39,35 +36,21 @@ impl Gate {
             digest: held.call.digest(),
             bytes: held.call.line().content().len() as u64,
             arrived: held.arrived.wall,
-            deadline: i64::try_from(waits_ms)
-                .ok()
-                .map(|waits| held.arrived.wall.saturating_add(waits)),
-            host: self
-                .host_of(&held.call)
-                .map(|(name, version)| format!("{name} {version}")),
+            deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
+            host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
-            original_arguments: held
-                .original
-                .as_ref()
-                .map(|original| original.arguments.clone()),
+            original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
         })
     }
 
     /// The three checks of `Safe(agent, tool, state)`.
     fn safe(&self, held: &Held) -> Safe {
-        let described = held
-            .judged
-            .as_ref()
-            .is_some_and(|judged| judged.described.is_some());
+        let described = held.judged.as_ref().is_some_and(|judged| judged.described.is_some());
         let capability = match (&self.config.scope, described) {
-            (Scope::Whole, true) => {
-                "in Caps(S); the scope is the whole server; the arguments fit the schema"
-            }
+            (Scope::Whole, true) => "in Caps(S); the scope is the whole server; the arguments fit the schema",
             (Scope::Only(_), true) => "in Caps(S) ∩ Scope; the arguments fit the schema",
-            (_, false) => {
-                "the server has not described this tool, so its arguments could not be checked"
-            }
+            (_, false) => "the server has not described this tool, so its arguments could not be checked",
         };
         let session = if held.call.is_modern() {
             "stateless request (2026-07-28): legal at any time".to_owned()
@@ -76,21 +59,11 @@ impl Gate {
         };
         Safe {
             capability: Check {
-                state: if described {
-                    CheckState::Holds
-                } else {
-                    CheckState::Fails
-                },
+                state: if described { CheckState::Holds } else { CheckState::Fails },
                 what: capability.into(),
             },
-            guardrail: Check {
-                state: CheckState::Pending,
-                what: "no token yet: it waits for your verdict".into(),
-            },
-            session: Check {
-                state: CheckState::Holds,
-                what: session,
-            },
+            guardrail: Check { state: CheckState::Pending, what: "no token yet: it waits for your verdict".into() },
+            session: Check { state: CheckState::Holds, what: session },
         }
     }
 

@@ -73,9 +73,7 @@ pub struct UncheckedInvocation(());
 impl UncheckedInvocation {
     /// An opt-out for a call that is PURE, undisputed and without a hazard; `None` for any other.
     pub fn for_read_only(behavior: &Behavior) -> Option<Self> {
-        let proven = behavior.badge() == Mutability::Pure
-            && !behavior.disputed
-            && behavior.hazards.is_empty();
+        let proven = behavior.badge() == Mutability::Pure && !behavior.disputed && behavior.hazards.is_empty();
         proven.then_some(Self(()))
     }
 }
@@ -90,11 +88,7 @@ impl GuardrailToken {
         _clearance: Clearance,
         receipt: &Receipt,
     ) -> Self {
-        Self {
-            wrapper: Arc::clone(wrapper),
-            digest: call.digest(),
-            seq: receipt.seq(),
-        }
+        Self { wrapper: Arc::clone(wrapper), digest: call.digest(), seq: receipt.seq() }
     }
 
     /// The record that approved the call.

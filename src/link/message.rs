@@ -5,9 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::gate::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::report::{
-    Activity, ActivityKind, Direction, OperatorVerdict, Settled, Status,
-};
+pub use crate::gate::report::{Activity, ActivityKind, Direction, OperatorVerdict, Settled, Status};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
@@ -17,11 +15,7 @@ pub const PROTOCOL: u32 = 1;
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromWrapper {
     /// First of all. A console that reads another `protocol` shows it and stops.
-    Hello {
-        protocol: u32,
-        version: String,
-        wrapper: Wrapper,
-    },
+    Hello { protocol: u32, version: String, wrapper: Wrapper },
     /// A call waits, or its card changed (an edit).
     Held { call: Box<Snapshot> },
     /// A call waits no longer.
@@ -56,22 +50,9 @@ pub struct Wrapper {
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromConsole {
     /// First of all.
-    Hello {
-        protocol: u32,
-        version: String,
-        operator: String,
-        pid: u32,
-    },
+    Hello { protocol: u32, version: String, operator: String, pid: u32 },
     /// The operator decided on exactly these bytes.
-    Decide {
-        ticket: String,
-        digest: Digest,
-        verdict: OperatorVerdict,
-    },
+    Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
-    Edit {
-        ticket: String,
-        digest: Digest,
-        arguments: String,
-    },
+    Edit { ticket: String, digest: Digest, arguments: String },
 }

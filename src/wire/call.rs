@@ -99,9 +99,6 @@ impl Call {
     }
 
     fn text(&self, span: Option<&Range<usize>>) -> Option<&str> {
-        self.line
-            .content()
-            .get(span?.clone())
-            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        self.line.content().get(span?.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
 }

@@ -18,18 +18,12 @@ enum Value {
 impl Id {
     /// A string id: its decoded text, and the JSON token (quotes included) it was written as.
     pub fn text(decoded: &str, raw: &str) -> Self {
-        Self {
-            value: Value::Text(decoded.into()),
-            raw: raw.into(),
-        }
+        Self { value: Value::Text(decoded.into()), raw: raw.into() }
     }
 
     /// An integer id, from its canonical JSON token (`-7`, `0`, `12`; no `1.0`, `1e3`, `-0`).
     pub fn integer(raw: &str) -> Self {
-        Self {
-            value: Value::Integer(raw.into()),
-            raw: raw.into(),
-        }
+        Self { value: Value::Integer(raw.into()), raw: raw.into() }
     }
 
     /// The JSON token to echo in an answer.

@@ -26,7 +26,12 @@ impl Line {
 
     /// The bytes without `\n` or `\r\n`: what is read, shown and digested.
     pub fn content(&self) -> &[u8] {
-        let end = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        Self::strip_end(&self.bytes)
+    }
+
+    /// Bytes without the line end they close with, if any.
+    pub fn strip_end(bytes: &[u8]) -> &[u8] {
+        let end = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         end.strip_suffix(b"\r").unwrap_or(end)
     }
 

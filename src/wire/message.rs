@@ -45,11 +45,7 @@ impl Plain {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gist {
     /// A request. `modern` when its `_meta` declares the stateless era.
-    Request {
-        id: Id,
-        method: String,
-        modern: bool,
-    },
+    Request { id: Id, method: String, modern: bool },
     /// A notification. `cancels` is `params.requestId` of `notifications/cancelled`.
     Notification { method: String, cancels: Option<Id> },
     /// A response; `failed` when it carries `error`.

@@ -1,0 +1,126 @@
+//! What an operator says: a verdict or an edit, on exactly the bytes that were shown; anything else comes to nothing.
+
+use std::sync::Arc;
+
+use super::Gate;
+use super::answers;
+use super::effect::Effect;
+use super::event::{ConsoleId, Now};
+use super::held::{Original, Stage, Verdict};
+use super::judge;
+use super::report::OperatorVerdict;
+use crate::audit::record::{By, Kind, VerdictWord};
+use crate::policy::rule::Decision;
+use crate::wire::digest::Digest;
+
+/// Who said something about which bytes.
+pub(super) struct Said {
+    pub ticket: String,
+    pub digest: Digest,
+    pub who: Arc<str>,
+    pub console: ConsoleId,
+}
+
+impl Gate {
+    /// The operator's verdict on exactly these bytes.
+    pub(super) fn decided(&mut self, now: Now, said: Said, verdict: OperatorVerdict, out: &mut Vec<Effect>) {
+        let Some(number) = self.asking(&said) else {
+            return self.too_late(now, &said, &verdict, out);
+        };
+        let Some(held) = self.held.get(number) else {
+            return;
+        };
+        let rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
+        let verdict = match verdict {
+            OperatorVerdict::Approve { unread } => Verdict {
+                word: VerdictWord::Approve,
+                by: By::Operator,
+                rule,
+                reason: "approved by the operator".into(),
+                who: said.who,
+                unread,
+                reply: None,
+            },
+            OperatorVerdict::Deny { reason } => Verdict {
+                word: VerdictWord::Deny,
+                by: By::Operator,
+                rule,
+                reply: Some(answers::denied_by_operator(&held.call, &reason)),
+                reason: if reason.is_empty() { "denied by the operator".into() } else { reason },
+                who: said.who,
+                unread: false,
+            },
+        };
+        self.decide(now, number, verdict, out);
+    }
+
+    /// The held call that waits for an operator under this ticket with these very bytes.
+    fn asking(&self, said: &Said) -> Option<u64> {
+        let number = self.held.by_ticket(&said.ticket)?;
+        let held = self.held.get(number)?;
+        (matches!(held.stage, Stage::Asking { .. }) && held.call.digest() == said.digest).then_some(number)
+    }
+
+    /// A verdict that decides nothing: it is recorded, and its console is told why.
+    fn too_late(&mut self, now: Now, said: &Said, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
+        let why = match self.held.by_ticket(&said.ticket).and_then(|number| self.held.get(number)) {
+            None => "this call waits no longer".to_owned(),
+            Some(held) if held.call.digest() != said.digest => {
+                "the call has changed since it was shown; look at it again".to_owned()
+            }
+            Some(held) => match &held.stage {
+                Stage::Deciding { verdict, .. } | Stage::Withdrawn { verdict, .. } if !verdict.who.is_empty() => {
+                    format!("{} has decided it already", verdict.who)
+                }
+                Stage::Deciding { .. } | Stage::Withdrawn { .. } => "it is decided already".to_owned(),
+                Stage::Describing | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
+            },
+        };
+        let word = match verdict {
+            OperatorVerdict::Approve { .. } => "approve",
+            OperatorVerdict::Deny { .. } => "deny",
+        };
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.ticket = Some(said.ticket.clone());
+        entry.digest = Some(said.digest);
+        let entry =
+            entry.with("what", format!("a verdict ({word}) came to nothing")).with("operator", said.who.as_ref());
+        self.record(entry.with("reason", why.as_str()), out);
+        out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+    }
+
+    /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
+    pub(super) fn edited(&mut self, now: Now, said: Said, arguments: &str, out: &mut Vec<Effect>) {
+        let refuse = |why: String, out: &mut Vec<Effect>| {
+            out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+        };
+        let Some(number) = self.asking(&said) else {
+            return refuse("this call waits no longer, or it has changed since it was shown".into(), out);
+        };
+        let Some(held) = self.held.get_mut(number) else {
+            return;
+        };
+        let call = match held.call.with_arguments(arguments) {
+            Ok(call) => call,
+            Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
+        };
+        let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
+        let judged = judge::judge(&call, described, &self.config.server, &self.before_tool);
+        if let Some(violation) = judged.violations.first() {
+            return refuse(
+                format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
+                out,
+            );
+        }
+        if judged.ruling.decision == Decision::Deny {
+            return refuse(format!("the policy denies the edited call: {}", judged.ruling.reason), out);
+        }
+        if held.original.is_none() {
+            let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
+            held.original = Some(Original { digest, arguments });
+        }
+        held.call = Box::new(call);
+        held.judged = Some(judged);
+        self.ask(now, number, out);
+    }
+}

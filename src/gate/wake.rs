@@ -1,0 +1,55 @@
+//! Time has passed: deadlines, heartbeats, and our own question to the server.
+
+use super::Gate;
+use super::answers;
+use super::deadline::HEARTBEAT;
+use super::effect::Effect;
+use super::event::Now;
+use super::held::{Stage, Verdict};
+use crate::audit::record::{By, VerdictWord};
+use crate::wire::reply;
+
+impl Gate {
+    /// Time has passed: deadlines, heartbeats, our own question.
+    pub(super) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.wake = u64::MAX;
+        if self.catalog.expire(now) {
+            self.described(now, out);
+        }
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
+            let Some(held) = self.held.get_mut(number) else {
+                continue;
+            };
+            if held.deadline <= now.mono {
+                let waited_s = now.mono.saturating_sub(held.arrived.mono) / 1_000_000;
+                let verdict = Verdict {
+                    word: VerdictWord::Deny,
+                    by: By::Expiry,
+                    rule: held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone()),
+                    reason: format!("nobody answered within {waited_s} s"),
+                    who: "".into(),
+                    unread: false,
+                    reply: Some(answers::expired(&held.call, waited_s)),
+                };
+                self.decide(now, number, verdict, out);
+                continue;
+            }
+            let deadline = held.deadline;
+            if let (Some(beat), Some(token)) = (&mut held.beat, &held.call.meta().progress_token) {
+                if beat.next <= now.mono {
+                    beat.sent += 1;
+                    beat.next = now.mono + HEARTBEAT;
+                    // Negative and rising, so that whatever the server reports later is an increase.
+                    let progress = f64::from(beat.sent) / 1e6 - 1.0;
+                    out.push(Effect::Answer(reply::progress(token, progress, "Waiting for approval in mcp-approve")));
+                }
+                let next = beat.next;
+                self.wake_by(next, out);
+            }
+            self.wake_by(deadline, out);
+        }
+        if let Some(at) = self.catalog.wake_at() {
+            self.wake_by(at, out);
+        }
+    }
+}

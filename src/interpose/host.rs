@@ -1,0 +1,71 @@
+//! The writer to the host's pipe. Whole lines only: our own never land inside a long one that streams past.
+
+use super::outbox::Outbox;
+use crate::wire::line::Line;
+
+/// Our stdout.
+#[derive(Debug)]
+pub struct Host {
+    outbox: Outbox,
+    /// A long line of the server is on its way through; whole lines wait for its end.
+    streaming: bool,
+    waiting: Vec<Line>,
+}
+
+impl Host {
+    /// The writer in front of our stdout.
+    pub fn new(outbox: Outbox) -> Self {
+        Self { outbox, streaming: false, waiting: Vec::new() }
+    }
+
+    /// Writes one whole line, the server's or our own.
+    pub fn write(&mut self, line: Line) {
+        if self.streaming {
+            self.waiting.push(line);
+        } else {
+            self.outbox.push(line.into_bytes());
+        }
+    }
+
+    /// Writes a piece of a long line; `last` ends it.
+    pub fn stream(&mut self, bytes: &[u8], last: bool) {
+        self.streaming = true;
+        self.outbox.pass(bytes);
+        if last {
+            self.end_stream();
+        }
+    }
+
+    /// Ends a long line, whether it came to its end or the server died in it.
+    pub fn end_stream(&mut self) {
+        self.streaming = false;
+        for line in std::mem::take(&mut self.waiting) {
+            self.outbox.push(line.into_bytes());
+        }
+    }
+
+    /// Whether a long line is on its way.
+    pub fn is_streaming(&self) -> bool {
+        self.streaming
+    }
+
+    /// Writes as much as the pipe takes now.
+    pub fn flush(&mut self) {
+        self.outbox.flush();
+    }
+
+    /// Waits until the pipe takes more.
+    pub async fn writable(&self) {
+        self.outbox.writable().await;
+    }
+
+    /// How many bytes wait to be written.
+    pub fn queued(&self) -> usize {
+        self.outbox.queued()
+    }
+
+    /// Whether nobody reads any more.
+    pub fn is_gone(&self) -> bool {
+        self.outbox.is_broken()
+    }
+}

@@ -1,0 +1,43 @@
+//! Entries on their way to the scribe: what something waits for goes at once, the rest rides along or follows soon.
+
+use crate::audit::record::{Entry, Kind};
+
+/// How long an entry that nothing waits for may stay here, in microseconds.
+const PATIENCE: u64 = 10_000;
+/// How many such entries may wait together.
+const MOST: usize = 256;
+
+/// The entries not handed over yet, in order.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    entries: Vec<(u64, Entry)>,
+    urgent: bool,
+    since: Option<u64>,
+}
+
+impl Ledger {
+    /// Takes one entry at `now` (monotonic microseconds).
+    pub fn take(&mut self, now: u64, id: u64, entry: Entry) {
+        self.urgent |= matches!(entry.kind, Kind::Decision | Kind::DecisionAsked);
+        self.since.get_or_insert(now);
+        self.entries.push((id, entry));
+    }
+
+    /// The batch to hand over now; `None` while it may wait.
+    pub fn due(&mut self, now: u64) -> Option<Vec<(u64, Entry)>> {
+        let late = self.since.is_some_and(|since| now >= since + PATIENCE);
+        if self.urgent || late || self.entries.len() >= MOST { self.all() } else { None }
+    }
+
+    /// Everything, at the end.
+    pub fn all(&mut self) -> Option<Vec<(u64, Entry)>> {
+        self.urgent = false;
+        self.since = None;
+        if self.entries.is_empty() { None } else { Some(std::mem::take(&mut self.entries)) }
+    }
+
+    /// When the oldest entry must go.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.since.map(|since| since + PATIENCE)
+    }
+}

@@ -1,0 +1,83 @@
+//! A line of the server that is too long to buffer: held whole while somebody must read it whole, streamed otherwise.
+
+use super::host::Host;
+use crate::wire::digest::{Digest, Hasher};
+use crate::wire::line::Line;
+use crate::wire::message::Gist;
+use crate::wire::stream::EnvelopeScanner;
+
+/// A long line on its way.
+pub struct LongLine {
+    state: State,
+    bytes: u64,
+}
+
+enum State {
+    /// Kept, up to so many bytes.
+    Held { line: Vec<u8>, limit: usize },
+    /// Passed on piece by piece; only its envelope and digest are kept.
+    Streamed(Box<Streamed>),
+}
+
+struct Streamed {
+    scanner: EnvelopeScanner,
+    hasher: Hasher,
+}
+
+/// What became of a long line.
+pub enum Passed {
+    /// It was held whole; it goes on as any other line.
+    Whole(Line),
+    /// It has passed.
+    Streamed { gist: Gist, bytes: u64, digest: Option<Digest> },
+}
+
+impl LongLine {
+    /// A line that is held up to `limit` bytes, and streamed beyond.
+    pub fn new(limit: usize) -> Self {
+        Self { state: State::Held { line: Vec::new(), limit }, bytes: 0 }
+    }
+
+    /// Takes the next piece, passing on what need not be held.
+    pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host) {
+        self.bytes += piece.len() as u64;
+        match &mut self.state {
+            State::Held { line, limit } if line.len() + piece.len() <= *limit => line.extend_from_slice(piece),
+            State::Held { line, .. } => {
+                let mut streamed =
+                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: Hasher::default() });
+                let line = std::mem::take(line);
+                if !line.is_empty() {
+                    streamed.pass(&line, false, host);
+                }
+                streamed.pass(piece, last, host);
+                self.state = State::Streamed(streamed);
+            }
+            State::Streamed(streamed) => streamed.pass(piece, last, host),
+        }
+    }
+
+    /// The line has ended.
+    pub fn end(self) -> Passed {
+        match self.state {
+            State::Held { line, .. } => Passed::Whole(Line::new(line)),
+            State::Streamed(streamed) => Passed::Streamed {
+                gist: streamed.scanner.gist(),
+                bytes: self.bytes,
+                digest: Some(streamed.hasher.finish()),
+            },
+        }
+    }
+}
+
+impl Streamed {
+    fn pass(&mut self, piece: &[u8], last: bool, host: &mut Host) {
+        host.stream(piece, last);
+        if !self.scanner.is_done() {
+            self.scanner.feed(piece);
+        }
+        // The digest covers the line without its line end, as everywhere.
+        let content = if last { Line::strip_end(piece) } else { piece };
+        self.hasher.update(content);
+    }
+}

@@ -1,0 +1,64 @@
+//! The one writer to the server's pipe. A call passes only with its guardrail token; there is no other way in.
+
+use std::sync::Arc;
+
+use super::outbox::Outbox;
+use crate::gate::effect::Question;
+use crate::gate::token::{GuardrailToken, NotThisCall};
+use crate::wire::call::Call;
+use crate::wire::message::Plain;
+
+/// The server's stdin.
+#[derive(Debug)]
+pub struct Server {
+    outbox: Outbox,
+    /// The wrapper its tokens must come from.
+    wrapper: Arc<str>,
+}
+
+impl Server {
+    /// The writer in front of the server's stdin, for the wrapper of this name.
+    pub fn new(outbox: Outbox, wrapper: Arc<str>) -> Self {
+        Self { outbox, wrapper }
+    }
+
+    /// Writes a call's bytes as received. Consumes the proof.
+    ///
+    /// # Errors
+    /// [`NotThisCall`]: the token is for other bytes or another wrapper; nothing is written.
+    pub fn forward(&mut self, token: GuardrailToken, call: Call) -> Result<(), NotThisCall> {
+        let bytes = token.redeem(&self.wrapper, call)?;
+        self.outbox.push(bytes);
+        Ok(())
+    }
+
+    /// Passes a message that is no call.
+    pub fn relay(&mut self, plain: Plain) {
+        self.outbox.push(plain.into_line().into_bytes());
+    }
+
+    /// Asks something under our own id.
+    pub fn ask(&mut self, question: Question) {
+        self.outbox.push(question.into_line().into_bytes());
+    }
+
+    /// Writes as much as the pipe takes now.
+    pub fn flush(&mut self) {
+        self.outbox.flush();
+    }
+
+    /// Waits until the pipe takes more.
+    pub async fn writable(&self) {
+        self.outbox.writable().await;
+    }
+
+    /// How many bytes wait to be written.
+    pub fn queued(&self) -> usize {
+        self.outbox.queued()
+    }
+
+    /// Closes the server's stdin as soon as everything queued is written; takes nothing more.
+    pub fn close_when_written(&mut self) {
+        self.outbox.close_when_written();
+    }
+}
