@@ -4,19 +4,14 @@ use std::sync::Arc;
 
 use super::Gate;
 use super::answers;
-use super::deadline::HEARTBEAT;
 use super::effect::Effect;
-use super::event::{ConsoleId, Now};
+use super::event::Now;
 use super::flight::Flight;
-use super::held::{Held, Original, Stage, Verdict, Withdrawal};
-use super::judge;
-use super::report::{ActivityKind, Direction, OperatorVerdict, Settled};
+use super::held::{Held, Stage, Verdict, Withdrawal};
+use super::report::{ActivityKind, Direction, Settled};
 use super::token::{Approved, Clearance, GuardrailToken, UncheckedInvocation};
-use crate::audit::record::{By, Kind, Receipt, VerdictWord};
+use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::judge::BeforeTool;
-use crate::policy::rule::Decision;
-use crate::wire::digest::Digest;
-use crate::wire::reply;
 
 impl Gate {
     /// Sends a verdict to the log; it counts once it is there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::answers;
 use super::catalog::Known;
 use super::deadline::{self, HEARTBEAT};
-use super::effect::{Effect, Passing};
+use super::effect::Effect;
 use super::event::Now;
 use super::held::{Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge;
@@ -19,15 +19,10 @@ use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::reply;
-
-/// JSON-RPC: the request is not acceptable.
-const INVALID_REQUEST: i32 = -32600;
 
 impl Gate {
     /// A call: held from here on, until a decision exists.
-    fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
+    pub(super) fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
         if self.held.by_id(call.id()).is_some() || self.flights.contains(call.id()) {
             let bytes = call.line().content().len() as u64;
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);

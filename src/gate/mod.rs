@@ -154,7 +154,7 @@ impl Gate {
                 let entry = self.entry(now, Kind::Fault).with("what", "turned away from the console's socket");
                 self.record(entry.with("reason", what), &mut out);
             }
-            Event::Closed { side: Side::Host, how } => self.host_closed(now, &how, &mut out),
+            Event::Closed { side: Side::Host, .. } => self.host_closed(now, &mut out),
             Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
             Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
         }

@@ -1,0 +1,311 @@
+//! A gate with everything around it played by the test: host, server, log, operator, clock. Checks the five invariants
+//! after every step, so that playbooks and histories only say what happens.
+
+#![allow(dead_code, reason = "each test binary uses its own part of the world")]
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use mcp_approve::audit::record::{Entry, Kind, VerdictWord};
+use mcp_approve::audit::rehearsal::Rehearsal;
+use mcp_approve::behavior::conclude::Trust;
+use mcp_approve::capability::scope::Scope;
+use mcp_approve::gate::effect::{Effect, Passing};
+use mcp_approve::gate::event::{Event, Now, Side};
+use mcp_approve::gate::judge::BeforeTool;
+use mcp_approve::gate::report::{OperatorVerdict, Settled};
+use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::{Config, Gate, Mode, Unattended};
+use mcp_approve::policy::parse;
+use mcp_approve::wire::digest::Digest;
+use mcp_approve::wire::line::Line;
+
+/// What a step did, as one line of a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// Passed to the server, byte for byte.
+    ToServer(String),
+    /// Passed to the host, byte for byte.
+    ToHost(String),
+    /// A call was written to the server.
+    Forward(String),
+    /// A line of our own to the host.
+    Answer(String),
+    /// A question of our own to the server.
+    Query(String),
+    Ask(String),
+    Settle(String),
+    Refuse(String),
+    Close(&'static str),
+}
+
+/// An entry the log has not acknowledged yet.
+struct Pending {
+    id: u64,
+    entry: Entry,
+}
+
+pub struct World {
+    pub gate: Gate,
+    pub now: Now,
+    log: Rehearsal,
+    pending: VecDeque<Pending>,
+    /// Everything ever given to the log, in order.
+    pub entries: Vec<Entry>,
+    /// Decisions that are on the disk, by ticket.
+    recorded: BTreeMap<String, (Digest, VerdictWord)>,
+    decisions: BTreeMap<String, u32>,
+    ends: BTreeMap<String, &'static str>,
+    approved_by_operator: BTreeSet<String>,
+    /// Tickets of calls that the host sent, by digest; an edit adds one.
+    sent: BTreeSet<Digest>,
+    pub cards: BTreeMap<String, Snapshot>,
+    pub settled: Vec<Settled>,
+    /// Acknowledge every entry at once, as a healthy log would.
+    pub log_answers: bool,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(Config { ..config() }, "")
+    }
+
+    /// A world with a policy text (empty: the built-in default).
+    pub fn with(config: Config, policy: &str) -> Self {
+        let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
+        let mut world = Self {
+            gate: Gate::new(config, BeforeTool::Policy(Arc::new(policy))),
+            now: Now { mono: 1_000_000, wall: 1_790_000_000_000 },
+            log: Rehearsal::default(),
+            pending: VecDeque::new(),
+            entries: Vec::new(),
+            recorded: BTreeMap::new(),
+            decisions: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            approved_by_operator: BTreeSet::new(),
+            sent: BTreeSet::new(),
+            cards: BTreeMap::new(),
+            settled: Vec::new(),
+            log_answers: true,
+        };
+        let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
+        world.step(started);
+        world
+    }
+
+    /// The legacy handshake and a `tools/list`, so that calls can be judged.
+    pub fn ready(mut self) -> Self {
+        self.host(r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}"#);
+        self.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}}"#);
+        self.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
+        self.server(&format!(r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{TOOLS}}}}}"#));
+        self
+    }
+
+    pub fn host(&mut self, content: &str) -> Vec<Did> {
+        let line = Line::new(format!("{content}\n").into_bytes());
+        self.sent.insert(line.digest());
+        self.step(Event::HostLine(line))
+    }
+
+    pub fn server(&mut self, content: &str) -> Vec<Did> {
+        self.step(Event::ServerLine(Line::new(format!("{content}\n").into_bytes())))
+    }
+
+    /// A call; the id is a JSON token.
+    pub fn call(&mut self, id: &str, tool: &str, arguments: &str) -> Vec<Did> {
+        self.host(&call(id, tool, arguments))
+    }
+
+    pub fn approve(&mut self, ticket: &str) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        self.decide(ticket, digest, OperatorVerdict::Approve { unread: false })
+    }
+
+    pub fn deny(&mut self, ticket: &str, reason: &str) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        self.decide(ticket, digest, OperatorVerdict::Deny { reason: reason.into() })
+    }
+
+    pub fn decide(&mut self, ticket: &str, digest: Digest, verdict: OperatorVerdict) -> Vec<Did> {
+        if matches!(verdict, OperatorVerdict::Approve { .. }) && self.cards.get(ticket).is_some_and(|card| card.digest == digest) {
+            self.approved_by_operator.insert(ticket.into());
+        }
+        let who: Arc<str> = "ann".into();
+        self.step(Event::Decided { ticket: ticket.into(), digest, verdict, who, console: 1 })
+    }
+
+    pub fn edit(&mut self, ticket: &str, arguments: &str) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        let who: Arc<str> = "ann".into();
+        self.step(Event::Edited { ticket: ticket.into(), digest, arguments: arguments.into(), who, console: 1 })
+    }
+
+    /// Lets time pass and wakes the gate.
+    pub fn wait(&mut self, seconds: u64) -> Vec<Did> {
+        self.now.mono += seconds * 1_000_000;
+        self.now.wall += i64::try_from(seconds).expect("a short while") * 1000;
+        self.step(Event::Woke)
+    }
+
+    pub fn close(&mut self, side: Side) -> Vec<Did> {
+        self.step(Event::Closed { side, how: "gone".into() })
+    }
+
+    /// The log takes the oldest entry it has not answered for.
+    pub fn log_takes(&mut self) -> Vec<Did> {
+        let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
+        if let (Kind::Decision, Some(ticket), Some(digest), Some(verdict)) =
+            (entry.kind, &entry.ticket, entry.digest, entry.verdict)
+        {
+            self.recorded.insert(ticket.clone(), (digest, verdict));
+        }
+        let receipt = self.log.receipt(id);
+        self.step(Event::Recorded(receipt))
+    }
+
+    /// The log cannot take the oldest entry it has not answered for.
+    pub fn log_fails(&mut self) -> Vec<Did> {
+        let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
+        if let (Kind::Decision, Some(ticket)) = (entry.kind, &entry.ticket) {
+            // It is not on the disk, so it counts as no decision.
+            self.decisions.entry(ticket.clone()).and_modify(|count| *count -= 1);
+        }
+        self.step(Event::RecordFailed { entry: id, why: "the disk is full".into() })
+    }
+
+    pub fn step(&mut self, event: Event) -> Vec<Did> {
+        self.now.mono += 10;
+        let effects = self.gate.step(self.now, event);
+        let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
+        while self.log_answers && !self.pending.is_empty() {
+            did.extend(self.log_takes());
+        }
+        did
+    }
+
+    fn perform(&mut self, effect: Effect) -> Option<Did> {
+        Some(match effect {
+            Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
+            Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),
+            Effect::Forward(token, call) => {
+                let digest = call.digest();
+                let ticket = self.ticket_of(digest);
+                let card_edited = self.cards.get(&ticket).is_some_and(|card| card.edited_from.is_some());
+                assert!(card_edited || self.sent.contains(&digest), "3: {ticket} forwards bytes that were never received");
+                assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
+                let bytes = token.redeem("session", *call).expect("the token is for this call");
+                self.ends(&ticket, "forwarded");
+                Did::Forward(String::from_utf8(bytes).expect("UTF-8").trim_end().to_owned())
+            }
+            Effect::Answer(line) => Did::Answer(text(&line)),
+            Effect::Query(question) => Did::Query(text(&question.into_line())),
+            Effect::Record(id, entry) => {
+                self.check_entry(&entry);
+                self.entries.push((*entry).clone());
+                self.pending.push_back(Pending { id, entry: *entry });
+                return None;
+            }
+            Effect::Ask(card) => {
+                let ticket = card.ticket.clone();
+                self.cards.insert(ticket.clone(), *card);
+                Did::Ask(ticket)
+            }
+            Effect::Settle(settled) => {
+                self.settled.push(settled.clone());
+                Did::Settle(settled.ticket)
+            }
+            Effect::Refuse { why, .. } => Did::Refuse(why),
+            Effect::Show(_) | Effect::WakeAt(_) => return None,
+            Effect::Close(Side::Host) => Did::Close("host"),
+            Effect::Close(Side::Server) => Did::Close("server"),
+        })
+    }
+
+    /// The ticket whose approval of exactly these bytes is on the disk: what a forward needs.
+    fn ticket_of(&self, digest: Digest) -> String {
+        let found = self.recorded.iter().find(|(ticket, (on_disk, verdict))| {
+            *on_disk == digest && *verdict == VerdictWord::Approve && !self.ends.contains_key(*ticket)
+        });
+        found.map(|(ticket, _)| ticket.clone()).expect("2: forwarded before an approval of these bytes was on the disk")
+    }
+
+    fn check_entry(&mut self, entry: &Entry) {
+        let Some(ticket) = &entry.ticket else { return };
+        match entry.kind {
+            Kind::Decision => {
+                let count = self.decisions.entry(ticket.clone()).or_default();
+                *count += 1;
+                assert_eq!(*count, 1, "5: {ticket} has two decisions");
+                if entry.verdict == Some(VerdictWord::Approve) && entry.by == Some(mcp_approve::audit::record::By::Operator) {
+                    assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
+                }
+            }
+            Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
+            Kind::Outcome => assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran"),
+            _ => {}
+        }
+    }
+
+    fn ends(&mut self, ticket: &str, how: &'static str) {
+        let before = self.ends.insert(ticket.into(), how);
+        assert!(before.is_none(), "4: {ticket} ends twice: {before:?}, then {how}");
+    }
+
+    /// Ends the history: the log answers for everything, the server goes; nothing may be left open.
+    pub fn finish(mut self) {
+        while !self.pending.is_empty() {
+            self.log_takes();
+        }
+        self.close(Side::Server);
+        while !self.pending.is_empty() {
+            self.log_takes();
+        }
+        assert!(self.gate.is_quiet(), "4: a call was left without an end");
+        assert!(self.gate.snapshots().is_empty(), "4: a card was left on the screen");
+        for (ticket, (_, verdict)) in &self.recorded {
+            if *verdict == VerdictWord::Approve {
+                assert!(self.ends.contains_key(ticket), "4: {ticket} was approved and neither ran nor was withdrawn");
+            }
+        }
+    }
+}
+
+/// What a gate is told in tests.
+pub fn config() -> Config {
+    Config {
+        server: "files".into(),
+        session: "session".into(),
+        nonce: "nonce".into(),
+        approval_timeout: 300_000_000,
+        host_timeout: None,
+        unattended: Unattended::Wait,
+        mode: Mode::Enforce,
+        trust: Trust::Corroborate,
+        scope: Scope::Whole,
+    }
+}
+
+/// A read that its server marks read-only, a write, a delete.
+pub const TOOLS: &str = r#"[
+{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
+{"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
+{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
+]"#;
+
+/// A legacy `tools/call`.
+pub fn call(id: &str, tool: &str, arguments: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#)
+}
+
+/// A `tools/call` of the stateless era.
+pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{more},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"modern","version":"2"}}}}}}}}"#
+    )
+}
+
+fn text(line: &Line) -> String {
+    String::from_utf8_lossy(line.content()).into_owned()
+}
