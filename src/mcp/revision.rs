@@ -18,8 +18,52 @@ pub enum Revision {
 }
 
 impl Revision {
+    /// Every revision, oldest first.
+    pub const ALL: [Self; 5] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+        Self::V2026_07_28,
+    ];
+
+    /// The revision's date, as it stands on the wire.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision that a handshake agreed on.
+    ///
+    /// Never the stateless one, which has no handshake: some hosts ask for it in `initialize` all the same. A text we
+    /// do not know counts as the newest handshake revision that is not newer; one that is no date, as the oldest.
+    pub fn of_handshake(text: &str) -> Self {
+        if !is_date(text) {
+            return Self::V2024_11_05;
+        }
+        Self::ALL
+            .into_iter()
+            .filter(|revision| *revision < Self::V2026_07_28 && revision.text() <= text)
+            .next_back()
+            .unwrap_or(Self::V2024_11_05)
+    }
+
     /// Whether arguments that fail the schema are a tool error (SEP-1303) rather than -32602.
     pub fn invalid_arguments_are_tool_errors(self) -> bool {
         self >= Self::V2025_11_25
     }
+}
+
+/// Whether the text has the form `YYYY-MM-DD`, so that order of text is order of time.
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(i, byte)| match i {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
 }

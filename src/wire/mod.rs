@@ -2,8 +2,12 @@
 
 pub mod call;
 pub mod digest;
+mod envelope;
+mod fold;
 pub mod id;
+mod judge;
 pub mod line;
 pub mod message;
 pub mod reply;
+pub mod stream;
 pub mod strict;
