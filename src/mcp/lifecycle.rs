@@ -152,7 +152,7 @@ struct Asked {
 }
 
 /// Whether `notifications/initialized` ran ahead of the server's answer, as from hosts that write all at once.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Confirmed {
     NotYet,
     Early,

@@ -48,8 +48,7 @@ impl Revision {
         }
         Self::ALL
             .into_iter()
-            .filter(|revision| *revision < Self::V2026_07_28 && revision.text() <= text)
-            .next_back()
+            .rfind(|revision| *revision < Self::V2026_07_28 && revision.text() <= text)
             .unwrap_or(Self::V2024_11_05)
     }
 

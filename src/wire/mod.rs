@@ -3,6 +3,7 @@
 pub mod call;
 pub mod digest;
 mod envelope;
+mod flaw;
 mod fold;
 pub mod id;
 mod judge;
@@ -11,3 +12,4 @@ pub mod message;
 pub mod reply;
 pub mod stream;
 pub mod strict;
+mod text;

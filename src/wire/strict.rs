@@ -4,62 +4,14 @@
 //! checked either way. Whatever is accepted here means the same to every other parser (THREATS C3, C4, C9, C10).
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
+
+pub use super::flaw::{Fault, Flaw};
+pub use super::text::Text;
+use super::text::{self, Writing, hex, plain_run};
 
 /// How many arrays and objects may stand inside each other.
 pub const DEPTH: usize = 64;
-
-/// Up to this many keys are compared pairwise; above, they are sorted by hash.
-const FEW: usize = 12;
-
-/// Why a text is refused, and where in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{flaw} (byte {at})")]
-pub struct Fault {
-    /// What is wrong.
-    pub flaw: Flaw,
-    /// The offset of the byte where it shows, from 0.
-    pub at: usize,
-}
-
-/// What may be wrong with a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    #[error("the line is not UTF-8")]
-    NotUtf8,
-    #[error("the line begins with a byte order mark")]
-    ByteOrderMark,
-    #[error("the line holds a raw carriage return or another control character")]
-    ControlCharacter,
-    #[error("the line is not valid JSON")]
-    Syntax,
-    #[error("a string holds half of a surrogate pair")]
-    LoneSurrogate,
-    #[error("something follows the JSON value on the same line")]
-    Trailing,
-    #[error("arrays and objects are nested deeper than 64")]
-    TooDeep,
-    #[error("an object has the same key twice")]
-    DuplicateKey,
-    #[error("a key holds a NUL character")]
-    NulInKey,
-}
-
-impl Flaw {
-    /// Whether the text is no JSON at all, rather than JSON that parsers read differently.
-    pub fn is_syntax(self) -> bool {
-        match self {
-            Self::NotUtf8
-            | Self::ByteOrderMark
-            | Self::ControlCharacter
-            | Self::Syntax
-            | Self::LoneSurrogate
-            | Self::Trailing => true,
-            Self::TooDeep | Self::DuplicateKey | Self::NulInKey => false,
-        }
-    }
-}
 
 /// What kind of value stands next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +21,6 @@ pub enum Kind {
     Text,
     Number,
     Literal,
-}
-
-/// Where a string stands: between its quotes, and whether it is written with escapes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    inside: Range<usize>,
-    escaped: bool,
 }
 
 /// An object that was entered and not yet left.
@@ -114,7 +59,7 @@ impl<'a> Reader<'a> {
             text,
             at: 0,
             depth: 0,
-            keys: Vec::with_capacity(FEW),
+            keys: Vec::with_capacity(text::FEW),
         })
     }
 
@@ -171,17 +116,17 @@ impl<'a> Reader<'a> {
         self.space()?;
         self.expect(b'"')?;
         let start = self.at;
-        let mut escaped = false;
+        let mut writing = Writing::Plain;
         loop {
             self.at += plain_run(&self.bytes()[self.at..]);
             match self.peek() {
                 Some(b'"') => {
-                    let inside = start..self.at;
+                    let string = Text::new(start..self.at, writing);
                     self.at += 1;
-                    return Ok(Text { inside, escaped });
+                    return Ok(string);
                 }
                 Some(b'\\') => {
-                    escaped = true;
+                    writing = Writing::Escaped;
                     self.escape()?;
                 }
                 Some(_) => return self.fault(Flaw::ControlCharacter),
@@ -227,7 +172,7 @@ impl<'a> Reader<'a> {
         }
         let at = self.at;
         let key = self.string()?;
-        if key.escaped && self.decoded(&key).contains('\0') {
+        if key.holds_nul(self.text) {
             let flaw = Flaw::NulInKey;
             return Err(Fault { flaw, at });
         }
@@ -252,12 +197,7 @@ impl<'a> Reader<'a> {
 
     /// The decoded text of a string of this text.
     pub fn decoded(&self, string: &Text) -> Cow<'a, str> {
-        let inside = self.raw(string.inside.clone());
-        if string.escaped {
-            Cow::Owned(unescaped(inside))
-        } else {
-            Cow::Borrowed(inside)
-        }
+        string.decoded(self.text)
     }
 
     /// The bytes at a span, as written.
@@ -404,115 +344,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Checks that the keys from `first` on differ once decoded. Never quadratic: many keys are sorted by hash, and
-    /// equal hashes by the keys themselves.
+    /// Checks that the keys from `first` on differ once decoded.
     fn distinct(&self, first: usize) -> Result<(), Fault> {
-        let keys = &self.keys[first..];
-        let twice = if keys.len() <= FEW {
-            keys.iter()
-                .enumerate()
-                .find(|(i, key)| keys[..*i].iter().any(|other| self.same(key, other)))
-                .map(|(_, key)| key)
-        } else {
-            let mut hashed: Vec<(u64, &Text)> =
-                keys.iter().map(|key| (self.hash(key), key)).collect();
-            hashed.sort_unstable_by(|(a, key), (b, other)| {
-                a.cmp(b)
-                    .then_with(|| self.decoded(key).cmp(&self.decoded(other)))
-            });
-            hashed
-                .windows(2)
-                .find(|pair| pair[0].0 == pair[1].0 && self.same(pair[0].1, pair[1].1))
-                .map(|pair| pair[1].1)
-        };
-        match twice {
+        match text::twin(self.text, &self.keys[first..]) {
             None => Ok(()),
             Some(key) => Err(Fault {
                 flaw: Flaw::DuplicateKey,
-                at: key.inside.start,
+                at: key.start(),
             }),
         }
-    }
-
-    fn same(&self, key: &Text, other: &Text) -> bool {
-        if key.escaped || other.escaped {
-            self.decoded(key) == self.decoded(other)
-        } else {
-            self.bytes()[key.inside.clone()] == self.bytes()[other.inside.clone()]
-        }
-    }
-
-    fn hash(&self, key: &Text) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(self.decoded(key).as_bytes());
-        hasher.finish()
-    }
-}
-
-/// How many bytes stand before the next quote, backslash or control character.
-fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let (words, tail) = bytes.as_chunks::<8>();
-    for (i, word) in words.iter().enumerate() {
-        // Eight bytes at once: a byte's high bit is set where it is below 0x20, a quote or a backslash. Bits above
-        // the first such byte may be wrong; only the lowest one is used.
-        let word = u64::from_le_bytes(*word);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let quote = word ^ (ONES * u64::from(b'"'));
-        let quote = quote.wrapping_sub(ONES) & !quote;
-        let backslash = word ^ (ONES * u64::from(b'\\'));
-        let backslash = backslash.wrapping_sub(ONES) & !backslash;
-        let special = (control | quote | backslash) & HIGHS;
-        if special != 0 {
-            return i * 8 + (special.trailing_zeros() / 8) as usize;
-        }
-    }
-    let done = bytes.len() - tail.len();
-    let run = tail
-        .iter()
-        .position(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\'));
-    done + run.unwrap_or(tail.len())
-}
-
-/// Four hex digits as a number.
-fn hex(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |unit, digit| {
-        Some(unit * 16 + char::from(*digit).to_digit(16)?)
-    })
-}
-
-/// Decodes a string that was checked already.
-fn unescaped(inside: &str) -> String {
-    let mut out = String::with_capacity(inside.len());
-    let mut rest = inside;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let (decoded, length) = escape_at(&rest[at..]);
-        out.push(decoded);
-        rest = rest.get(at + length..).unwrap_or_default();
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The character that the escape at the start of `text` means, and the escape's length.
-fn escape_at(text: &str) -> (char, usize) {
-    let bytes = text.as_bytes();
-    let unit = |at: usize| bytes.get(at..at + 4).and_then(hex).unwrap_or(0xfffd);
-    match bytes.get(1) {
-        Some(b'u') => match (unit(2), unit(8)) {
-            (high @ 0xd800..=0xdbff, low @ 0xdc00..=0xdfff) => {
-                let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                (char::from_u32(code).unwrap_or('\u{fffd}'), 12)
-            }
-            (code, _) => (char::from_u32(code).unwrap_or('\u{fffd}'), 6),
-        },
-        Some(b'b') => ('\u{8}', 2),
-        Some(b'f') => ('\u{c}', 2),
-        Some(b'n') => ('\n', 2),
-        Some(b'r') => ('\r', 2),
-        Some(b't') => ('\t', 2),
-        other => (other.map_or('\u{fffd}', |byte| char::from(*byte)), 2),
     }
 }
