@@ -1,131 +1,12 @@
-//! The session as a type: only an active session offers a call. Owns the legacy handshake; the stateless era needs none.
-//!
-//! `initialize`, its successful answer, `notifications/initialized`: each step consumes the session and gives the next.
-//!
-//! ```
-//! use mcp_approve::mcp::lifecycle::Session;
-//! use mcp_approve::mcp::revision::Revision;
-//!
-//! let active = Session::open().answered(Revision::V2025_11_25).initialized();
-//! assert_eq!(active.call().revision(), Revision::V2025_11_25);
-//! ```
-//!
-//! A session that is not active has no way to make a call:
-//!
-//! ```compile_fail,E0599
-//! use mcp_approve::mcp::lifecycle::Session;
-//! use mcp_approve::mcp::revision::Revision;
-//!
-//! let initializing = Session::open().answered(Revision::V2025_11_25);
-//! let call = initializing.call();
-//! ```
+//! Moves the session by the lines that pass. Owns the legacy handshake as it runs; the states are `session`'s.
 
 use serde_json::Value;
 
 use super::revision::Revision;
+pub use super::session::{Active, Closed, InSession, Initializing, Opening, Phase, Session};
 use crate::wire::call::Call;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
-
-/// A session in one of its states.
-#[derive(Debug)]
-pub struct Session<State> {
-    state: State,
-}
-
-/// Before a successful answer to `initialize`.
-#[derive(Debug)]
-pub struct Opening;
-/// After it, before `notifications/initialized`.
-#[derive(Debug)]
-pub struct Initializing {
-    revision: Revision,
-}
-/// The handshake is done: calls are legal.
-#[derive(Debug)]
-pub struct Active {
-    revision: Revision,
-}
-/// The pipe to one side is gone.
-#[derive(Debug)]
-pub struct Closed;
-
-impl Session<Opening> {
-    /// A session before its first line.
-    pub const fn open() -> Self {
-        Self { state: Opening }
-    }
-
-    /// The server agreed to a revision.
-    pub fn answered(self, revision: Revision) -> Session<Initializing> {
-        Session {
-            state: Initializing { revision },
-        }
-    }
-}
-
-impl Session<Initializing> {
-    /// The host confirmed.
-    pub fn initialized(self) -> Session<Active> {
-        let revision = self.state.revision;
-        Session {
-            state: Active { revision },
-        }
-    }
-}
-
-impl Session<Active> {
-    /// The proof that a call is legal now.
-    pub fn call(&self) -> InSession {
-        InSession {
-            revision: self.state.revision,
-        }
-    }
-}
-
-impl<State> Session<State> {
-    /// One side is gone.
-    pub fn close(self) -> Session<Closed> {
-        Session { state: Closed }
-    }
-}
-
-/// Proof that a call is legal in its session's state. Made by an active session, or by a stateless request.
-///
-/// ```compile_fail,E0451
-/// use mcp_approve::mcp::{lifecycle::InSession, revision::Revision};
-/// let forged = InSession { revision: Revision::V2025_11_25 };
-/// ```
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "a call is legal only with its proof"]
-pub struct InSession {
-    revision: Revision,
-}
-
-impl InSession {
-    /// The proof for a request of the stateless era, which carries its own protocol version and needs no handshake.
-    pub fn stateless(call: &Call) -> Option<Self> {
-        call.is_modern().then_some(Self {
-            revision: Revision::V2026_07_28,
-        })
-    }
-
-    /// The revision whose rules hold for this call and its answer.
-    pub fn revision(&self) -> Revision {
-        self.revision
-    }
-}
-
-/// Why a call is not legal now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Phase {
-    #[error("the session is still opening: the server has not answered `initialize`")]
-    Opening,
-    #[error("the session is initializing: the host has not sent `notifications/initialized`")]
-    Initializing,
-    #[error("the session is closed")]
-    Closed,
-}
 
 /// A session in whichever state it is, told by the lines that pass.
 #[derive(Debug)]
@@ -243,8 +124,8 @@ impl Lifecycle {
     /// The revision that the handshake agreed on; `None` before it, and where there is none.
     pub fn revision(&self) -> Option<Revision> {
         match &self.stage {
-            Stage::Initializing(session) => Some(session.state.revision),
-            Stage::Active(session) => Some(session.state.revision),
+            Stage::Initializing(session) => Some(session.revision()),
+            Stage::Active(session) => Some(session.revision()),
             Stage::Opening(_) | Stage::Closed(_) => None,
         }
     }
@@ -291,7 +172,7 @@ impl Lifecycle {
     }
 
     fn step(&mut self, next: impl FnOnce(Stage) -> Stage) {
-        let stage = std::mem::replace(&mut self.stage, Stage::Closed(Session { state: Closed }));
+        let stage = std::mem::replace(&mut self.stage, Stage::Closed(Session::open().close()));
         self.stage = next(stage);
     }
 }
@@ -300,4 +181,106 @@ impl Lifecycle {
 fn text_at(content: &[u8], pointer: &str) -> Option<String> {
     let message: Value = serde_json::from_slice(content).ok()?;
     Some(message.pointer(pointer)?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lifecycle, Phase};
+    use crate::mcp::revision::Revision;
+    use crate::wire::call::Call;
+    use crate::wire::line::Line;
+    use crate::wire::message::{Sorted, peek, sort};
+
+    const ASKS: &str = r#"> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"h","version":"1"}}}"#;
+    const AGREES: &str = r#"< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26"}}"#;
+    const FAILS: &str = r#"< {"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}"#;
+    const SILENT: &str = r#"< {"jsonrpc":"2.0","id":0,"result":{}}"#;
+    const OTHER: &str = r#"< {"jsonrpc":"2.0","id":"0","result":{"protocolVersion":"2024-11-05"}}"#;
+    const CONFIRMS: &str = r#"> {"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+    /// Plays a transcript: `>` from the host, `<` from the server, `x` closes.
+    fn after(transcript: &[&str]) -> Lifecycle {
+        let mut lifecycle = Lifecycle::new();
+        for step in transcript {
+            let content = step.get(2..).unwrap_or_default();
+            match (&step[..1], sort(Line::new(content.into()))) {
+                (">", Sorted::Plain(plain)) => {
+                    lifecycle.on_host_line(plain.gist(), content.as_bytes())
+                }
+                ("<", _) => lifecycle.on_server_line(&peek(content.as_bytes()), content.as_bytes()),
+                ("x", _) => lifecycle.close(),
+                (_, sorted) => panic!("{step}: {sorted:?}"),
+            }
+        }
+        lifecycle
+    }
+
+    fn call(meta: &str) -> Call {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","_meta":{meta}}}}}"#
+        );
+        match sort(Line::new(line.into_bytes())) {
+            Sorted::Call(call) => *call,
+            other => panic!("no call: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_is_legal_once_the_handshake_is_done() {
+        let table: &[(&[&str], Result<Revision, Phase>)] = &[
+            (&[], Err(Phase::Opening)),
+            (&[ASKS], Err(Phase::Opening)),
+            (&[ASKS, OTHER], Err(Phase::Opening)),
+            (&[ASKS, FAILS], Err(Phase::Opening)),
+            (&[ASKS, FAILS, CONFIRMS], Err(Phase::Opening)),
+            (&[AGREES, CONFIRMS], Err(Phase::Opening)),
+            (&[ASKS, AGREES], Err(Phase::Initializing)),
+            (&[ASKS, AGREES, CONFIRMS], Ok(Revision::V2025_03_26)),
+            (&[ASKS, SILENT, CONFIRMS], Ok(Revision::V2025_06_18)),
+            (&[ASKS, CONFIRMS], Err(Phase::Opening)),
+            (&[ASKS, CONFIRMS, AGREES], Ok(Revision::V2025_03_26)),
+            (
+                &[ASKS, FAILS, ASKS, AGREES, CONFIRMS],
+                Ok(Revision::V2025_03_26),
+            ),
+            (&[ASKS, AGREES, CONFIRMS, ASKS], Ok(Revision::V2025_03_26)),
+            (
+                &[ASKS, AGREES, CONFIRMS, ASKS, SILENT],
+                Ok(Revision::V2025_06_18),
+            ),
+            (&[ASKS, AGREES, CONFIRMS, "x"], Err(Phase::Closed)),
+            (&["x", ASKS, AGREES, CONFIRMS], Err(Phase::Closed)),
+        ];
+        for (transcript, expected) in table {
+            let told = after(transcript).call(&call("{}"));
+            assert_eq!(
+                told.map(|proof| proof.revision()),
+                *expected,
+                "{transcript:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stateless_call_needs_no_handshake() {
+        let modern = call(r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#);
+        for transcript in [&[][..], &[ASKS], &[ASKS, AGREES], &[ASKS, AGREES, CONFIRMS]] {
+            let told = after(transcript).call(&modern);
+            assert_eq!(
+                told.map(|proof| proof.revision()),
+                Ok(Revision::V2026_07_28)
+            );
+        }
+        assert_eq!(after(&["x"]).call(&modern), Err(Phase::Closed));
+    }
+
+    #[test]
+    fn what_was_said_can_be_asked_for() {
+        let lifecycle = after(&[ASKS, AGREES]);
+        assert_eq!(lifecycle.host(), Some(("h", "1")));
+        assert_eq!(lifecycle.revision(), Some(Revision::V2025_03_26));
+        assert_eq!(lifecycle.phase(), "Initializing");
+        assert_eq!(after(&[]).host(), None);
+        assert_eq!(after(&[ASKS]).revision(), None);
+    }
 }

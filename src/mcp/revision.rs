@@ -66,3 +66,35 @@ fn is_date(text: &str) -> bool {
             _ => byte.is_ascii_digit(),
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Revision;
+
+    #[test]
+    fn a_handshake_text_is_read_as_the_newest_revision_that_is_not_newer() {
+        let table = [
+            ("2024-11-05", Revision::V2024_11_05),
+            ("2025-03-26", Revision::V2025_03_26),
+            ("2025-06-18", Revision::V2025_06_18),
+            ("2025-11-25", Revision::V2025_11_25),
+            ("2026-07-28", Revision::V2025_11_25),
+            ("2024-10-07", Revision::V2024_11_05),
+            ("2025-09-01", Revision::V2025_06_18),
+            ("2031-01-01", Revision::V2025_11_25),
+            ("DRAFT-2026-v1", Revision::V2024_11_05),
+            ("", Revision::V2024_11_05),
+        ];
+        for (text, revision) in table {
+            assert_eq!(Revision::of_handshake(text), revision, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_revision_is_written_as_its_date() {
+        for revision in Revision::ALL {
+            let written = serde_json::to_string(&revision).expect("a word");
+            assert_eq!(written, format!("\"{}\"", revision.text()));
+        }
+    }
+}

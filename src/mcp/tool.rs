@@ -133,3 +133,95 @@ fn write_members(members: &Map<String, Value>, out: &mut String) {
     }
     out.push('}');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Annotations, Page, Tool};
+
+    fn tool(definition: &str) -> Option<Tool> {
+        Tool::read(serde_json::from_str(definition).expect("a case is JSON"))
+    }
+
+    #[test]
+    fn a_definition_is_read_as_far_as_it_can_be() {
+        let read = tool(
+            r#"{"name":"t","description":"d","inputSchema":{"type":"object"},"outputSchema":true,
+                "annotations":{"title":"T","readOnlyHint":true,"destructiveHint":"no","openWorldHint":false}}"#,
+        )
+        .expect("it has a name");
+        assert_eq!(
+            (read.name.as_str(), read.title.as_deref()),
+            ("t", Some("T"))
+        );
+        assert_eq!(read.description.as_deref(), Some("d"));
+        assert_eq!(read.output_schema, Some(true.into()));
+        let hints = Annotations {
+            read_only: Some(true),
+            open_world: Some(false),
+            ..Annotations::default()
+        };
+        assert_eq!(
+            read.annotations, hints,
+            "a hint that is no boolean is not said"
+        );
+
+        let bare = tool(r#"{"name":"t","title":"A","annotations":{"title":"B"},"inputSchema":[]}"#)
+            .expect("it has a name");
+        assert_eq!(bare.title.as_deref(), Some("A"));
+        assert_eq!(
+            bare.input_schema.as_bool(),
+            Some(true),
+            "no schema takes anything"
+        );
+        assert_eq!(bare.output_schema, None);
+        for nameless in ["{}", r#"{"name":1}"#, "[]", "null"] {
+            assert_eq!(tool(nameless), None, "{nameless}");
+        }
+    }
+
+    #[test]
+    fn a_digest_is_of_the_definition_not_of_its_writing() {
+        let digest = |definition| tool(definition).expect("a tool").digest();
+        let pinned = digest(
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"\u00e9"},"n":[1.0,2]}"#,
+        );
+        assert_eq!(
+            pinned,
+            digest(
+                r#"{ "n": [1.0, 2], "annotations":{"title":"é","readOnlyHint":true}, "name":"t" }"#
+            )
+        );
+        for changed in [
+            r#"{"name":"t","annotations":{"readOnlyHint":false,"title":"é"},"n":[1.0,2]}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[1,2]}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[2,1.0]}"#,
+            r#"{"name":"t","annotations":{"readOnlyHint":true,"title":"é"},"n":[1.0,2],"_meta":{}}"#,
+        ] {
+            assert_ne!(pinned, digest(changed), "{changed}");
+        }
+    }
+
+    #[test]
+    fn a_page_is_a_successful_list() {
+        let page = Page::read(
+            br#"{"id":1,"result":{"tools":[{"name":"a"},{},{"name":"b"}],"nextCursor":""}}"#,
+        )
+        .expect("a page");
+        let names: Vec<&str> = page.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(
+            page.next_cursor.as_deref(),
+            Some(""),
+            "an empty cursor is a cursor"
+        );
+        for other in [
+            "",
+            "{}",
+            r#"{"result":{}}"#,
+            r#"{"result":{"tools":{}}}"#,
+            r#"{"error":{}}"#,
+        ] {
+            assert_eq!(Page::read(other.as_bytes()), None, "{other}");
+        }
+    }
+}
