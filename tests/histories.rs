@@ -63,9 +63,7 @@ fn play(world: &mut World, one: Move) {
         Move::Deny => world.deny("files-1", "no"),
         Move::LogTakes => world.log_takes(),
         Move::LogFails => world.log_fails(),
-        Move::Cancel => {
-            world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
-        }
+        Move::Cancel => world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#),
         Move::Later => world.wait(60),
         Move::AnswerOne => world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
         Move::AnswerTwo => world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#),

@@ -30,7 +30,8 @@ fn a_read_is_forwarded_at_once_and_its_answer_relayed() {
     assert_eq!(world.host(&read), [Did::Forward(read.clone())]);
     let reply = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
     assert_eq!(world.server(reply), [Did::ToHost(reply.into())]);
-    let of_call: Vec<Kind> = kinds(&world).into_iter().filter(|kind| matches!(kind, Kind::Decision | Kind::Outcome)).collect();
+    let of_call: Vec<Kind> =
+        kinds(&world).into_iter().filter(|kind| matches!(kind, Kind::Decision | Kind::Outcome)).collect();
     assert_eq!(of_call, [Kind::Decision, Kind::Outcome], "an auto-approved call writes two records");
     world.finish();
 }
@@ -58,7 +59,8 @@ fn a_write_waits_for_the_operator() {
     assert!(did.contains(&Did::Forward(call("7", "write_file", WRITE))), "{did:?}");
     assert!(did.contains(&Did::Settle("files-1".into())));
     world.server(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],"isError":true}}"#);
-    let of_call: Vec<Kind> = world.entries.iter().filter(|entry| entry.ticket.is_some()).map(|entry| entry.kind).collect();
+    let of_call: Vec<Kind> =
+        world.entries.iter().filter(|entry| entry.ticket.is_some()).map(|entry| entry.kind).collect();
     assert_eq!(of_call, [Kind::DecisionAsked, Kind::Decision, Kind::Forward, Kind::Outcome]);
     world.finish();
 }
@@ -151,7 +153,10 @@ fn a_full_disk_means_nothing_runs_and_the_host_is_told() {
         did.extend(world.log_fails());
     }
     let text = answer(&did);
-    assert!(text.contains("could not record") && text.contains("the disk is full") && text.contains("doctor"), "{text}");
+    assert!(
+        text.contains("could not record") && text.contains("the disk is full") && text.contains("doctor"),
+        "{text}"
+    );
     assert!(!did.iter().any(|one| matches!(one, Did::Forward(_))));
     assert!(world.gate.status().banner.is_some_and(|banner| banner.contains("disk is full")));
     world.finish();
@@ -185,7 +190,9 @@ fn an_edit_is_judged_shown_and_approved_again() {
     let mut world = World::new().ready();
     world.call("7", "write_file", WRITE);
     let before = world.cards["files-1"].digest;
-    assert!(matches!(world.edit("files-1", r#"{"path":"/a"}"#).as_slice(), [Did::Refuse(why)] if why.contains("schema")));
+    assert!(
+        matches!(world.edit("files-1", r#"{"path":"/a"}"#).as_slice(), [Did::Refuse(why)] if why.contains("schema"))
+    );
     assert!(matches!(world.edit("files-1", "{").as_slice(), [Did::Refuse(_)]));
     assert_eq!(world.edit("files-1", r#"{"path":"/b","content":"y"}"#), [Did::Ask("files-1".into())]);
     let card = world.cards["files-1"].clone();
@@ -225,7 +232,11 @@ fn a_call_before_any_list_makes_us_ask_under_our_own_id() {
     let [Did::Query(question)] = did.as_slice() else { panic!("{did:?}") };
     let question: serde_json::Value = serde_json::from_str(question).expect("JSON");
     assert_eq!(question["method"], "tools/list");
-    let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":{}}}}}"#, question["id"], world::TOOLS.replace('\n', " "));
+    let reply = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":{}}}}}"#,
+        question["id"],
+        world::TOOLS.replace('\n', " ")
+    );
     assert_eq!(world.server(&reply), [Did::Forward(read)], "our own answer is swallowed, the call goes on");
     world.finish();
 }
@@ -268,7 +279,10 @@ fn a_stateless_call_needs_no_handshake_and_its_answer_says_so() {
     assert!(question.contains("2026-07-28") && !question.contains("progressToken"), "{question}");
     let id: serde_json::Value = serde_json::from_str(question).expect("JSON");
     let tools = world::TOOLS.replace('\n', " ");
-    world.server(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","tools":{tools}}}}}"#, id["id"]));
+    world.server(&format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","tools":{tools}}}}}"#,
+        id["id"]
+    ));
     let did = world.deny("files-1", "no");
     assert!(answer(&did).contains(r#""resultType":"complete""#), "{did:?}");
     world.finish();
@@ -281,7 +295,12 @@ fn a_retry_continues_its_approval_once_and_only_on_an_exact_match() {
     world.approve("files-1");
     let more = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{}}}}"#;
     world.server(more);
-    let other = modern_call("8", "write_file", r#"{"path":"/b","content":"x"}"#, r#","requestState":"s1","inputResponses":{"who":{}}"#);
+    let other = modern_call(
+        "8",
+        "write_file",
+        r#"{"path":"/b","content":"x"}"#,
+        r#","requestState":"s1","inputResponses":{"who":{}}"#,
+    );
     assert!(world.host(&other).contains(&Did::Ask("files-2".into())), "other arguments are a new call");
     let retry = modern_call("9", "write_file", WRITE, r#","requestState":"s1","inputResponses":{"who":{}}"#);
     assert_eq!(world.host(&retry), [Did::Forward(retry.clone())]);
@@ -307,7 +326,8 @@ fn the_server_dies_with_one_call_waiting_and_one_running() {
     world.call("7", "write_file", WRITE);
     world.call("8", "read_file", r#"{"path":"/a"}"#);
     let did = world.close(Side::Server);
-    let answers: Vec<&String> = did.iter().filter_map(|one| if let Did::Answer(text) = one { Some(text) } else { None }).collect();
+    let answers: Vec<&String> =
+        did.iter().filter_map(|one| if let Did::Answer(text) = one { Some(text) } else { None }).collect();
     assert_eq!(answers.len(), 2, "{did:?}");
     assert!(answers[0].contains(r#""id":7"#) && answers[0].contains("NOT executed"), "{answers:?}");
     assert!(answers[1].contains(r#""id":8"#) && answers[1].contains("UNKNOWN"), "{answers:?}");

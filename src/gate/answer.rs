@@ -24,7 +24,10 @@ impl Gate {
         let bytes = content.len() as u64;
         match message::peek(content) {
             Gist::Response { id, failed } => {
-                self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
+                if self.lifecycle.is_pending() {
+                    self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
+                    self.early_calls(now, out);
+                }
                 match self.catalog.hear(now, &id, failed, content) {
                     Heard::Relay => {}
                     Heard::More(question) => {

@@ -1,6 +1,7 @@
 //! What the host, and the model behind it, reads when a call does not run. "Not executed" only where it is certain.
 
 use crate::capability::schema::Violation;
+use crate::mcp::lifecycle::Phase;
 use crate::mcp::revision::Revision;
 use crate::wire::call::Call;
 use crate::wire::id::Id;
@@ -118,12 +119,14 @@ pub fn out_of_scope(call: &Call) -> Line {
 }
 
 /// The session cannot take a call now.
-pub fn wrong_phase(call: &Call, phase: &str) -> Line {
-    reply::error(
-        Some(call.id()),
-        INVALID_REQUEST,
-        &format!("tools/call is not legal now: the session is in phase {phase}; nothing was executed"),
-    )
+pub fn wrong_phase(call: &Call, phase: &str, why: &Phase) -> Line {
+    let text = format!("tools/call is not legal in phase {phase} ({why}); nothing was executed");
+    reply::error(Some(call.id()), INVALID_REQUEST, &text)
+}
+
+/// The session is over.
+pub fn closed(call: &Call) -> Line {
+    wrong_phase(call, "Closed", &Phase::Closed)
 }
 
 fn tool(call: &Call, text: &str) -> Line {

@@ -8,6 +8,9 @@ use super::held::{Held, Stage, Withdrawal};
 use super::report::Settled;
 use crate::audit::record::{By, Kind};
 
+/// How long calls that need no operator may take once the host is gone, in microseconds.
+const GRACE: u64 = 1_000_000;
+
 impl Gate {
     /// Withdraws a held call: at once, and before any approval that comes later.
     pub(super) fn withdraw(&mut self, now: Now, number: u64, why: Withdrawal, out: &mut Vec<Effect>) {
@@ -59,12 +62,22 @@ impl Gate {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
         }
+        self.wake_by(now.mono + GRACE, out);
         self.close_server_when_done(out);
+    }
+
+    /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
+    pub(super) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.early.clear();
+        for number in self.held.numbers(|held| !matches!(held.stage, Stage::Withdrawn { .. })) {
+            self.withdraw(now, number, Withdrawal::HostGone, out);
+        }
+        out.push(Effect::Close(Side::Server));
     }
 
     /// Lets the server go once nothing is on its way to it any more.
     pub(super) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
-        if self.host_gone && self.held.is_empty() {
+        if self.host_gone && self.is_quiet() {
             out.push(Effect::Close(Side::Server));
         }
     }
@@ -85,6 +98,7 @@ impl Gate {
             return;
         }
         self.lifecycle.close();
+        self.early_calls(now, out);
         self.server_gone = Some(how.clone());
         for number in self.held.numbers(|_| true) {
             self.withdraw(now, number, Withdrawal::ServerGone, out);

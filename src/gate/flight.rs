@@ -119,7 +119,7 @@ impl Continuation {
     fn matches(&self, call: &Call) -> bool {
         self.tool == call.name()
             && self.arguments == call.arguments_text()
-            && self.state.as_deref() == call.request_state_text()
+            && call.carries_state(self.state.as_deref())
             && self.inputs == keys(call.input_responses_text())
     }
 }

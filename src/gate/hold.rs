@@ -15,37 +15,37 @@ use super::{Gate, Mode, Unattended};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::gate::catalog::Described;
-use crate::mcp::lifecycle::InSession;
+use crate::mcp::lifecycle::{InSession, Phase};
 use crate::policy::rule::Decision;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
 
+/// How many calls may come ahead of the server's answer to `initialize`, as from scripts that write all at once.
+const EARLY: usize = 256;
+
 impl Gate {
     /// A call: held from here on, until a decision exists.
     pub(super) fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
-        if self.held.by_id(call.id()).is_some() || self.flights.contains(call.id()) {
+        if self.is_live(call.id()) {
             let bytes = call.line().content().len() as u64;
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
             return;
         }
-        self.status.calls += 1;
         let session = match self.lifecycle.call(&call) {
-            Ok(session) if self.server_gone.is_none() => session,
-            Ok(_) => {
-                return self.deny_unheld(
-                    now,
-                    &call,
-                    By::Fault,
-                    "the server has ended",
-                    answers::wrong_phase(&call, "Closed"),
-                    out,
-                );
+            Ok(session) => session,
+            Err(Phase::Closed) => {
+                return self.deny_unheld(now, &call, By::Fault, "the session is closed", answers::closed(&call), out);
             }
-            Err(phase) => {
-                let reason = format!("the session is in phase {phase}");
-                return self.deny_unheld(now, &call, By::Fault, &reason, answers::wrong_phase(&call, phase), out);
+            Err(Phase::Opening | Phase::Initializing) if self.lifecycle.is_pending() && self.early.len() < EARLY => {
+                self.early.push(call);
+                return;
+            }
+            Err(phase @ (Phase::Opening | Phase::Initializing)) => {
+                let reply = answers::wrong_phase(&call, self.lifecycle.phase(), &phase);
+                return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }
         };
+        self.status.calls += 1;
         let Some(scope) = self.config.scope.admit(call.name()) else {
             return self.deny_unheld(
                 now,
@@ -62,6 +62,15 @@ impl Gate {
             Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
             Some(Known::No | Known::Ask) => self.ask_server(now, number, out),
             None => {}
+        }
+    }
+
+    /// Takes up the calls that came while the server still owed the answer to `initialize`.
+    pub(super) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if !self.lifecycle.is_pending() {
+            for call in std::mem::take(&mut self.early) {
+                self.call(now, call, out);
+            }
         }
     }
 

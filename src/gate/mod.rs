@@ -85,6 +85,8 @@ pub struct Gate {
     policy_banner: Option<String>,
     lifecycle: Lifecycle,
     catalog: Catalog,
+    /// Calls that came before the server answered `initialize`.
+    early: Vec<Box<Call>>,
     held: Table,
     flights: Flights,
     /// Ids of entries given out so far.
@@ -109,6 +111,7 @@ impl Gate {
             policy_digest: "".into(),
             policy_banner: None,
             lifecycle: Lifecycle::default(),
+            early: Vec::new(),
             held: Table::default(),
             flights: Flights::default(),
             entries: 0,
@@ -195,7 +198,7 @@ impl Gate {
 
     /// Whether nothing is held and nothing waits for the log.
     pub fn is_quiet(&self) -> bool {
-        self.held.is_empty()
+        self.held.is_empty() && self.early.is_empty()
     }
 
     fn register(&mut self, before_tool: BeforeTool) {

@@ -68,7 +68,7 @@ impl Gate {
         let bytes = plain.line().content().len() as u64;
         match plain.gist().clone() {
             Gist::Request { id, method, .. } => {
-                if self.held.by_id(&id).is_some() || self.flights.contains(&id) {
+                if self.is_live(&id) {
                     let refusal = duplicate(id);
                     self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
                     return;
@@ -81,6 +81,10 @@ impl Gate {
                 self.show_plain(now, Direction::ToServer, ActivityKind::Request, &method, bytes, out);
             }
             Gist::Notification { method, cancels } => {
+                if let Some(at) = cancels.as_ref().and_then(|id| self.early.iter().position(|call| call.id() == id)) {
+                    self.early.remove(at);
+                    return;
+                }
                 if let Some(number) = cancels.as_ref().and_then(|id| self.held.by_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
@@ -96,6 +100,11 @@ impl Gate {
             }
         }
         out.push(Effect::Relay(Passing::ToServer(plain)));
+    }
+
+    /// Whether a call under this id has no answer yet.
+    pub(super) fn is_live(&self, id: &Id) -> bool {
+        self.held.by_id(id).is_some() || self.flights.contains(id) || self.early.iter().any(|call| call.id() == id)
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.

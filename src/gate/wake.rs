@@ -13,6 +13,9 @@ impl Gate {
     /// Time has passed: deadlines, heartbeats, our own question.
     pub(super) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.wake = u64::MAX;
+        if self.host_gone {
+            self.host_long_gone(now, out);
+        }
         if self.catalog.expire(now) {
             self.described(now, out);
         }

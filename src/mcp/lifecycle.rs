@@ -1,25 +1,268 @@
-//! stub
+//! Moves the session by the lines that pass. Owns the legacy handshake as it runs; the states are `session`'s.
+
+use serde_json::Value;
+
 use super::revision::Revision;
+pub use super::session::{Active, Closed, InSession, Initializing, Opening, Phase, Session};
 use crate::wire::call::Call;
+use crate::wire::id::Id;
 use crate::wire::message::Gist;
+
+/// A session in whichever state it is, told by the lines that pass.
 #[derive(Debug)]
-pub struct InSession(());
-#[derive(Debug, Default)]
-pub struct Lifecycle;
+pub struct Lifecycle {
+    stage: Stage,
+    asked: Option<Asked>,
+    host: Option<(String, String)>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Opening(Session<Opening>),
+    Initializing(Session<Initializing>),
+    Active(Session<Active>),
+    Closed(Session<Closed>),
+}
+
+/// An `initialize` that was not answered yet.
+#[derive(Debug)]
+struct Asked {
+    id: Id,
+    requested: String,
+    confirmed: Confirmed,
+}
+
+/// Whether `notifications/initialized` ran ahead of the server's answer, as from hosts that write all at once.
+#[derive(Clone, Copy, Debug)]
+enum Confirmed {
+    NotYet,
+    Early,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Lifecycle {
-    pub fn on_host_line(&mut self, _g: &Gist, _c: &[u8]) {}
-    pub fn on_server_line(&mut self, _g: &Gist, _c: &[u8]) {}
-    pub fn close(&mut self) {}
-    pub fn call(&self, _c: &Call) -> Result<InSession, &'static str> {
-        todo!()
+    /// A session before its first line.
+    pub const fn new() -> Self {
+        Self { stage: Stage::Opening(Session::open()), asked: None, host: None }
     }
+
+    /// Learns from a canonical line of the host's that is no call. `content` is the line's.
+    pub fn on_host_line(&mut self, gist: &Gist, content: &[u8]) {
+        match gist {
+            Gist::Request { id, method, .. } if method == "initialize" => self.ask(id, content),
+            Gist::Notification { method, .. } if method == "notifications/initialized" => {
+                self.confirm();
+            }
+            Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable => {}
+        }
+    }
+
+    /// Learns from a line of the server's. `content` is the line's, or its beginning where it streams by.
+    pub fn on_server_line(&mut self, gist: &Gist, content: &[u8]) {
+        let Gist::Response { id, failed } = gist else {
+            return;
+        };
+        let Some(asked) = self.asked.take_if(|asked| asked.id == *id) else {
+            return;
+        };
+        if *failed {
+            return;
+        }
+        let agreed = text_at(content, "/result/protocolVersion").unwrap_or(asked.requested);
+        self.agree(Revision::of_handshake(&agreed), asked.confirmed);
+    }
+
+    /// One side is gone: no call is legal any more.
+    pub fn close(&mut self) {
+        self.asked = None;
+        self.step(|stage| match stage {
+            Stage::Opening(session) => Stage::Closed(session.close()),
+            Stage::Initializing(session) => Stage::Closed(session.close()),
+            Stage::Active(session) => Stage::Closed(session.close()),
+            Stage::Closed(session) => Stage::Closed(session),
+        });
+    }
+
+    /// The proof that this call is legal now.
+    ///
+    /// # Errors
+    /// The phase that forbids it. A stateless request is legal until the session is closed.
+    pub fn call(&self, call: &Call) -> Result<InSession, Phase> {
+        let phase = match &self.stage {
+            Stage::Closed(_) => return Err(Phase::Closed),
+            Stage::Opening(_) => Phase::Opening,
+            Stage::Initializing(_) => Phase::Initializing,
+            Stage::Active(session) => {
+                return Ok(InSession::stateless(call).unwrap_or_else(|| session.call()));
+            }
+        };
+        InSession::stateless(call).ok_or(phase)
+    }
+
+    /// Whether the server still owes the answer to an `initialize`: a call may be legal in a moment.
+    pub fn is_pending(&self) -> bool {
+        self.asked.is_some() && !matches!(self.stage, Stage::Closed(_))
+    }
+
+    /// The phase in one word: `Opening`, `Initializing`, `Active`, `Closed`.
     pub fn phase(&self) -> &'static str {
-        ""
+        match self.stage {
+            Stage::Opening(_) => "Opening",
+            Stage::Initializing(_) => "Initializing",
+            Stage::Active(_) => "Active",
+            Stage::Closed(_) => "Closed",
+        }
     }
+
+    /// The revision that the handshake agreed on; `None` before it, and where there is none.
     pub fn revision(&self) -> Option<Revision> {
-        None
+        match &self.stage {
+            Stage::Initializing(session) => Some(session.revision()),
+            Stage::Active(session) => Some(session.revision()),
+            Stage::Opening(_) | Stage::Closed(_) => None,
+        }
     }
+
+    /// Name and version of the host, as `initialize` said them: foreign text.
     pub fn host(&self) -> Option<(&str, &str)> {
-        None
+        let (name, version) = self.host.as_ref()?;
+        Some((name, version))
+    }
+
+    fn ask(&mut self, id: &Id, content: &[u8]) {
+        if let Some(name) = text_at(content, "/params/clientInfo/name") {
+            let version = text_at(content, "/params/clientInfo/version").unwrap_or_default();
+            self.host = Some((name, version));
+        }
+        self.asked = Some(Asked {
+            id: id.clone(),
+            requested: text_at(content, "/params/protocolVersion").unwrap_or_default(),
+            confirmed: Confirmed::NotYet,
+        });
+    }
+
+    /// The server agreed. A second handshake renews the revision and leaves an active session active.
+    fn agree(&mut self, revision: Revision, confirmed: Confirmed) {
+        self.step(|stage| match stage {
+            Stage::Opening(session) => Stage::Initializing(session.answered(revision)),
+            Stage::Initializing(_) => Stage::Initializing(Session::open().answered(revision)),
+            Stage::Active(_) => Stage::Active(Session::open().answered(revision).initialized()),
+            Stage::Closed(session) => Stage::Closed(session),
+        });
+        if let Confirmed::Early = confirmed {
+            self.confirm();
+        }
+    }
+
+    fn confirm(&mut self) {
+        if let Some(asked) = &mut self.asked {
+            asked.confirmed = Confirmed::Early;
+        }
+        self.step(|stage| match stage {
+            Stage::Initializing(session) => Stage::Active(session.initialized()),
+            Stage::Opening(_) | Stage::Active(_) | Stage::Closed(_) => stage,
+        });
+    }
+
+    fn step(&mut self, next: impl FnOnce(Stage) -> Stage) {
+        let stage = std::mem::replace(&mut self.stage, Stage::Closed(Session::open().close()));
+        self.stage = next(stage);
+    }
+}
+
+/// A string in a message, by JSON Pointer.
+fn text_at(content: &[u8], pointer: &str) -> Option<String> {
+    let message: Value = serde_json::from_slice(content).ok()?;
+    Some(message.pointer(pointer)?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lifecycle, Phase};
+    use crate::mcp::revision::Revision;
+    use crate::wire::call::Call;
+    use crate::wire::line::Line;
+    use crate::wire::message::{Sorted, peek, sort};
+
+    const ASKS: &str = r#"> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","clientInfo":{"name":"h","version":"1"}}}"#;
+    const AGREES: &str = r#"< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26"}}"#;
+    const FAILS: &str = r#"< {"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}"#;
+    const SILENT: &str = r#"< {"jsonrpc":"2.0","id":0,"result":{}}"#;
+    const OTHER: &str = r#"< {"jsonrpc":"2.0","id":"0","result":{"protocolVersion":"2024-11-05"}}"#;
+    const CONFIRMS: &str = r#"> {"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+    /// Plays a transcript: `>` from the host, `<` from the server, `x` closes.
+    fn after(transcript: &[&str]) -> Lifecycle {
+        let mut lifecycle = Lifecycle::new();
+        for step in transcript {
+            let content = step.get(2..).unwrap_or_default();
+            match (&step[..1], sort(Line::new(content.into()))) {
+                (">", Sorted::Plain(plain)) => lifecycle.on_host_line(plain.gist(), content.as_bytes()),
+                ("<", _) => lifecycle.on_server_line(&peek(content.as_bytes()), content.as_bytes()),
+                ("x", _) => lifecycle.close(),
+                (_, sorted) => panic!("{step}: {sorted:?}"),
+            }
+        }
+        lifecycle
+    }
+
+    fn call(meta: &str) -> Call {
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","_meta":{meta}}}}}"#);
+        match sort(Line::new(line.into_bytes())) {
+            Sorted::Call(call) => *call,
+            other => panic!("no call: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_is_legal_once_the_handshake_is_done() {
+        let table: &[(&[&str], Result<Revision, Phase>)] = &[
+            (&[], Err(Phase::Opening)),
+            (&[ASKS], Err(Phase::Opening)),
+            (&[ASKS, OTHER], Err(Phase::Opening)),
+            (&[ASKS, FAILS], Err(Phase::Opening)),
+            (&[ASKS, FAILS, CONFIRMS], Err(Phase::Opening)),
+            (&[AGREES, CONFIRMS], Err(Phase::Opening)),
+            (&[ASKS, AGREES], Err(Phase::Initializing)),
+            (&[ASKS, AGREES, CONFIRMS], Ok(Revision::V2025_03_26)),
+            (&[ASKS, SILENT, CONFIRMS], Ok(Revision::V2025_06_18)),
+            (&[ASKS, CONFIRMS], Err(Phase::Opening)),
+            (&[ASKS, CONFIRMS, AGREES], Ok(Revision::V2025_03_26)),
+            (&[ASKS, FAILS, ASKS, AGREES, CONFIRMS], Ok(Revision::V2025_03_26)),
+            (&[ASKS, AGREES, CONFIRMS, ASKS], Ok(Revision::V2025_03_26)),
+            (&[ASKS, AGREES, CONFIRMS, ASKS, SILENT], Ok(Revision::V2025_06_18)),
+            (&[ASKS, AGREES, CONFIRMS, "x"], Err(Phase::Closed)),
+            (&["x", ASKS, AGREES, CONFIRMS], Err(Phase::Closed)),
+        ];
+        for (transcript, expected) in table {
+            let told = after(transcript).call(&call("{}"));
+            assert_eq!(told.map(|proof| proof.revision()), *expected, "{transcript:?}");
+        }
+    }
+
+    #[test]
+    fn a_stateless_call_needs_no_handshake() {
+        let modern = call(r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#);
+        for transcript in [&[][..], &[ASKS], &[ASKS, AGREES], &[ASKS, AGREES, CONFIRMS]] {
+            let told = after(transcript).call(&modern);
+            assert_eq!(told.map(|proof| proof.revision()), Ok(Revision::V2026_07_28));
+        }
+        assert_eq!(after(&["x"]).call(&modern), Err(Phase::Closed));
+    }
+
+    #[test]
+    fn what_was_said_can_be_asked_for() {
+        let lifecycle = after(&[ASKS, AGREES]);
+        assert_eq!(lifecycle.host(), Some(("h", "1")));
+        assert_eq!(lifecycle.revision(), Some(Revision::V2025_03_26));
+        assert_eq!(lifecycle.phase(), "Initializing");
+        assert_eq!(after(&[]).host(), None);
+        assert_eq!(after(&[ASKS]).revision(), None);
     }
 }

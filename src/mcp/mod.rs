@@ -3,4 +3,5 @@
 pub mod lifecycle;
 pub mod result;
 pub mod revision;
+pub mod session;
 pub mod tool;

@@ -20,7 +20,99 @@ pub enum Answer {
 
 impl Answer {
     /// Reads the content of a response line.
-    pub fn read(_content: &[u8]) -> Self {
-        todo!()
+    ///
+    /// A `resultType` we do not know makes it unreadable: the host must take such a result as invalid.
+    pub fn read(content: &[u8]) -> Self {
+        let Ok(mut message) = serde_json::from_slice::<Value>(content) else {
+            return Self::Unreadable;
+        };
+        if let Some(error) = message.get("error") {
+            return failed(error).unwrap_or(Self::Unreadable);
+        }
+        let Some(result) = message.get_mut("result").filter(|result| result.is_object()) else {
+            return Self::Unreadable;
+        };
+        let result_type = match result.get("resultType") {
+            None => "complete",
+            Some(word) => word.as_str().unwrap_or_default(),
+        };
+        match result_type {
+            "complete" => complete(result),
+            "input_required" => input_required(result).unwrap_or(Self::Unreadable),
+            "task" => task(result.get("taskId")).unwrap_or(Self::Unreadable),
+            _ => Self::Unreadable,
+        }
+    }
+}
+
+fn failed(error: &Value) -> Option<Answer> {
+    Some(Answer::Failed { code: error.get("code")?.as_i64()?, message: error.get("message")?.as_str()?.to_owned() })
+}
+
+fn complete(result: &mut Value) -> Answer {
+    // The tasks of 2025-11-25 have no `resultType`; their object alone tells them.
+    let created = result.get("task").and_then(|made| task(made.get("taskId")));
+    created.unwrap_or_else(|| Answer::Complete {
+        is_error: result.get("isError").and_then(Value::as_bool) == Some(true),
+        structured: result.get_mut("structuredContent").map(Value::take),
+    })
+}
+
+/// `None` when the server asks for nothing and gives no state: then no retry could be told from a new call.
+fn input_required(result: &Value) -> Option<Answer> {
+    let state = result.get("requestState").map(Value::to_string);
+    let mut inputs: Vec<String> = match result.get("inputRequests") {
+        None => Vec::new(),
+        Some(requests) => requests.as_object()?.keys().cloned().collect(),
+    };
+    inputs.sort_unstable();
+    let tells = state.is_some() || !inputs.is_empty();
+    tells.then_some(Answer::InputRequired { state, inputs })
+}
+
+fn task(id: Option<&Value>) -> Option<Answer> {
+    let id = id?.as_str()?.to_owned();
+    Some(Answer::Task { id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answer;
+
+    #[test]
+    fn an_answer_is_read_by_its_result_type() {
+        let complete = |is_error, structured: Option<&str>| Answer::Complete {
+            is_error,
+            structured: structured.map(|text| serde_json::from_str(text).expect("a case is JSON")),
+        };
+        let needs = |state: Option<&str>, inputs: &[&str]| Answer::InputRequired {
+            state: state.map(str::to_owned),
+            inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
+        };
+        let task = |id: &str| Answer::Task { id: id.to_owned() };
+        let table = [
+            (r#"{"result":{"content":[]}}"#, complete(false, None)),
+            (r#"{"result":{"isError":true,"resultType":"complete"}}"#, complete(true, None)),
+            (r#"{"result":{"isError":"true","structuredContent":1.10}}"#, complete(false, Some("1.10"))),
+            (r#"{"result":{"structuredContent":null}}"#, complete(false, Some("null"))),
+            (
+                r#"{"result":{"resultType":"input_required","requestState":"s","inputRequests":{"b":{},"a":{}}}}"#,
+                needs(Some("\"s\""), &["a", "b"]),
+            ),
+            (r#"{"result":{"resultType":"input_required","requestState":"s"}}"#, needs(Some("\"s\""), &[])),
+            (r#"{"result":{"resultType":"input_required"}}"#, Answer::Unreadable),
+            (r#"{"result":{"resultType":"input_required","inputRequests":[]}}"#, Answer::Unreadable),
+            (r#"{"result":{"resultType":"task","taskId":"7"}}"#, task("7")),
+            (r#"{"result":{"task":{"taskId":"7","status":"working"}}}"#, task("7")),
+            (r#"{"result":{"resultType":"later"}}"#, Answer::Unreadable),
+            (r#"{"result":{"resultType":1}}"#, Answer::Unreadable),
+            (r#"{"error":{"code":-32602,"message":"no"}}"#, Answer::Failed { code: -32602, message: "no".to_owned() }),
+            (r#"{"error":"no"}"#, Answer::Unreadable),
+            (r#"{"result":[]}"#, Answer::Unreadable),
+            ("", Answer::Unreadable),
+        ];
+        for (line, answer) in table {
+            assert_eq!(Answer::read(line.as_bytes()), answer, "{line}");
+        }
     }
 }

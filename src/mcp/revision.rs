@@ -18,8 +18,78 @@ pub enum Revision {
 }
 
 impl Revision {
+    /// Every revision, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// The revision's date, as it stands on the wire.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision that a handshake agreed on.
+    ///
+    /// Never the stateless one, which has no handshake: some hosts ask for it in `initialize` all the same. A text we
+    /// do not know counts as the newest handshake revision that is not newer; one that is no date, as the oldest.
+    pub fn of_handshake(text: &str) -> Self {
+        if !is_date(text) {
+            return Self::V2024_11_05;
+        }
+        Self::ALL
+            .into_iter()
+            .rfind(|revision| *revision < Self::V2026_07_28 && revision.text() <= text)
+            .unwrap_or(Self::V2024_11_05)
+    }
+
     /// Whether arguments that fail the schema are a tool error (SEP-1303) rather than -32602.
     pub fn invalid_arguments_are_tool_errors(self) -> bool {
         self >= Self::V2025_11_25
+    }
+}
+
+/// Whether the text has the form `YYYY-MM-DD`, so that order of text is order of time.
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(i, byte)| match i {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Revision;
+
+    #[test]
+    fn a_handshake_text_is_read_as_the_newest_revision_that_is_not_newer() {
+        let table = [
+            ("2024-11-05", Revision::V2024_11_05),
+            ("2025-03-26", Revision::V2025_03_26),
+            ("2025-06-18", Revision::V2025_06_18),
+            ("2025-11-25", Revision::V2025_11_25),
+            ("2026-07-28", Revision::V2025_11_25),
+            ("2024-10-07", Revision::V2024_11_05),
+            ("2025-09-01", Revision::V2025_06_18),
+            ("2031-01-01", Revision::V2025_11_25),
+            ("DRAFT-2026-v1", Revision::V2024_11_05),
+            ("", Revision::V2024_11_05),
+        ];
+        for (text, revision) in table {
+            assert_eq!(Revision::of_handshake(text), revision, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_revision_is_written_as_its_date() {
+        for revision in Revision::ALL {
+            let written = serde_json::to_string(&revision).expect("a word");
+            assert_eq!(written, format!("\"{}\"", revision.text()));
+        }
     }
 }

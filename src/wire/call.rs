@@ -5,14 +5,23 @@ use std::ops::Range;
 use super::digest::Digest;
 use super::id::Id;
 use super::line::Line;
+use super::message::{Refusal, Sorted, sort};
+use super::strict::{Kind, Reader};
 
 /// A call: the line as received, and where its parts stand in it. Only [`super::message::sort`] makes one.
 #[derive(Clone, Debug)]
 pub struct Call {
-    pub(super) line: Line,
-    pub(super) digest: Digest,
+    line: Line,
+    digest: Digest,
+    parts: Parts,
+}
+
+/// The parts of a call, as the judge found them in the line's content.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
     pub(super) id: Id,
     pub(super) name: String,
+    pub(super) params: Range<usize>,
     pub(super) arguments: Option<Range<usize>>,
     pub(super) meta: Meta,
     pub(super) request_state: Option<Range<usize>>,
@@ -33,6 +42,11 @@ pub struct Meta {
 }
 
 impl Call {
+    pub(super) fn new(line: Line, parts: Parts) -> Self {
+        let digest = line.digest();
+        Self { line, digest, parts }
+    }
+
     /// The line as received.
     pub fn line(&self) -> &Line {
         &self.line
@@ -50,42 +64,42 @@ impl Call {
 
     /// The request id.
     pub fn id(&self) -> &Id {
-        &self.id
+        &self.parts.id
     }
 
     /// The tool's name, decoded.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
     }
 
     /// The exact JSON text of `arguments`; `{}` where the host sent none.
     pub fn arguments_text(&self) -> &str {
-        self.text(self.arguments.as_ref()).unwrap_or("{}")
+        self.text(self.parts.arguments.as_ref()).unwrap_or("{}")
     }
 
     /// What `_meta` says.
     pub fn meta(&self) -> &Meta {
-        &self.meta
+        &self.parts.meta
     }
 
     /// The exact JSON text of `_meta`, for a question of our own in the same era.
     pub fn meta_text(&self) -> Option<&str> {
-        self.text(self.meta.span.as_ref())
+        self.text(self.parts.meta.span.as_ref())
     }
 
     /// The exact JSON token of `requestState` (multi-round-trip retries).
     pub fn request_state_text(&self) -> Option<&str> {
-        self.text(self.request_state.as_ref())
+        self.text(self.parts.request_state.as_ref())
     }
 
     /// The exact JSON text of `inputResponses` (multi-round-trip retries).
     pub fn input_responses_text(&self) -> Option<&str> {
-        self.text(self.input_responses.as_ref())
+        self.text(self.parts.input_responses.as_ref())
     }
 
     /// Whether the request declares the stateless era.
     pub fn is_modern(&self) -> bool {
-        self.meta.protocol_version.is_some()
+        self.parts.meta.protocol_version.is_some()
     }
 
     /// The same request with other arguments (the operator's edit), read strictly again.
@@ -94,11 +108,53 @@ impl Call {
     ///
     /// # Errors
     /// The refusal a line with these arguments would meet.
-    pub fn with_arguments(&self, _arguments: &str) -> Result<Self, super::message::Refusal> {
-        todo!()
+    pub fn with_arguments(&self, arguments: &str) -> Result<Self, Refusal> {
+        let arguments = arguments.replace(['\n', '\r'], " ");
+        // Read on its own first, so that the text cannot close the object and add members of `params`.
+        if !is_object(arguments.as_bytes()) {
+            return Err(self.refusal("the edited arguments are not one canonical JSON object"));
+        }
+        let (replaced, text) = match &self.parts.arguments {
+            Some(span) => (span.clone(), arguments),
+            None => {
+                let inside = self.parts.params.start + 1;
+                (inside..inside, format!("\"arguments\":{arguments},"))
+            }
+        };
+        let mut bytes = self.line.bytes().to_vec();
+        bytes.splice(replaced, text.into_bytes());
+        match sort(Line::new(bytes)) {
+            Sorted::Call(call) => Ok(*call),
+            Sorted::Refused { refusal, .. } => Err(refusal),
+            Sorted::Plain(_) | Sorted::Blank => Err(self.refusal("the edit leaves no call")),
+        }
+    }
+
+    /// Whether this call carries exactly the state that a server asked to have back (multi-round-trip retries).
+    ///
+    /// `token` is the JSON token the server wrote, `None` where it gave no state. Hosts decode and write anew, so the
+    /// decoded texts are compared, not the spellings.
+    pub fn carries_state(&self, token: Option<&str>) -> bool {
+        let decoded = |token: &str| serde_json::from_str::<String>(token).ok();
+        match (self.request_state_text(), token) {
+            (None, None) => true,
+            (Some(sent), Some(asked)) => decoded(sent).is_some_and(|sent| Some(sent) == decoded(asked)),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    fn refusal(&self, what: &str) -> Refusal {
+        Refusal { code: -32600, what: what.to_owned(), id: Some(self.id().clone()), answer: true }
     }
 
     fn text(&self, span: Option<&Range<usize>>) -> Option<&str> {
         self.line.content().get(span?.clone()).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
+}
+
+/// Whether the text is exactly one object, strictly read.
+fn is_object(text: &[u8]) -> bool {
+    Reader::new(text).is_ok_and(|mut reader| {
+        matches!(reader.kind(), Ok(Kind::Object)) && reader.skip().is_ok() && reader.end().is_ok()
+    })
 }

@@ -1,8 +1,12 @@
 //! Sorts a line: a call, something that passes, or something refused. Owns the grammar of what a host may send.
 
 use super::call::Call;
+use super::envelope::{self, Envelope, Name, Read, Word};
 use super::id::Id;
+use super::judge::{self, Message};
 use super::line::Line;
+use super::stream::EnvelopeScanner;
+use super::strict::Fault;
 
 /// What a host's line is.
 #[derive(Debug)]
@@ -50,7 +54,7 @@ pub enum Gist {
     Notification { method: String, cancels: Option<Id> },
     /// A response; `failed` when it carries `error`.
     Response { id: Id, failed: bool },
-    /// Nothing we can read (server lines only): passes, is never interpreted.
+    /// Nothing we can read: passes, is never interpreted. From a host only an error that names no request.
     Unreadable,
 }
 
@@ -69,16 +73,95 @@ pub struct Refusal {
 }
 
 /// Sorts one line from the host. Strict: see THREATS C1 to C10.
-pub fn sort(_line: Line) -> Sorted {
-    todo!()
+///
+/// Accepted is what every parser we know reads alike (PROTOCOL.md 3.6). An escape inside a key or a method
+/// (`\u0074ools/call`) is such: all decode it, so the decoded text is judged and the bytes are forwarded.
+pub fn sort(line: Line) -> Sorted {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    if line.content().iter().all(blank) {
+        return Sorted::Blank;
+    }
+    match judged(line.content()) {
+        Err(refusal) => Sorted::Refused { refusal, line },
+        Ok(Message::Plain(gist)) => Sorted::Plain(Plain { line, gist }),
+        Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, *parts))),
+    }
 }
 
 /// The refusal for a line beyond the cap. `head` is its first bytes, searched for an id.
-pub fn overlong(_head: &[u8], _bytes: u64, _cap: usize) -> Refusal {
-    todo!()
+pub fn overlong(head: &[u8], bytes: u64, cap: usize) -> Refusal {
+    let mut scanner = EnvelopeScanner::new();
+    scanner.feed(head);
+    let is_response = scanner.method().is_none() && scanner.outcome().is_some();
+    Refusal {
+        code: INVALID_REQUEST,
+        what: format!("the line has {bytes} bytes; at most {cap} are taken"),
+        id: scanner.id().cloned(),
+        answer: !is_response,
+    }
 }
 
 /// Tells what a server's line is, as far as it can be told. Tolerant: it is relayed in any case.
-pub fn peek(_content: &[u8]) -> Gist {
-    todo!()
+pub fn peek(content: &[u8]) -> Gist {
+    let mut scanner = EnvelopeScanner::new();
+    scanner.feed(content);
+    match scanner.finish() {
+        Gist::Notification { method, .. } if method == judge::CANCELLED => {
+            Gist::Notification { method, cancels: cancelled(content) }
+        }
+        gist => gist,
+    }
+}
+
+/// The error code for what is no JSON.
+const PARSE_ERROR: i32 = -32700;
+/// The error code for what is JSON but no canonical message.
+const INVALID_REQUEST: i32 = -32600;
+
+fn judged(content: &[u8]) -> Result<Message, Refusal> {
+    let what = match envelope::read(content) {
+        Err(fault) => return Err(malformed(content, fault)),
+        Ok(Read::Object(envelope)) => {
+            return judge::judge(&envelope).map_err(|what| refusal(what, &envelope));
+        }
+        Ok(Read::Array) => "batches are not taken; send each message on its own line",
+        Ok(Read::Bare) => "the line is not a JSON object",
+    };
+    Err(Refusal { code: INVALID_REQUEST, what: what.to_owned(), id: None, answer: true })
+}
+
+/// The refusal of a message that could be read.
+fn refusal(what: &str, envelope: &Envelope<'_>) -> Refusal {
+    let has_method = envelope.method != Word::Absent;
+    // A key that shadows `id` leaves open whether this is a notification: then the host is told.
+    let is_notification = has_method && envelope.id == Name::Absent && !envelope.shadowed;
+    // An error under a response's id would look like the answer to a request of the host's own.
+    let is_response = !has_method && (envelope.has_result || envelope.has_error);
+    Refusal {
+        code: INVALID_REQUEST,
+        what: what.to_owned(),
+        id: envelope.id.id().cloned(),
+        answer: !is_notification && !is_response,
+    }
+}
+
+/// The refusal of a text that is no JSON, or that parsers read differently.
+fn malformed(content: &[u8], fault: Fault) -> Refusal {
+    let what = fault.to_string();
+    if fault.flaw.is_syntax() {
+        return Refusal { code: PARSE_ERROR, what, id: None, answer: true };
+    }
+    let mut scanner = EnvelopeScanner::new();
+    scanner.feed(content);
+    let has_method = scanner.method().is_some();
+    let is_notification = has_method && !scanner.has_id();
+    let is_response = !has_method && scanner.outcome().is_some();
+    Refusal { code: INVALID_REQUEST, what, id: scanner.id().cloned(), answer: !is_notification && !is_response }
+}
+
+/// `params.requestId` of a server's cancellation.
+fn cancelled(content: &[u8]) -> Option<Id> {
+    let message: serde_json::Value = serde_json::from_slice(content).ok()?;
+    let id = message.get("params")?.get("requestId")?;
+    Id::from_token(&id.to_string())
 }

@@ -2,8 +2,14 @@
 
 pub mod call;
 pub mod digest;
+mod envelope;
+mod flaw;
+mod fold;
 pub mod id;
+mod judge;
 pub mod line;
 pub mod message;
 pub mod reply;
+pub mod stream;
 pub mod strict;
+mod text;

@@ -1,24 +1,62 @@
 //! The lines we write ourselves: errors, tool results that deny, heartbeats, our own requests. Owns their shapes only.
 
+use serde_json::Value;
+
+use super::fold::PROGRESS_TOKEN;
 use super::id::Id;
 use super::line::Line;
 
 /// A JSON-RPC error; `None` answers with `"id":null`.
-pub fn error(_id: Option<&Id>, _code: i32, _message: &str) -> Line {
-    todo!()
+pub fn error(id: Option<&Id>, code: i32, message: &str) -> Line {
+    let id = id.map_or("null", Id::raw);
+    let message = quoted(message);
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
 }
 
 /// A tool result with `isError: true` and one text block; `resultType` only for a request of the stateless era.
-pub fn tool_error(_id: &Id, _text: &str, _modern: bool) -> Line {
-    todo!()
+pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
+    let (id, text) = (id.raw(), quoted(text));
+    let result_type = if modern { r#","resultType":"complete""# } else { "" };
+    line(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}],"isError":true{result_type}}}}}"#
+    ))
 }
 
 /// A `notifications/progress` heartbeat for a held call. `token` is the JSON token as the host wrote it.
-pub fn progress(_token: &str, _progress: f64, _message: &str) -> Line {
-    todo!()
+///
+/// A `progress` that is no number of JSON's (infinite, NaN) is written as 0.
+pub fn progress(token: &str, progress: f64, message: &str) -> Line {
+    let progress = if progress.is_finite() { progress } else { 0.0 };
+    let message = quoted(message);
+    line(format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress},"message":{message}}}}}"#
+    ))
 }
 
 /// Our own `tools/list`, under our own string id; `meta` (an object's text) in the stateless era.
-pub fn list_tools(_id: &str, _cursor: Option<&str>, _meta: Option<&str>) -> Line {
-    todo!()
+///
+/// A progress token in `meta` is left out: it belongs to the host's own request, and the server's progress on ours
+/// would be taken for progress on that.
+pub fn list_tools(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Line {
+    let mut params = serde_json::Map::new();
+    if let Some(cursor) = cursor {
+        params.insert("cursor".to_owned(), cursor.into());
+    }
+    if let Some(Ok(Value::Object(mut meta))) = meta.map(serde_json::from_str) {
+        meta.shift_remove(PROGRESS_TOKEN);
+        params.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    let (id, params) = (quoted(id), Value::Object(params));
+    line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{params}}}"#))
+}
+
+/// The text as a JSON string.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn line(content: String) -> Line {
+    let mut bytes = content.into_bytes();
+    bytes.push(b'\n');
+    Line::new(bytes)
 }

@@ -129,7 +129,9 @@ impl World {
     }
 
     pub fn decide(&mut self, ticket: &str, digest: Digest, verdict: OperatorVerdict) -> Vec<Did> {
-        if matches!(verdict, OperatorVerdict::Approve { .. }) && self.cards.get(ticket).is_some_and(|card| card.digest == digest) {
+        if matches!(verdict, OperatorVerdict::Approve { .. })
+            && self.cards.get(ticket).is_some_and(|card| card.digest == digest)
+        {
             self.approved_by_operator.insert(ticket.into());
         }
         let who: Arc<str> = "ann".into();
@@ -193,7 +195,10 @@ impl World {
                 let digest = call.digest();
                 let ticket = self.ticket_of(digest);
                 let card_edited = self.cards.get(&ticket).is_some_and(|card| card.edited_from.is_some());
-                assert!(card_edited || self.sent.contains(&digest), "3: {ticket} forwards bytes that were never received");
+                assert!(
+                    card_edited || self.sent.contains(&digest),
+                    "3: {ticket} forwards bytes that were never received"
+                );
                 assert_eq!(token.digest(), digest, "3: the token of {ticket} is for other bytes");
                 let bytes = token.redeem("session", *call).expect("the token is for this call");
                 self.ends(&ticket, "forwarded");
@@ -238,12 +243,16 @@ impl World {
                 let count = self.decisions.entry(ticket.clone()).or_default();
                 *count += 1;
                 assert_eq!(*count, 1, "5: {ticket} has two decisions");
-                if entry.verdict == Some(VerdictWord::Approve) && entry.by == Some(mcp_approve::audit::record::By::Operator) {
+                if entry.verdict == Some(VerdictWord::Approve)
+                    && entry.by == Some(mcp_approve::audit::record::By::Operator)
+                {
                     assert!(self.approved_by_operator.contains(ticket), "1: nobody approved {ticket}");
                 }
             }
             Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
-            Kind::Outcome => assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran"),
+            Kind::Outcome => {
+                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran")
+            }
             _ => {}
         }
     }
@@ -296,7 +305,9 @@ pub const TOOLS: &str = r#"[
 
 /// A legacy `tools/call`.
 pub fn call(id: &str, tool: &str, arguments: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+    )
 }
 
 /// A `tools/call` of the stateless era.

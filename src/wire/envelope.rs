@@ -1,0 +1,255 @@
+//! Reads a host's line in one strict pass into what judging it needs. Owns no judgement.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::call::Meta;
+use super::fold;
+use super::id::Id;
+use super::strict::{Fault, Kind, Reader};
+
+/// A line, read: which members it has, and what they say.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one stands on the stack for the time of one judgement; a box would cost an allocation a line"
+)]
+pub(super) enum Read<'a> {
+    Object(Envelope<'a>),
+    Array,
+    /// A string, a number or a literal.
+    Bare,
+}
+
+/// The members of a message.
+#[derive(Debug, Default)]
+pub(super) struct Envelope<'a> {
+    pub(super) jsonrpc: Word<'a>,
+    pub(super) id: Name,
+    pub(super) method: Word<'a>,
+    pub(super) params: Params<'a>,
+    pub(super) has_result: bool,
+    pub(super) has_error: bool,
+    /// A key that folds to a protocol key without being it.
+    pub(super) shadowed: bool,
+}
+
+/// The members of `params`, as far as any method needs them.
+#[derive(Debug, Default)]
+pub(super) struct Params<'a> {
+    pub(super) value: Value,
+    pub(super) name: Word<'a>,
+    pub(super) arguments: Value,
+    pub(super) request_state: Value,
+    pub(super) input_responses: Value,
+    pub(super) request_id: Name,
+    /// Whether `_meta` stands there, and of what kind.
+    pub(super) meta_value: Value,
+    pub(super) meta: Meta,
+    pub(super) protocol_version: Word<'a>,
+    /// A key that folds to one of a call's without being it.
+    pub(super) shadowed_as_call: bool,
+    /// A key that folds to one that any method has without being it.
+    pub(super) shadowed: bool,
+}
+
+/// A member that should be a string.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Word<'a> {
+    #[default]
+    Absent,
+    Text(Cow<'a, str>),
+    Other,
+}
+
+/// A member that should be a request id.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Name {
+    #[default]
+    Absent,
+    Id(Id),
+    Null,
+    /// A number that parsers read differently, or no id at all.
+    Other,
+}
+
+impl Name {
+    /// The id, where it is one.
+    pub(super) fn id(&self) -> Option<&Id> {
+        match self {
+            Self::Id(id) => Some(id),
+            Self::Absent | Self::Null | Self::Other => None,
+        }
+    }
+}
+
+/// A member of any kind: what it is, and where.
+#[derive(Debug, Default)]
+pub(super) enum Value {
+    #[default]
+    Absent,
+    Present(Kind, Range<usize>),
+}
+
+impl Value {
+    pub(super) fn is_absent_or(&self, kind: Kind) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Present(present, _) => *present == kind,
+        }
+    }
+
+    pub(super) fn span(&self) -> Option<Range<usize>> {
+        match self {
+            Self::Absent => None,
+            Self::Present(_, span) => Some(span.clone()),
+        }
+    }
+}
+
+/// Reads a line's content.
+pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
+    let mut reader = Reader::new(content)?;
+    let read = match reader.kind()? {
+        Kind::Object => Read::Object(envelope(&mut reader)?),
+        Kind::Array => {
+            reader.skip()?;
+            Read::Array
+        }
+        Kind::Text | Kind::Number | Kind::Literal => {
+            reader.skip()?;
+            Read::Bare
+        }
+    };
+    reader.end()?;
+    Ok(read)
+}
+
+fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
+    let mut found = Envelope::default();
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
+        let key = reader.decoded(&key);
+        match &*key {
+            "jsonrpc" => found.jsonrpc = word(reader)?,
+            "id" => found.id = name(reader)?,
+            "method" => found.method = word(reader)?,
+            "params" => found.params = params(reader)?,
+            other => {
+                found.has_result |= other == "result";
+                found.has_error |= other == "error";
+                found.shadowed |= fold::shadows(other, fold::ENVELOPE);
+                reader.skip()?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn params<'a>(reader: &mut Reader<'a>) -> Result<Params<'a>, Fault> {
+    let mut found = Params::default();
+    if reader.kind()? != Kind::Object {
+        found.value = value(reader)?;
+        return Ok(found);
+    }
+    let start = reader.at();
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
+        let key = reader.decoded(&key);
+        match &*key {
+            "name" => found.name = word(reader)?,
+            "arguments" => found.arguments = value(reader)?,
+            "requestState" => found.request_state = value(reader)?,
+            "inputResponses" => found.input_responses = value(reader)?,
+            "requestId" => found.request_id = name(reader)?,
+            "_meta" => meta(reader, &mut found)?,
+            other => {
+                found.shadowed_as_call |= fold::shadows(other, fold::CALL);
+                found.shadowed |= fold::shadows(other, fold::PARAMS);
+                reader.skip()?;
+            }
+        }
+    }
+    found.value = Value::Present(Kind::Object, start..reader.at());
+    Ok(found)
+}
+
+fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Fault> {
+    if reader.kind()? != Kind::Object {
+        params.meta_value = value(reader)?;
+        return Ok(());
+    }
+    let start = reader.at();
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
+        let key = reader.decoded(&key);
+        match &*key {
+            fold::PROTOCOL_VERSION => params.protocol_version = word(reader)?,
+            fold::CLIENT_INFO => params.meta.client = client(reader)?,
+            fold::PROGRESS_TOKEN => {
+                let span = reader.skip()?;
+                let token = Id::from_token(reader.raw(span));
+                params.meta.progress_token = token.map(|token| token.raw().to_owned());
+            }
+            other => {
+                let shadows = fold::shadows_meta(other);
+                params.shadowed_as_call |= shadows;
+                params.shadowed |= shadows;
+                reader.skip()?;
+            }
+        }
+    }
+    if let Word::Text(version) = &params.protocol_version {
+        params.meta.protocol_version = Some(version.clone().into_owned());
+    }
+    params.meta.span = Some(start..reader.at());
+    params.meta_value = Value::Present(Kind::Object, start..reader.at());
+    Ok(())
+}
+
+/// Name and version of the host; `None` unless both are strings.
+fn client(reader: &mut Reader<'_>) -> Result<Option<(String, String)>, Fault> {
+    if reader.kind()? != Kind::Object {
+        reader.skip()?;
+        return Ok(None);
+    }
+    let (mut name, mut version) = (Word::Absent, Word::Absent);
+    let mut members = reader.enter()?;
+    while let Some(key) = reader.member(&mut members)? {
+        match &*reader.decoded(&key) {
+            "name" => name = word(reader)?,
+            "version" => version = word(reader)?,
+            _ => {
+                reader.skip()?;
+            }
+        }
+    }
+    Ok(match (name, version) {
+        (Word::Text(name), Word::Text(version)) => Some((name.into_owned(), version.into_owned())),
+        _ => None,
+    })
+}
+
+fn word<'a>(reader: &mut Reader<'a>) -> Result<Word<'a>, Fault> {
+    if reader.kind()? == Kind::Text {
+        let text = reader.string()?;
+        return Ok(Word::Text(reader.decoded(&text)));
+    }
+    reader.skip()?;
+    Ok(Word::Other)
+}
+
+fn name(reader: &mut Reader<'_>) -> Result<Name, Fault> {
+    let span = reader.skip()?;
+    let token = reader.raw(span);
+    Ok(match Id::from_token(token) {
+        Some(id) => Name::Id(id),
+        None if token == "null" => Name::Null,
+        None => Name::Other,
+    })
+}
+
+fn value(reader: &mut Reader<'_>) -> Result<Value, Fault> {
+    let kind = reader.kind()?;
+    Ok(Value::Present(kind, reader.skip()?))
+}

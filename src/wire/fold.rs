@@ -1,0 +1,65 @@
+//! Tells a key that a laxer parser would read as a protocol key from one that is it. Owns the lists of protocol keys.
+//!
+//! THREATS C1 and C2: some parsers match keys regardless of case (CVE-2026-27896), some by simple Unicode folding.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// The keys of a message.
+pub(super) const ENVELOPE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// The keys of `params` of a `tools/call`.
+pub(super) const CALL: &[&str] = &["name", "arguments", "_meta", "task", "inputResponses", "requestState"];
+
+/// The keys of any other `params` that decide something here.
+pub(super) const PARAMS: &[&str] = &["_meta", "name", "requestId"];
+
+/// The era of a request: present in its `_meta`, it is stateless.
+pub(super) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// The host's name and version in a stateless request's `_meta`.
+pub(super) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+/// What progress of this request is reported under.
+pub(super) const PROGRESS_TOKEN: &str = "progressToken";
+
+/// The protocol's own keys of `_meta`.
+const META: &[&str] = &[
+    PROGRESS_TOKEN,
+    PROTOCOL_VERSION,
+    CLIENT_INFO,
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/logLevel",
+    "io.modelcontextprotocol/related-task",
+    "io.modelcontextprotocol/model-immediate-response",
+    "io.modelcontextprotocol/subscriptionId",
+    "io.modelcontextprotocol/serverInfo",
+    "io.modelcontextprotocol/authorization",
+];
+
+/// What every protocol key of `_meta` but one begins with.
+const META_PREFIX: &str = "io.modelcontextprotocol/";
+
+/// Whether `key` folds to one of `protocol` without being it.
+pub(super) fn shadows(key: &str, protocol: &[&str]) -> bool {
+    if protocol.contains(&key) {
+        return false;
+    }
+    if key.is_ascii() {
+        protocol.iter().any(|known| key.eq_ignore_ascii_case(known))
+    } else {
+        let folded = folded(key);
+        protocol.iter().any(|known| folded == self::folded(known))
+    }
+}
+
+/// Whether a key of `_meta` folds to a protocol key, or into the protocol's own prefix, without being so written.
+pub(super) fn shadows_meta(key: &str) -> bool {
+    shadows(key, META) || (!key.starts_with(META_PREFIX) && folded(key).starts_with(META_PREFIX))
+}
+
+/// Full case folding between two compatibility normalisations.
+fn folded(key: &str) -> String {
+    if key.is_ascii() {
+        return key.to_ascii_lowercase();
+    }
+    let composed: String = key.nfkc().collect();
+    caseless::default_case_fold_str(&composed).nfkc().collect()
+}

@@ -1,0 +1,332 @@
+//! Tells what a message is while it streams by, in constant memory. Owns no validation: that is `strict`'s.
+
+use super::id::Id;
+use super::message::Gist;
+
+/// Strings and numbers longer than this are not kept; no id or method that means something is.
+const KEPT: usize = 4 * 1024;
+
+/// Whether a response carries a result or an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Result,
+    Error,
+}
+
+/// Scans one line in pieces for the members of its envelope. Values of other members are skipped, not read.
+#[derive(Debug, Default)]
+pub struct EnvelopeScanner {
+    place: Place,
+    /// The token under way (a key, or the value of `id` or `method`), quotes included.
+    token: Vec<u8>,
+    key: Key,
+    /// How many arrays and objects are open inside the envelope.
+    depth: u64,
+    id: Member<Id>,
+    method: Member<String>,
+    outcome: Member<Outcome>,
+}
+
+/// Where in the message the next byte stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Start,
+    /// Before a key, or the end of the message.
+    Key,
+    InKey(Escape),
+    Colon,
+    Value,
+    InText(Escape),
+    /// In a number or a literal.
+    InBare,
+    Nested,
+    InNestedText(Escape),
+    AfterValue,
+    End,
+    Broken,
+}
+
+/// Whether the byte before was a backslash that escapes this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escape {
+    No,
+    Yes,
+}
+
+/// The member whose value stands next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Key {
+    Id,
+    Method,
+    Result,
+    Error,
+    #[default]
+    Other,
+}
+
+/// What is known of a member.
+#[derive(Debug, Default)]
+enum Member<T> {
+    #[default]
+    Absent,
+    Known(T),
+    /// It stands there twice, or its value is of no use.
+    Unclear,
+}
+
+impl<T> Member<T> {
+    fn get(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Absent | Self::Unclear => None,
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Takes a value; a second one leaves the member unclear, because parsers differ on which counts.
+    fn take(&mut self, value: Option<T>) {
+        *self = match (&self, value) {
+            (Self::Absent, Some(value)) => Self::Known(value),
+            _ => Self::Unclear,
+        };
+    }
+}
+
+impl EnvelopeScanner {
+    /// A scanner at the start of a line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next piece of the line (its line end may be in it).
+    pub fn feed(&mut self, piece: &[u8]) {
+        let mut at = 0;
+        while let Some(&byte) = piece.get(at) {
+            let rest = &piece[at..];
+            at += match self.place {
+                Place::Nested => self.nested(rest),
+                Place::InNestedText(escape) => match text_run(rest, escape) {
+                    Run::Ended(length) => self.go(Place::Nested, length),
+                    Run::Open(escape) => self.go(Place::InNestedText(escape), rest.len()),
+                },
+                Place::InKey(escape) => {
+                    let run = text_run(rest, escape);
+                    self.keep(rest, &run);
+                    match run {
+                        Run::Ended(length) => self.key_read(length),
+                        Run::Open(escape) => self.go(Place::InKey(escape), rest.len()),
+                    }
+                }
+                Place::InText(escape) => {
+                    let run = text_run(rest, escape);
+                    self.keep(rest, &run);
+                    match run {
+                        Run::Ended(length) => self.value_read(length),
+                        Run::Open(escape) => self.go(Place::InText(escape), rest.len()),
+                    }
+                }
+                Place::InBare => self.bare(byte),
+                Place::End | Place::Broken if !byte.is_ascii_whitespace() => self.go(Place::Broken, rest.len()),
+                _ if byte.is_ascii_whitespace() => 1,
+                place => self.between(place, byte),
+            };
+        }
+    }
+
+    /// The top-level `id`, once it is known and unambiguous.
+    pub fn id(&self) -> Option<&Id> {
+        self.id.get()
+    }
+
+    /// Whether a top-level `id` of any kind was seen.
+    pub fn has_id(&self) -> bool {
+        !self.id.is_absent()
+    }
+
+    /// The top-level `method`, once it is known and unambiguous.
+    pub fn method(&self) -> Option<&str> {
+        self.method.get().map(String::as_str)
+    }
+
+    /// Whether `result` or `error` was seen.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.outcome.get().copied()
+    }
+
+    /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be told.
+    pub fn is_done(&self) -> bool {
+        let kind_known = !self.method.is_absent() || !self.outcome.is_absent();
+        (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)
+    }
+
+    /// What the message is, as far as it was seen: for a line that [`Self::is_done`] before its end.
+    pub fn gist(&self) -> Gist {
+        match (&self.id, &self.method, &self.outcome) {
+            (Member::Known(id), Member::Known(method), Member::Absent) => Gist::Request {
+                id: id.clone(),
+                method: method.clone(),
+                // Servers send no requests in the stateless era.
+                modern: false,
+            },
+            (Member::Absent, Member::Known(method), Member::Absent) => {
+                Gist::Notification { method: method.clone(), cancels: None }
+            }
+            (Member::Known(id), Member::Absent, Member::Known(outcome)) => {
+                Gist::Response { id: id.clone(), failed: *outcome == Outcome::Error }
+            }
+            _ => Gist::Unreadable,
+        }
+    }
+
+    /// What the message is, all of it having been fed: nothing that is cut off or followed by more.
+    pub fn finish(&self) -> Gist {
+        match self.place {
+            Place::End => self.gist(),
+            _ => Gist::Unreadable,
+        }
+    }
+
+    fn go(&mut self, place: Place, taken: usize) -> usize {
+        self.place = place;
+        taken
+    }
+
+    /// Takes one byte between tokens.
+    fn between(&mut self, place: Place, byte: u8) -> usize {
+        let next = match (place, byte) {
+            (Place::Start, b'{') => Place::Key,
+            (Place::Key, b'"') => {
+                self.token = vec![b'"'];
+                Place::InKey(Escape::No)
+            }
+            (Place::Key | Place::AfterValue, b'}') => Place::End,
+            (Place::Colon, b':') => Place::Value,
+            (Place::Value, b'"') => {
+                self.token = vec![b'"'];
+                Place::InText(Escape::No)
+            }
+            (Place::Value, b'{' | b'[') => {
+                self.token.clear();
+                self.depth = 1;
+                Place::Nested
+            }
+            (Place::Value, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                self.token = vec![byte];
+                Place::InBare
+            }
+            (Place::AfterValue, b',') => Place::Key,
+            _ => Place::Broken,
+        };
+        self.go(next, 1)
+    }
+
+    /// Skips what stands inside a nested value, up to a string or the value's end.
+    fn nested(&mut self, rest: &[u8]) -> usize {
+        for (i, byte) in rest.iter().enumerate() {
+            match byte {
+                b'"' => return self.go(Place::InNestedText(Escape::No), i + 1),
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth -= 1;
+                    if self.depth == 0 {
+                        return self.value_read(i + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+        rest.len()
+    }
+
+    fn bare(&mut self, byte: u8) -> usize {
+        if matches!(byte, b',' | b'}') || byte.is_ascii_whitespace() {
+            return self.value_read(0);
+        }
+        if self.token.len() < KEPT {
+            self.token.push(byte);
+        }
+        1
+    }
+
+    /// Keeps the part of a string that stands in `rest`, up to a bound.
+    fn keep(&mut self, rest: &[u8], run: &Run) {
+        let length = match run {
+            Run::Ended(length) => *length,
+            Run::Open(_) => rest.len(),
+        };
+        // A value that will not be looked at is not kept: one closing byte short, it reads as nothing.
+        let wanted = matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method);
+        if wanted {
+            let room = KEPT.saturating_sub(self.token.len()).min(length);
+            self.token.extend_from_slice(&rest[..room]);
+        }
+    }
+
+    fn key_read(&mut self, taken: usize) -> usize {
+        self.key = match self.decoded().as_deref() {
+            Some("id") => Key::Id,
+            Some("method") => Key::Method,
+            Some("result") => Key::Result,
+            Some("error") => Key::Error,
+            _ => Key::Other,
+        };
+        match self.key {
+            Key::Result => self.outcome.take(Some(Outcome::Result)),
+            Key::Error => self.outcome.take(Some(Outcome::Error)),
+            Key::Id | Key::Method | Key::Other => {}
+        }
+        self.go(Place::Colon, taken)
+    }
+
+    fn value_read(&mut self, taken: usize) -> usize {
+        match self.key {
+            Key::Id => {
+                let id = std::str::from_utf8(&self.token).ok().and_then(Id::from_token);
+                self.id.take(id);
+            }
+            Key::Method => {
+                let method = self.decoded();
+                self.method.take(method);
+            }
+            Key::Result | Key::Error | Key::Other => {}
+        }
+        self.go(Place::AfterValue, taken)
+    }
+
+    /// The token under way as a string, decoded.
+    fn decoded(&self) -> Option<String> {
+        let token = std::str::from_utf8(&self.token).ok()?;
+        match token.strip_prefix('"')?.strip_suffix('"') {
+            Some(plain) if !plain.contains('\\') => Some(plain.to_owned()),
+            _ => serde_json::from_str(token).ok(),
+        }
+    }
+}
+
+/// How far a string runs.
+enum Run {
+    /// It ends after so many bytes, the closing quote included.
+    Ended(usize),
+    /// It goes on in the next piece.
+    Open(Escape),
+}
+
+/// Runs through a string from inside it.
+fn text_run(rest: &[u8], escape: Escape) -> Run {
+    let mut at = match escape {
+        Escape::No => 0,
+        Escape::Yes => 1,
+    };
+    while let Some(found) = rest.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if rest[at] == b'"' {
+            return Run::Ended(at + 1);
+        }
+        at += 2;
+    }
+    Run::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
+}
