@@ -1,5 +1,10 @@
 //! What makes a call worth a look whatever its badge: sensitive reads, hidden characters, poisoned descriptions.
 
+pub mod arguments;
+pub mod characters;
+pub mod definition;
+pub mod sensitive;
+
 use serde::{Deserialize, Serialize};
 
 /// The kinds of hazard; the names are what a policy matches.
@@ -53,10 +58,7 @@ impl HazardKind {
 
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
-        matches!(
-            self,
-            Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition
-        )
+        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition)
     }
 }
 

@@ -16,11 +16,8 @@ pub struct Identity {
 
 impl Identity {
     /// What nobody knows: treated as MUTATES.
-    pub const UNKNOWN: Self = Self {
-        mutability: Mutability::Mutates,
-        action: Action::Unknown,
-        output_domain: OutputDomain::Unknown,
-    };
+    pub const UNKNOWN: Self =
+        Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
@@ -30,12 +27,6 @@ impl Identity {
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}|{}|{}",
-            self.mutability.word(),
-            self.action.word(),
-            self.output_domain.word()
-        )
+        write!(f, "{}|{}|{}", self.mutability.word(), self.action.word(), self.output_domain.word())
     }
 }
