@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::evidence::Evidence;
-use super::hazards::Hazard;
+use super::evidence::{Claim, Evidence};
+use super::hazards::{self, Hazard, HazardKind, sensitive};
 use super::identity::Identity;
-use super::taxonomy::{ContentType, Mutability};
+use super::infer::{self, Inference};
+use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use super::{annotated, arguments, declared, tells};
+use crate::capability::types;
 use crate::mcp::tool::Tool;
 
 /// How far a server's own words may lower a risk.
@@ -52,20 +55,133 @@ impl Behavior {
 }
 
 /// Concludes about a tool from its definition alone.
-pub fn of_tool(_tool: &Tool, _trust: Trust) -> Behavior {
-    todo!()
+pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
+    let inference = infer::infer(tool);
+    let declared = declared::evidence(&tool.definition);
+    let annotated = annotated::evidence(tool.annotations);
+    let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
+    let mut hazards = hazards::definition::found(&tool.definition);
+    let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
+    if reads(behavior.identity.action)
+        && let Some(what) = sensitive::handed_out(&tool.name, first_sentence)
+    {
+        hazards.push(Hazard {
+            kind: HazardKind::SensitiveRead,
+            what: format!("the tool hands out what may be secret: {what}"),
+        });
+    }
+    let evidence = declared.into_iter().chain(annotated).chain(inference.evidence).collect();
+    Behavior { evidence, hazards, ..behavior }
 }
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
-pub fn of_call(_tool: Option<&Tool>, _described: &Behavior, _text: &str, _arguments: &Value) -> Behavior {
-    todo!()
+pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
+    let mut behavior = described.clone();
+    behavior.hazards.extend(hazards::arguments::found(text, arguments));
+    if let Some(tool) = tool {
+        let undeclared = types::undeclared(tool, arguments);
+        if !undeclared.is_empty() {
+            let what = format!("not declared by the tool: {}", undeclared.join(", "));
+            behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what });
+        }
+    }
+    for evidence in arguments::found(tool, arguments) {
+        behavior.identity = raised(behavior.identity, evidence.says);
+        behavior.evidence.push(evidence);
+    }
+    behavior
 }
 
 /// Why this call must not be approved by one careless key, in our words; `None` when one key may do.
 ///
 /// DELETE, EXECUTE, SEND, MERGE, MONEY, OVERWRITE, UNKNOWN, and any hazard.
-pub fn danger(_behavior: &Behavior) -> Option<String> {
-    todo!()
+pub fn danger(behavior: &Behavior) -> Option<String> {
+    let identity = behavior.identity;
+    let mut reasons: Vec<&str> = Vec::new();
+    reasons.extend(match identity.action {
+        Action::Delete => Some("it removes something"),
+        Action::Execute => Some("it runs or stops something"),
+        Action::Send => Some("it sends something out"),
+        Action::Merge => Some("it joins one thing into another"),
+        Action::Overwrite => Some("it replaces a whole content"),
+        Action::Unknown => Some("nobody knows what it does"),
+        Action::Read | Action::Search | Action::Create | Action::Update | Action::Append | Action::Move => None,
+    });
+    if identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates {
+        reasons.push("it touches money");
+    }
+    if behavior.disputed {
+        reasons.push("the evidence about it contradicts itself");
+    }
+    reasons.extend(behavior.hazards.iter().map(|hazard| hazard.kind.word()));
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Joins the three sources about a tool: the most cautious decides, and a contradiction is a dispute.
+fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<&Evidence>, trust: Trust) -> Behavior {
+    let inferred = inference.claim;
+    let declared = declared.map_or(Claim::default(), |evidence| evidence.says);
+    let hinted = annotated.and_then(|evidence| evidence.says.mutability);
+    let said = [declared.mutability, hinted, inferred.mutability];
+    let pure = said.contains(&Some(Mutability::Pure));
+    let mutates = said.contains(&Some(Mutability::Mutates));
+    let (mutability, disputed) = match (trust, hinted) {
+        (Trust::Annotations, Some(hinted)) => (hinted, false),
+        (Trust::None, _) => (Mutability::Mutates, pure && mutates),
+        (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
+        (Trust::Corroborate | Trust::Annotations, _) => (Mutability::Mutates, pure && mutates),
+    };
+    let action = [declared.action, inferred.action].into_iter().flatten().max_by_key(|action| caution(*action));
+    let output_domain = declared.output_domain.or(inferred.output_domain).unwrap_or(OutputDomain::Unknown);
+    Behavior {
+        identity: Identity { mutability, action: fitting(mutability, action), output_domain },
+        content_type: declared.content_type.or(inferred.content_type).unwrap_or(ContentType::Unknown),
+        evidence: Vec::new(),
+        disputed,
+        hazards: Vec::new(),
+    }
+}
+
+/// The action as it fits the badge: a rule about READ must never match a call that is not PURE.
+fn fitting(mutability: Mutability, action: Option<Action>) -> Action {
+    match (mutability, action) {
+        (Mutability::Pure, Some(action)) if reads(action) => action,
+        (Mutability::Pure, Some(_) | None) => Action::Read,
+        (Mutability::Mutates, Some(action)) if !reads(action) => action,
+        (Mutability::Mutates, Some(_) | None) => Action::Unknown,
+    }
+}
+
+/// The identity with what the arguments show added: never less cautious than before.
+fn raised(identity: Identity, says: Claim) -> Identity {
+    if says.mutability != Some(Mutability::Mutates) {
+        return identity;
+    }
+    let action = says.action.unwrap_or(Action::Unknown);
+    let action = if caution(action) > caution(identity.action) { action } else { identity.action };
+    Identity { mutability: Mutability::Mutates, action, ..identity }
+}
+
+fn reads(action: Action) -> bool {
+    matches!(action, Action::Read | Action::Search)
+}
+
+/// How much caution an action asks for; the more, the higher.
+fn caution(action: Action) -> u8 {
+    match action {
+        Action::Read => 0,
+        Action::Search => 1,
+        Action::Append => 2,
+        Action::Create => 3,
+        Action::Update => 4,
+        Action::Move => 5,
+        Action::Merge => 6,
+        Action::Overwrite => 7,
+        Action::Send => 8,
+        Action::Execute => 9,
+        Action::Delete => 10,
+        Action::Unknown => 11,
+    }
 }

@@ -1,5 +1,10 @@
 //! What makes a call worth a look whatever its badge: sensitive reads, hidden characters, poisoned descriptions.
 
+pub mod arguments;
+pub mod characters;
+pub mod definition;
+pub mod sensitive;
+
 use serde::{Deserialize, Serialize};
 
 /// The kinds of hazard; the names are what a policy matches.

@@ -1,7 +1,16 @@
 //! What a call is: its behavioral identity, the evidence for it, its hazards. Pure.
 
+pub mod annotated;
+pub mod arguments;
 pub mod conclude;
+pub mod declared;
 pub mod evidence;
 pub mod hazards;
 pub mod identity;
+pub mod infer;
+pub mod lexicon;
+pub mod objects;
+pub mod reading;
 pub mod taxonomy;
+pub mod tells;
+pub mod words;

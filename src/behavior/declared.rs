@@ -1,0 +1,48 @@
+//! The fields of the behavioral identity paper, where a tool declares them itself: top level, or in `_meta`.
+
+use serde_json::{Map, Value};
+
+use super::evidence::{Claim, Evidence, Source, Strength};
+use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+
+/// What the tool declares; a word outside the taxonomy claims nothing, but is noted. `None` where it declares nothing.
+pub fn evidence(definition: &Value) -> Option<Evidence> {
+    let mut fields =
+        Fields { said: Vec::new(), unknown: Vec::new(), top: definition.as_object(), meta: meta(definition) };
+    let says = Claim {
+        mutability: fields.word("mutability", Mutability::from_word),
+        action: fields.word("action", Action::from_word),
+        output_domain: fields.word("output_domain", OutputDomain::from_word),
+        content_type: fields.word("content_type", ContentType::from_word),
+    };
+    fields.noted(says)
+}
+
+fn meta(definition: &Value) -> Option<&Map<String, Value>> {
+    definition.get("_meta")?.as_object()
+}
+
+struct Fields<'a> {
+    said: Vec<String>,
+    unknown: Vec<String>,
+    top: Option<&'a Map<String, Value>>,
+    meta: Option<&'a Map<String, Value>>,
+}
+
+impl Fields<'_> {
+    fn word<T>(&mut self, key: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let value = self.top.and_then(|top| top.get(key)).or_else(|| self.meta.and_then(|meta| meta.get(key)))?;
+        let text: String = value.as_str()?.chars().take(40).collect();
+        let word = read(&text);
+        match word {
+            Some(_) => self.said.push(format!("{key}: {text}")),
+            None => self.unknown.push(format!("{key}: {text} (not in the taxonomy)")),
+        }
+        word
+    }
+
+    fn noted(self, says: Claim) -> Option<Evidence> {
+        let span = [self.said, self.unknown].concat().join(", ");
+        (!span.is_empty()).then_some(Evidence { source: Source::Declared, says, span, strength: Strength::Strong })
+    }
+}

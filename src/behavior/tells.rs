@@ -1,0 +1,200 @@
+//! Tell-tale phrases and parameters: what a definition gives away besides its verb. Judges nothing.
+
+use serde_json::Value;
+
+use super::lexicon::{Effect, verb};
+use super::taxonomy::Action;
+use super::words;
+
+/// Something a definition gives away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tell {
+    pub gives: Gives,
+    /// The phrase or the parameter, as it stands.
+    pub span: String,
+}
+
+/// What is given away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// It says in so many words that nothing is changed.
+    OnlyReads,
+    /// It says in so many words, or by a parameter, that something is changed.
+    Changes,
+    /// A parameter names a place where a result may be written.
+    WritesFile,
+    /// A parameter selects the act, and this choice changes something.
+    Selects(Action),
+    /// A parameter selects the act, and no choice changes anything.
+    SelectsReads,
+    /// A parameter carries code, a command or a statement to be run.
+    RunsCode,
+}
+
+/// Sentences of a description, without its markup; no more than a reader would read.
+pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
+    let end = description.char_indices().nth(6_000).map_or(description.len(), |(end, _)| end);
+    description[..end]
+        .split(['\n', ';', '!', '?', '。'])
+        .flat_map(|line| line.split(". "))
+        .map(|sentence| sentence.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '(' | ')' | '`' | '"')))
+        .filter(|sentence| !sentence.is_empty())
+}
+
+/// Everything the description gives away.
+pub fn of_description(description: &str) -> Vec<Tell> {
+    let mut tells = Vec::new();
+    for sentence in sentences(description) {
+        let lower = sentence.to_lowercase();
+        for (phrases, gives) in [(ONLY_READS, Gives::OnlyReads), (CHANGES, Gives::Changes)] {
+            for phrase in phrases {
+                if let Some(at) = lower.find(phrase)
+                    && !(gives == Gives::Changes && denied(&lower[..at]))
+                {
+                    tells.push(Tell { gives, span: (*phrase).to_owned() });
+                }
+            }
+        }
+    }
+    tells
+}
+
+/// Everything the parameters give away.
+pub fn of_parameters(schema: &Value) -> Vec<Tell> {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Vec::new();
+    };
+    let mut tells = Vec::new();
+    for (name, property) in properties {
+        let plain = words::of_name(name).join("_");
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+        let mut tell = |gives| tells.push(Tell { gives, span: name.clone() });
+        match plain.as_str() {
+            "dry_run" | "dryrun" | "confirm" | "confirmed" | "force" | "overwrite" | "confirmation"
+            | "idempotency_key" => {
+                tell(Gives::Changes);
+            }
+            "output_path" | "output_file" | "save_path" | "save_to" | "local_path" | "output_dir"
+            | "output_directory" | "download_path" | "save_to_file" | "destination_path" | "save_directory"
+            | "save_dir" | "out_path" | "outfile" | "download_dir" => tell(Gives::WritesFile),
+            "command" | "cmd" | "code" | "script" | "sql" | "statement" | "shell_command" | "commands"
+                if kind != "boolean" && choices(property).is_empty() =>
+            {
+                tell(Gives::RunsCode);
+            }
+            "action" | "method" | "operation" | "op" | "mode" | "command" | "http_method" | "verb" | "actions"
+            | "subcommand" => {
+                if let Some(gives) = selected(property) {
+                    tell(gives);
+                }
+            }
+            _ => {}
+        }
+    }
+    tells
+}
+
+/// What a parameter that selects the act lets one select.
+fn selected(property: &Value) -> Option<Gives> {
+    let mut reads = None;
+    for choice in choices(property) {
+        let act = super::reading::of_name(&words::of_name(choice)).map(|act| act.effect);
+        match act.or_else(|| verb(&choice.to_lowercase()).map(|verb| verb.effect)) {
+            Some(Effect::Changes(action)) => return Some(Gives::Selects(action)),
+            Some(Effect::Reads(_)) => reads = Some(Gives::SelectsReads),
+            Some(Effect::Depends(_)) | None => {}
+        }
+    }
+    reads
+}
+
+fn choices(property: &Value) -> Vec<&str> {
+    let inner = property.get("items").unwrap_or(property);
+    let listed = inner.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let branches = ["oneOf", "anyOf"].iter().filter_map(|key| inner.get(*key)).filter_map(Value::as_array).flatten();
+    let consts = branches.clone().filter_map(|branch| branch.get("const"));
+    let nested = branches.filter_map(|branch| branch.get("enum")).filter_map(Value::as_array).flatten();
+    listed.chain(consts).chain(nested).filter_map(Value::as_str).take(64).collect()
+}
+
+/// Whether the words right before a phrase deny it: "does not", "without", "never", "no".
+fn denied(before: &str) -> bool {
+    before.split_whitespace().rev().take(4).any(|word| {
+        matches!(
+            word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\''),
+            "not"
+                | "no"
+                | "never"
+                | "without"
+                | "non"
+                | "nothing"
+                | "cannot"
+                | "doesn't"
+                | "don't"
+                | "won't"
+                | "isn't"
+                | "before"
+        )
+    }) || before.ends_with("non-")
+}
+
+const ONLY_READS: &[&str] = &[
+    "read-only",
+    "readonly",
+    "read only",
+    "does not modify",
+    "doesn't modify",
+    "does not change",
+    "doesn't change",
+    "no side effect",
+    "without modifying",
+    "without changing",
+    "never modifies",
+    "never changes",
+    "does not write",
+    "does not alter",
+    "without side effect",
+    "never writes",
+    "makes no changes",
+    "make no changes",
+    "no changes are made",
+    "does not create",
+    "does not execute",
+    "without executing",
+    "nothing is changed",
+    "nothing is written",
+    "does not send",
+    "does not mutate",
+    "no mutation",
+    "never mutates",
+    "changes nothing",
+    "writes nothing",
+    "nothing is modified",
+    "nothing is saved",
+    "no state change",
+    "without creating",
+    "does not save",
+    "side-effect-free",
+    "side-effect free",
+];
+
+const CHANGES: &[&str] = &[
+    "destructive",
+    "irreversible",
+    "cannot be undone",
+    "can't be undone",
+    "permanently",
+    "write operation",
+    "write action",
+    "mutating",
+    "mutates",
+    "this will delete",
+    "this will overwrite",
+    "requires confirmation",
+    "requires approval",
+    "requires user confirmation",
+    "overwrites",
+    "side effects:",
+    "real money",
+    "state-changing",
+];

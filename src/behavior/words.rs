@@ -1,0 +1,117 @@
+//! Names and sentences cut into words, and words into base forms. Knows English morphology, not meanings.
+
+/// The words of a name, lower case: `getHTTPStatus_v2` to `get http status v2`.
+pub fn of_name(name: &str) -> Vec<String> {
+    let chars: Vec<char> = name.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (index, &c) in chars.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|i| chars.get(i)).copied();
+        let after = chars.get(index + 1).copied();
+        let hump = c.is_uppercase()
+            && before.is_some_and(|b| {
+                b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && after.is_some_and(char::is_lowercase))
+            });
+        if (hump || !c.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// The words of a sentence, lower case, with `,` and `/` kept as words of their own: they join verbs.
+pub fn of_sentence(sentence: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in sentence.chars() {
+        let inside = c.is_alphanumeric() || (!word.is_empty() && matches!(c, '-' | '\'' | '’' | '_'));
+        if inside {
+            word.extend(c.to_lowercase());
+            continue;
+        }
+        if !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if matches!(c, ',' | '/' | '&' | '+' | ':' | '(' | ')') {
+            words.push(c.to_string());
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// How a verb stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `delete`.
+    Base,
+    /// `deletes`.
+    Third,
+    /// `deleting`.
+    Gerund,
+    /// `deleted`: something was done to a thing; no act of this tool.
+    Participle,
+    /// `deleter`, `deletion`: the act as a thing.
+    Agent,
+}
+
+/// Finds the base form that `known` knows, and how the word stands to it.
+pub fn base<T>(word: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, Form)> {
+    if let Some(found) = known(word) {
+        return Some((found, Form::Base));
+    }
+    let try_all = |stems: &[String]| stems.iter().find_map(|stem| known(stem));
+    if let Some(stem) = word.strip_suffix("ing") {
+        return try_all(&stems(stem)).map(|found| (found, Form::Gerund));
+    }
+    if let Some(stem) = word.strip_suffix("ed") {
+        let mut all = stems(stem);
+        if let Some(y) = stem.strip_suffix('i') {
+            all.push(format!("{y}y"));
+        }
+        return try_all(&all).map(|found| (found, Form::Participle));
+    }
+    if let Some(stem) = word.strip_suffix('s') {
+        let mut all = vec![stem.to_owned()];
+        if let Some(es) = stem.strip_suffix('e') {
+            all.push(es.to_owned());
+            if let Some(y) = es.strip_suffix('i') {
+                all.push(format!("{y}y"));
+            }
+        }
+        return try_all(&all).map(|found| (found, Form::Third));
+    }
+    for suffix in ["er", "or"] {
+        if let Some(stem) = word.strip_suffix(suffix) {
+            return try_all(&stems(stem)).map(|found| (found, Form::Agent));
+        }
+    }
+    for (suffix, mend) in [("ation", "ate"), ("ation", "e"), ("ion", "e"), ("ion", ""), ("ment", ""), ("al", "e")] {
+        if let Some(stem) = word.strip_suffix(suffix)
+            && let Some(found) = known(&format!("{stem}{mend}"))
+        {
+            return Some((found, Form::Agent));
+        }
+    }
+    None
+}
+
+/// `delet` to `delet`, `delete`; `runn` to `runn`, `runne`, `run`.
+fn stems(stem: &str) -> Vec<String> {
+    let mut all = vec![stem.to_owned(), format!("{stem}e")];
+    let mut last = stem.chars().rev();
+    if let (Some(a), Some(b)) = (last.next(), last.next())
+        && a == b
+    {
+        all.push(stem.chars().take(stem.chars().count() - 1).collect());
+    }
+    all
+}
