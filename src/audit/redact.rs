@@ -101,7 +101,7 @@ impl Redactor {
 }
 
 /// Appends a JSON string token.
-pub(super) fn push_string(out: &mut String, text: &str) {
+pub fn push_string(out: &mut String, text: &str) {
     use std::fmt::Write as _;
     out.push('"');
     let mut done = 0;
@@ -280,7 +280,7 @@ impl<'a> Walk<'a> {
 }
 
 /// The string token that `json` begins with, quotes included.
-pub(super) fn string_token(json: &str) -> &str {
+pub fn string_token(json: &str) -> &str {
     let bytes = json.as_bytes();
     let mut at = 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {

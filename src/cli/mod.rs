@@ -1,1 +1,3 @@
 //! One file per command; all wording of --help.
+
+pub mod log;

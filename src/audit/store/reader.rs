@@ -66,13 +66,7 @@ impl Reader {
             let mut statement = self.db.prepare(sql)?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let row = Row {
-                    seq: row.get_ref(0)?.as_i64().unwrap_or(0),
-                    writer: bytes(row.get_ref(1)?),
-                    body: bytes(row.get_ref(2)?),
-                    link: bytes(row.get_ref(3)?),
-                };
-                if visit(row).is_break() {
+                if visit(as_it_stands(row)?).is_break() {
                     break;
                 }
             }
@@ -81,21 +75,33 @@ impl Reader {
         read().map_err(|fault| fault.told(&self.path))
     }
 
-    /// The body of one record; `None` when the log has none of that number.
+    /// Shows one record; `None` when the log has none of that number.
     ///
     /// # Errors
     /// Why the log could not be read.
-    pub fn body(&self, seq: u64) -> Result<Option<String>, StoreError> {
+    pub fn one<T>(
+        &self,
+        seq: u64,
+        see: impl FnOnce(Row<'_>) -> T,
+    ) -> Result<Option<T>, StoreError> {
         let Ok(seq) = i64::try_from(seq) else {
             return Ok(None);
         };
+        let sql = "SELECT seq, writer, body, link FROM record WHERE seq = ?1";
         self.db
-            .query_row("SELECT body FROM record WHERE seq = ?1", [seq], |row| {
-                Ok(String::from_utf8_lossy(bytes(row.get_ref(0)?)).into_owned())
-            })
+            .query_row(sql, [seq], |row| Ok(see(as_it_stands(row)?)))
             .optional()
             .map_err(|error| Fault::from(error).told(&self.path))
     }
+}
+
+fn as_it_stands<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
+    Ok(Row {
+        seq: row.get_ref(0)?.as_i64().unwrap_or(0),
+        writer: bytes(row.get_ref(1)?),
+        body: bytes(row.get_ref(2)?),
+        link: bytes(row.get_ref(3)?),
+    })
 }
 
 /// What somebody else wrote there, whatever its type; a number or null is no record's part.
