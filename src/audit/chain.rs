@@ -1,1 +1,145 @@
-//! chain (stub)
+//! The chain: how one record is linked to the one before it, and where a chain breaks. Pure; stores nothing.
+//!
+//! `link = H(1 ‖ previous ‖ seq ‖ writer ‖ H(0 ‖ body))` with SHA-256; `seq` is 8 bytes, big-endian. The leading byte
+//! keeps a body's hash from passing as a link's (as in RFC 6962, section 2.1). What a chain alone cannot show is that its
+//! last records were cut off: that takes a link noted elsewhere (an anchor).
+
+use crate::wire::digest::{Digest, Hasher};
+
+/// What stands before the first record.
+pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genesis");
+
+/// The random name of one run of one writer.
+pub type Writer = [u8; 16];
+
+/// The end of a chain: the last record's place and link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Records are numbered from 1; 0 is the empty chain.
+    pub seq: u64,
+    pub link: Digest,
+}
+
+impl Head {
+    /// The head of a chain without records.
+    pub const EMPTY: Self = Self {
+        seq: 0,
+        link: GENESIS,
+    };
+
+    /// The head after one more record. `body` is [`body_digest`] of its body.
+    #[must_use]
+    pub fn next(&self, writer: &Writer, body: Digest) -> Self {
+        let seq = self.seq.saturating_add(1);
+        Self {
+            seq,
+            link: link(self.link, seq, writer, body),
+        }
+    }
+}
+
+/// `H(0 ‖ body)`.
+pub fn body_digest(body: &[u8]) -> Digest {
+    let mut hasher = Hasher::default();
+    hasher.update(&[0]);
+    hasher.update(body);
+    hasher.finish()
+}
+
+/// One record as it stands in the log; nothing about it is trusted.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    pub seq: i64,
+    pub writer: &'a [u8],
+    pub body: &'a [u8],
+    pub link: &'a [u8],
+}
+
+/// Where a chain breaks first, and how.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Break {
+    #[error("record {expected} is missing: the next one found is {found}")]
+    Missing { expected: u64, found: i64 },
+    #[error("record {seq} is not a record: its writer, body or link has a wrong form")]
+    Malformed { seq: u64 },
+    #[error(
+        "record {seq} does not carry the link it must have: it, or its place, was changed after it was written"
+    )]
+    Changed { seq: u64 },
+}
+
+impl Break {
+    /// The first place at which the chain no longer holds.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Missing { expected: seq, .. }
+            | Self::Malformed { seq }
+            | Self::Changed { seq } => *seq,
+        }
+    }
+}
+
+/// Checks records one after the other, from the first.
+#[derive(Clone, Debug)]
+pub struct Verifier {
+    head: Head,
+}
+
+impl Default for Verifier {
+    fn default() -> Self {
+        Self { head: Head::EMPTY }
+    }
+}
+
+impl Verifier {
+    /// Takes the next record in order of `seq`, and returns the head it makes.
+    ///
+    /// # Errors
+    /// How the chain breaks here. The verifier then stands where it stood.
+    pub fn take(&mut self, row: &Row<'_>) -> Result<Head, Break> {
+        let expected = self.head.seq.saturating_add(1);
+        if u64::try_from(row.seq) != Ok(expected) {
+            let found = row.seq;
+            return Err(Break::Missing { expected, found });
+        }
+        let (Ok(writer), Ok(stored)) = (
+            <&Writer>::try_from(row.writer),
+            <&[u8; 32]>::try_from(row.link),
+        ) else {
+            return Err(Break::Malformed { seq: expected });
+        };
+        let next = self.head.next(writer, body_digest(row.body));
+        if next.link.as_bytes() != stored {
+            return Err(Break::Changed { seq: expected });
+        }
+        self.head = next;
+        Ok(next)
+    }
+
+    /// The head of what was taken so far.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+}
+
+/// Verifies a whole chain.
+///
+/// # Errors
+/// The first break.
+pub fn verify<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Result<Head, Break> {
+    let mut verifier = Verifier::default();
+    for row in rows {
+        verifier.take(&row)?;
+    }
+    Ok(verifier.head())
+}
+
+fn link(previous: Digest, seq: u64, writer: &Writer, body: Digest) -> Digest {
+    let mut hasher = Hasher::default();
+    hasher.update(&[1]);
+    hasher.update(previous.as_bytes());
+    hasher.update(&seq.to_be_bytes());
+    hasher.update(writer);
+    hasher.update(body.as_bytes());
+    hasher.finish()
+}

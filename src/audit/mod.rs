@@ -1,8 +1,11 @@
 //! Facts, in order, for good. No update, no delete.
 
+pub mod body;
 pub mod chain;
+pub mod place;
 pub mod query;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;
+pub mod secrets;
 pub mod store;

@@ -1,4 +1,4 @@
-//! A fact as the gate or the shell states it, and the body it is sealed into. Pure.
+//! A fact as the gate or the shell states it, and the proof that it is in the log. Its body is written by `body`. Pure.
 
 use std::sync::Arc;
 
@@ -9,48 +9,79 @@ use crate::behavior::taxonomy::Mutability;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
 
-/// What kind of fact it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    ServerStart,
-    ServerEnd,
-    Host,
-    Attach,
-    Detach,
-    Tools,
-    Policy,
-    DecisionAsked,
-    Decision,
-    Forward,
-    Outcome,
-    Withdrawn,
-    Fault,
-    Checkpoint,
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
+
+        impl $name {
+            /// The word in records, filters and answers.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, UnknownWord> {
+                match word {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(UnknownWord(concat!($($word, " "),*).trim_end())),
+                }
+            }
+        }
+    };
 }
 
-/// What was finally decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictWord {
-    Approve,
-    Deny,
+/// A word that a record does not use; it carries those that it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is one of: {0}")]
+pub struct UnknownWord(&'static str);
+
+words! {
+    /// What kind of fact it is.
+    Kind {
+        ServerStart = "server-start",
+        ServerEnd = "server-end",
+        Host = "host",
+        Attach = "attach",
+        Detach = "detach",
+        Tools = "tools",
+        Policy = "policy",
+        DecisionAsked = "decision-asked",
+        Decision = "decision",
+        Forward = "forward",
+        Outcome = "outcome",
+        Withdrawn = "withdrawn",
+        Fault = "fault",
+        Checkpoint = "checkpoint",
+    }
 }
 
-/// Who or what decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum By {
-    Default,
-    Rule,
-    Operator,
-    Approver,
-    Scope,
-    Expiry,
-    Cancel,
-    Shutdown,
-    Fault,
-    Observe,
+words! {
+    /// What was finally decided.
+    VerdictWord {
+        Approve = "approve",
+        Deny = "deny",
+    }
+}
+
+words! {
+    /// Who or what decided.
+    By {
+        Default = "default",
+        Rule = "rule",
+        Operator = "operator",
+        Approver = "approver",
+        Scope = "scope",
+        Expiry = "expiry",
+        Cancel = "cancel",
+        Shutdown = "shutdown",
+        Fault = "fault",
+        Observe = "observe",
+    }
 }
 
 /// One fact. `None` where a field does not apply.
@@ -77,6 +108,8 @@ pub struct Entry {
     pub latency_us: Option<u64>,
     /// The exact JSON text of the arguments, not yet redacted.
     pub arguments: Option<String>,
+    /// Of the policy that ruled, or that stood at that moment.
+    pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
     pub detail: Vec<(&'static str, Value)>,
 }
@@ -100,6 +133,7 @@ impl Entry {
             digest: None,
             latency_us: None,
             arguments: None,
+            policy: None,
             detail: Vec::new(),
         }
     }

@@ -1,1 +1,303 @@
-//! redact (stub)
+//! Makes JSON text fit for the log: secrets replaced by keyed hashes, white space dropped, oversize cut. Pure.
+//!
+//! It works on the text, not on parsed values, so that numbers, key order and odd keys stay as they were sent.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::secrets;
+use crate::wire::digest::{Digest, Hasher};
+
+/// What one JSON text may take in a record, in bytes.
+pub const ROOM: usize = 16 * 1024;
+
+/// What is kept of each string once the whole does not fit.
+const HEAD: usize = 256;
+
+/// What was cut: the size and digest of the whole text as received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    pub bytes: usize,
+    pub digest: Digest,
+}
+
+/// Replaces secrets. Holds the key of the keyed hash (HMAC-SHA-256, RFC 2104).
+#[derive(Clone)]
+pub struct Redactor {
+    inner: Hasher,
+    outer: Hasher,
+}
+
+impl Redactor {
+    /// A redactor with the log's own key, without which a short secret could be guessed from its hash.
+    pub fn new(key: &[u8; 32]) -> Self {
+        let keyed = |pad: u8| {
+            let mut block = [pad; 64];
+            for (byte, key) in block.iter_mut().zip(key) {
+                *byte ^= key;
+            }
+            let mut hasher = Hasher::default();
+            hasher.update(&block);
+            hasher
+        };
+        Self {
+            inner: keyed(0x36),
+            outer: keyed(0x5c),
+        }
+    }
+
+    /// What a secret is replaced by: `redacted:` and 16 hex characters, equal for equal secrets.
+    pub fn mark(&self, secret: &[u8]) -> String {
+        let mut inner = self.inner.clone();
+        inner.update(secret);
+        let mut outer = self.outer.clone();
+        outer.update(inner.finish().as_bytes());
+        format!("redacted:{}", outer.finish().short())
+    }
+
+    /// Appends a JSON text to `out`, redacted and at most a little over [`ROOM`] long; it stays JSON.
+    ///
+    /// Too long a text keeps its structure with every long string cut (`…[N bytes in all]`); where even that does not fit
+    /// it becomes one string, its head. What is no JSON is hashed whole.
+    pub fn redact(&self, json: &str, out: &mut String) -> Option<Cut> {
+        let start = out.len();
+        if serde_json::from_str::<IgnoredAny>(json).is_err() {
+            push_string(out, &self.mark(json.as_bytes()));
+            return None;
+        }
+        let limit = start + ROOM;
+        if Walk::new(self, json, ROOM).fits(out, limit) {
+            return None;
+        }
+        out.truncate(start);
+        if !Walk::new(self, json, HEAD).fits(out, limit) {
+            let end = out.floor_char_boundary((start + ROOM / 2).min(out.len()));
+            let head = out.split_off(start);
+            let head = &head[..end - start];
+            push_string(out, &format!("{head}…"));
+        }
+        let digest = Digest::of(json.as_bytes());
+        let bytes = json.len();
+        Some(Cut { bytes, digest })
+    }
+
+    /// A text with the secrets in it replaced.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let spans = secrets::spans(text);
+        if spans.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for span in spans {
+            out.push_str(&text[done..span.start]);
+            out.push_str(&self.mark(&text.as_bytes()[span.clone()]));
+            done = span.end;
+        }
+        out.push_str(&text[done..]);
+        Cow::Owned(out)
+    }
+}
+
+/// Appends a JSON string token.
+pub fn push_string(out: &mut String, text: &str) {
+    use std::fmt::Write as _;
+    out.push('"');
+    let mut done = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        // Only ASCII is ever escaped, so `at` is a boundary.
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[done..at]);
+        if escape.is_empty() {
+            // Writing to a String does not fail.
+            let _ = write!(out, "\\u{byte:04x}");
+        } else {
+            out.push_str(escape);
+        }
+        done = at + 1;
+    }
+    out.push_str(&text[done..]);
+    out.push('"');
+}
+
+/// One pass over a valid JSON text.
+struct Walk<'a> {
+    redactor: &'a Redactor,
+    json: &'a str,
+    at: usize,
+    head: usize,
+    open: Vec<Container>,
+}
+
+/// An object or array that is open.
+#[derive(Clone, Copy, Default)]
+struct Container {
+    is_object: bool,
+    /// Everything in it is a secret.
+    secret: bool,
+    /// The next string is a key.
+    key_next: bool,
+    /// The next value is a secret: its key says so, or the flag before it in an array.
+    value_secret: bool,
+    /// `{"name": "API_KEY", "value": …}`: the name said so.
+    named: bool,
+    /// The key last read was `name` or `key`.
+    naming: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(redactor: &'a Redactor, json: &'a str, head: usize) -> Self {
+        Self {
+            redactor,
+            json,
+            at: 0,
+            head,
+            open: Vec::new(),
+        }
+    }
+
+    /// Walks to the end; `false` once `out` is longer than `limit`.
+    fn fits(&mut self, out: &mut String, limit: usize) -> bool {
+        while let Some(&byte) = self.json.as_bytes().get(self.at) {
+            match byte {
+                b'"' => self.string(out),
+                b'{' | b'[' => {
+                    let is_object = byte == b'{';
+                    let secret = self.value_is_secret();
+                    self.open.push(Container {
+                        is_object,
+                        secret,
+                        key_next: is_object,
+                        ..Container::default()
+                    });
+                    self.step(out, char::from(byte));
+                }
+                b'}' | b']' => {
+                    self.open.pop();
+                    self.value_done(false);
+                    self.step(out, char::from(byte));
+                }
+                b',' => {
+                    if let Some(container) = self.open.last_mut() {
+                        container.key_next = container.is_object;
+                    }
+                    self.step(out, ',');
+                }
+                b':' => self.step(out, ':'),
+                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+                _ => self.scalar(out),
+            }
+            if out.len() > limit {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn step(&mut self, out: &mut String, character: char) {
+        out.push(character);
+        self.at += 1;
+    }
+
+    /// A key or a string value.
+    fn string(&mut self, out: &mut String) {
+        let raw = string_token(&self.json[self.at..]);
+        self.at += raw.len();
+        let text = decoded(raw);
+        let is_key = self.open.last().is_some_and(|c| c.key_next);
+        if !is_key && self.value_is_secret() {
+            push_string(out, &self.redactor.mark(text.as_bytes()));
+            self.value_done(false);
+            return;
+        }
+        if is_key {
+            self.key(&text);
+        } else {
+            if let Some(container) = self.open.last_mut().filter(|c| c.naming) {
+                container.named = secrets::is_secret_key(&text);
+            }
+            self.value_done(secrets::is_secret_flag(&text));
+        }
+        if text.len() > self.head {
+            // A secret that begins in the head is replaced as a whole, so it is looked for beyond the head's end.
+            let window = &text[..text.floor_char_boundary(self.head.saturating_mul(16))];
+            let shown = self.redactor.text(window);
+            let shown = &shown[..shown.floor_char_boundary(self.head)];
+            push_string(out, &format!("{shown}…[{} bytes in all]", text.len()));
+            return;
+        }
+        match self.redactor.text(&text) {
+            Cow::Borrowed(_) => out.push_str(raw),
+            Cow::Owned(redacted) => push_string(out, &redacted),
+        }
+    }
+
+    fn key(&mut self, key: &str) {
+        if let Some(container) = self.open.last_mut() {
+            container.key_next = false;
+            container.naming = matches!(key, "name" | "key" | "Name" | "Key");
+            container.value_secret = secrets::is_secret_key(key)
+                || (container.named && key.eq_ignore_ascii_case("value"));
+        }
+    }
+
+    /// A number, or `true`, `false`, `null`.
+    fn scalar(&mut self, out: &mut String) {
+        let rest = &self.json[self.at..];
+        let end = rest
+            .find([',', '}', ']', ' ', '\t', '\n', '\r'])
+            .unwrap_or(rest.len());
+        let token = &rest[..end];
+        self.at += end;
+        let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        if is_number && self.value_is_secret() {
+            push_string(out, &self.redactor.mark(token.as_bytes()));
+        } else {
+            out.push_str(token);
+        }
+        self.value_done(false);
+    }
+
+    fn value_is_secret(&self) -> bool {
+        self.open.last().is_some_and(|c| c.secret || c.value_secret)
+    }
+
+    /// A value ended: the next one in an array is a secret when this one was a flag that says so.
+    fn value_done(&mut self, was_flag: bool) {
+        if let Some(container) = self.open.last_mut() {
+            container.value_secret = was_flag && !container.is_object;
+        }
+    }
+}
+
+/// The string token that `json` begins with, quotes included.
+pub fn string_token(json: &str) -> &str {
+    let bytes = json.as_bytes();
+    let mut at = 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        if bytes[at] == b'"' {
+            return &json[..=at];
+        }
+        at += 2;
+    }
+    json
+}
+
+/// What a string token says. One that cannot be said in UTF-8 (a lone surrogate) is taken as it is written.
+fn decoded(raw: &str) -> Cow<'_, str> {
+    if raw.contains('\\') {
+        serde_json::from_str::<String>(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
+    } else {
+        Cow::Borrowed(raw.get(1..raw.len() - 1).unwrap_or(raw))
+    }
+}

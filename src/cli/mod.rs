@@ -1,3 +1,3 @@
 //! One file per command; all wording of --help.
 
-pub mod tools;
+pub mod log;

@@ -1,1 +1,3 @@
 //! The shell around the gate: tokio, processes, threads, the clock.
+
+pub mod scribe;

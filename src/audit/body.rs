@@ -1,0 +1,131 @@
+//! Writes an entry as the canonical JSON that is sealed: one line, fixed field order, nulls written out. Pure.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::record::Entry;
+use super::redact::{Redactor, push_string};
+
+/// How much a record can be relied on (THREATS.md, section E): what stops mistakes, not an agent with a shell.
+pub const ASSURANCE: &str = "L0";
+
+/// Writes bodies, and remembers the last second it formatted.
+#[derive(Clone, Debug, Default)]
+pub struct BodyWriter {
+    second: i64,
+    /// `2026-11-21T10:00:00`; empty before the first time.
+    stamp: String,
+    scratch: Vec<u8>,
+}
+
+impl BodyWriter {
+    /// Appends the entry's body to `out`.
+    pub fn write(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
+        // Writing to a String does not fail.
+        out.push_str("{\"time\":\"");
+        self.time(entry.time, out);
+        out.push_str("\",\"kind\":\"");
+        out.push_str(entry.kind.word());
+        out.push('"');
+        text(out, "server", Some(&entry.server));
+        text(out, "session", Some(&entry.session));
+        text(out, "ticket", entry.ticket.as_deref());
+        text(out, "tool", entry.tool.as_deref());
+        text(out, "badge", entry.badge.map(|badge| badge.word()));
+        text(out, "identity", entry.identity.as_deref());
+        text(out, "ruling", entry.ruling.map(|ruling| ruling.word()));
+        text(out, "verdict", entry.verdict.map(|verdict| verdict.word()));
+        text(out, "by", entry.by.map(|by| by.word()));
+        text(out, "rule", entry.rule.as_deref());
+        display(out, "digest", entry.digest.as_ref());
+        match entry.latency_us {
+            Some(us) => {
+                let _ = write!(out, ",\"latency_ms\":{}.{:03}", us / 1000, us % 1000);
+            }
+            None => out.push_str(",\"latency_ms\":null"),
+        }
+        out.push_str(",\"arguments\":");
+        let cut = match &entry.arguments {
+            Some(arguments) => redactor.redact(arguments, out),
+            None => {
+                out.push_str("null");
+                None
+            }
+        };
+        match cut {
+            Some(cut) => {
+                let (bytes, digest) = (cut.bytes, cut.digest);
+                let _ = write!(
+                    out,
+                    ",\"cut\":{{\"bytes\":{bytes},\"digest\":\"{digest}\"}}"
+                );
+            }
+            None => out.push_str(",\"cut\":null"),
+        }
+        text(out, "assurance", Some(ASSURANCE));
+        display(out, "policy", entry.policy.as_ref());
+        out.push_str(",\"detail\":");
+        self.detail(entry, redactor, out);
+        out.push('}');
+    }
+
+    /// The details, redacted like arguments: they may quote a command line or the arguments before an edit.
+    fn detail(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
+        if entry.detail.is_empty() {
+            out.push_str("{}");
+            return;
+        }
+        let mut json = String::from("{");
+        for (at, (name, value)) in entry.detail.iter().enumerate() {
+            if at > 0 {
+                json.push(',');
+            }
+            push_string(&mut json, name);
+            json.push(':');
+            self.scratch.clear();
+            // A Value always serialises; should it not, the text below is no JSON and is hashed whole.
+            let _ = serde_json::to_writer(&mut self.scratch, value);
+            json.push_str(std::str::from_utf8(&self.scratch).unwrap_or_default());
+        }
+        json.push('}');
+        redactor.redact(&json, out);
+    }
+
+    /// RFC 3339, UTC, milliseconds. A time beyond the calendar becomes its beginning.
+    fn time(&mut self, millis: i64, out: &mut String) {
+        let second = millis.div_euclid(1000);
+        if self.stamp.is_empty() || second != self.second {
+            let time = Timestamp::from_second(second).unwrap_or(Timestamp::UNIX_EPOCH);
+            self.stamp.clear();
+            let _ = write!(self.stamp, "{time}");
+            self.stamp.truncate(self.stamp.len() - 1);
+            self.second = second;
+        }
+        let _ = write!(out, "{}.{:03}Z", self.stamp, millis.rem_euclid(1000));
+    }
+}
+
+fn text(out: &mut String, name: &str, value: Option<&str>) {
+    field(out, name);
+    match value {
+        Some(value) => push_string(out, value),
+        None => out.push_str("null"),
+    }
+}
+
+fn display(out: &mut String, name: &str, value: Option<&impl std::fmt::Display>) {
+    field(out, name);
+    match value {
+        Some(value) => {
+            let _ = write!(out, "\"{value}\"");
+        }
+        None => out.push_str("null"),
+    }
+}
+
+fn field(out: &mut String, name: &str) {
+    out.push_str(",\"");
+    out.push_str(name);
+    out.push_str("\":");
+}

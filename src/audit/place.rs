@@ -1,0 +1,225 @@
+//! Where the log lies: its folder and files made private, network file systems refused, and the lock between wrappers.
+//! Knows nothing of SQLite or of what is written.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::store::StoreError;
+
+/// Makes folder (0700) and file (0600) where they are missing.
+///
+/// The file is created before SQLite sees it, because SQLite would leave its mode to the umask. An existing file is
+/// not opened here: closing it would drop the locks SQLite holds on it in this process (fcntl(2)).
+///
+/// # Errors
+/// The folder or file cannot be made, or lies on a network file system.
+pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
+    let folder = folder(db);
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|error| told(folder, &error))?;
+    if let Some(kind) = network(folder) {
+        let path = folder.to_path_buf();
+        return Err(StoreError::Network { path, kind });
+    }
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(db);
+    match made {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(told(db, &error)),
+    }
+}
+
+/// Which file a path names: device and inode.
+pub(super) type Identity = (u64, u64);
+
+/// Which file the path names now; `None` when there is none.
+pub(super) fn identity(path: &Path) -> Option<Identity> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// The path with something added to its last name: `audit.db-wal`.
+pub(super) fn beside(db: &Path, suffix: &str) -> PathBuf {
+    let mut name = db.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The lock file between all wrappers. SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+/// The lock, held until dropped, and by nobody once this process is dead.
+pub(super) struct Held<'a>(&'a File);
+
+impl Lock {
+    /// Opens (or makes) `audit.lock` beside `audit.db`.
+    pub(super) fn open(db: &Path) -> Result<Self, StoreError> {
+        let path = db.with_extension("lock");
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| told(&path, &error))?;
+        Ok(Self { file, path })
+    }
+
+    /// Takes the lock, waiting about five seconds at most: a wrapper that was stopped while it held the lock must not
+    /// keep all others from answering their hosts.
+    pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
+        let short = std::iter::repeat_n(Duration::from_micros(20), 100);
+        let long = std::iter::repeat_n(Duration::from_micros(200), 24_000);
+        for pause in short.chain(long) {
+            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Held(&self.file)),
+                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(pause),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(told(&self.path, &error.into())),
+            }
+        }
+        let path = self.path.clone();
+        Err(StoreError::Busy { path })
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // It can only fail for a closed descriptor, and then the lock is gone too.
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Lets a write beyond the file size limit fail with an error instead of ending the process (setrlimit(2)).
+///
+/// A handler that does nothing, not `SIG_IGN`: the wrapped server would inherit that one through exec.
+#[allow(
+    unsafe_code,
+    reason = "no safe interface to signal(2) is among the dependencies; the handler does nothing at all"
+)]
+pub(super) fn survive_size_limit() {
+    extern "C" fn nothing(_signal: libc::c_int) {}
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler touches nothing, so it may run at any moment on any thread.
+        unsafe {
+            libc::signal(
+                libc::SIGXFSZ,
+                nothing as extern "C" fn(libc::c_int) as libc::sighandler_t,
+            );
+        }
+    });
+}
+
+/// What an error of the file system means for the log.
+pub(super) fn told(path: &Path, error: &io::Error) -> StoreError {
+    let (path, why) = (path.to_path_buf(), error.to_string());
+    match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { path, why }
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            StoreError::Full { path, why }
+        }
+        _ => StoreError::Io { path, why },
+    }
+}
+
+fn folder(db: &Path) -> &Path {
+    match db.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The kind of network file system a folder lies on. SQLite's shared memory does not work across machines, and their
+/// locks lie; a folder that cannot be asked is left to SQLite.
+#[cfg(target_os = "linux")]
+fn network(folder: &Path) -> Option<String> {
+    /// Magic numbers of statfs(2).
+    const KINDS: &[(i128, &str)] = &[
+        (0x6969, "nfs"),
+        (0xFF53_4D42, "cifs"),
+        (0xFE53_4D42, "smb"),
+        (0x517B, "smb"),
+        (0x0102_1997, "9p"),
+        (0x00C3_6400, "ceph"),
+        (0x5346_414F, "afs"),
+        (0x0BD0_0BD0, "lustre"),
+    ];
+    const FUSE: i128 = 0x6573_5546;
+    // The field's type differs between machines; its low 32 bits are the number.
+    let magic = i128::from(rustix::fs::statfs(folder).ok()?.f_type) & 0xFFFF_FFFF;
+    if magic == FUSE {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let device = std::fs::metadata(folder).ok()?.dev();
+        let device = format!(
+            "{}:{}",
+            rustix::fs::major(device),
+            rustix::fs::minor(device)
+        );
+        return remote_fuse(&mounts, &device);
+    }
+    let (_, kind) = KINDS.iter().find(|(known, _)| *known == magic)?;
+    Some((*kind).to_owned())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn network(folder: &Path) -> Option<String> {
+    let flags = rustix::fs::statfs(folder).ok()?.f_flags;
+    let local = u32::try_from(libc::MNT_LOCAL).ok()?;
+    (flags & local == 0).then(|| "network file system".to_owned())
+}
+
+/// The type of the FUSE mount with this device number, when it is one that reaches another machine.
+#[cfg(target_os = "linux")]
+fn remote_fuse(mountinfo: &str, device: &str) -> Option<String> {
+    const REMOTE: &[&str] = &[
+        "fuse.sshfs",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "fuse.glusterfs",
+        "fuse.davfs",
+        "fuse.curlftpfs",
+        "fuse.gcsfuse",
+        "fuse.ceph",
+        "fuse.juicefs",
+    ];
+    mountinfo.lines().find_map(|line| {
+        // proc_pid_mountinfo(5): the third field is the device; the type follows the lone dash.
+        let (place, kind) = line.split_once(" - ")?;
+        let kind = kind.split(' ').next()?;
+        (place.split(' ').nth(2)? == device && REMOTE.contains(&kind)).then(|| kind.to_owned())
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fuse_mount_is_remote_only_by_its_type() {
+        let mounts = "36 25 0:45 / /home/u/far rw,nosuid - fuse.sshfs u@far:/ rw\n\
+                      37 25 0:46 / /home/u/near rw - fuse.gocryptfs /crypt rw\n";
+        assert_eq!(remote_fuse(mounts, "0:45").as_deref(), Some("fuse.sshfs"));
+        assert_eq!(remote_fuse(mounts, "0:46"), None);
+        assert_eq!(remote_fuse(mounts, "0:47"), None);
+    }
+}

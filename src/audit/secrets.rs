@@ -1,0 +1,248 @@
+//! What looks like a secret: keys that name one, and spans of text that are one. Pure; replaces nothing.
+//!
+//! It errs towards "secret": a word too many in the log is hidden sooner than a password kept.
+
+use std::ops::Range;
+
+/// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
+const IN_KEY: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "privatekey",
+    "accesskey",
+    "signingkey",
+    "encryptionkey",
+    "accountkey",
+    "sshkey",
+    "masterkey",
+    "credential",
+    "authorization",
+    "cookie",
+    "connectionstring",
+    "bearer",
+];
+
+/// Whole names of such keys.
+const WHOLE_KEY: &[&str] = &[
+    "pwd", "pass", "auth", "jwt", "pat", "otp", "pin", "cvv", "cvc",
+];
+
+/// Names that end in "token" and are places in a listing, not secrets.
+const PLACE_TOKEN: &[&str] = &[
+    "page",
+    "next",
+    "continuation",
+    "sync",
+    "progress",
+    "cursor",
+    "resume",
+];
+
+/// Beginnings of well-known tokens, and how many characters must follow at least.
+const PREFIXES: &[(&str, usize)] = &[
+    // AWS
+    ("AKIA", 12),
+    ("ASIA", 12),
+    ("ABIA", 12),
+    ("ACCA", 12),
+    // GitHub, GitLab
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghu_", 16),
+    ("ghs_", 16),
+    ("ghr_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 16),
+    // OpenAI, Anthropic, Hugging Face
+    ("sk-", 16),
+    ("hf_", 20),
+    // Slack
+    ("xoxb-", 8),
+    ("xoxp-", 8),
+    ("xoxa-", 8),
+    ("xoxr-", 8),
+    ("xoxs-", 8),
+    ("xoxe", 8),
+    ("xapp-", 8),
+    // Stripe and its like
+    ("sk_live_", 8),
+    ("sk_test_", 8),
+    ("rk_live_", 8),
+    ("rk_test_", 8),
+    ("whsec_", 8),
+    // Google, npm, PyPI, SendGrid, DigitalOcean, Shopify
+    ("AIza", 30),
+    ("ya29.", 16),
+    ("npm_", 30),
+    ("pypi-", 16),
+    ("SG.", 30),
+    ("dop_v1_", 30),
+    ("shpat_", 20),
+];
+
+/// Whether a key of this name holds a secret.
+pub fn is_secret_key(key: &str) -> bool {
+    if key.len() > 256 {
+        return false;
+    }
+    let name: String = key
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    if IN_KEY.iter().any(|part| name.contains(part)) || WHOLE_KEY.contains(&name.as_str()) {
+        return true;
+    }
+    match name.strip_suffix("token") {
+        Some(of_what) => !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place)),
+        None => false,
+    }
+}
+
+/// The secret of a command-line flag stands in the next argument: `--password`, `-token`.
+pub fn is_secret_flag(argument: &str) -> bool {
+    argument.starts_with('-') && argument.bytes().all(in_key) && is_secret_key(argument)
+}
+
+/// The spans of a text that look like secrets, in order, not overlapping. Linear in the text's length: a span that
+/// could be long is tried only where a word is fresh, or is certain to be found.
+pub fn spans(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let fresh = at == 0 || !in_key(bytes[at - 1]);
+        let word = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+        let span = match bytes[at] {
+            b':' => url_password(bytes, at),
+            b'-' if bytes[at..].starts_with(b"-----BEGIN ") => Some(pem(text, at)),
+            byte if word && byte.is_ascii_alphanumeric() => token(bytes, at)
+                .or_else(|| bearer(bytes, at))
+                .or_else(|| fresh.then(|| jwt(bytes, at).or_else(|| assigned(text, at)))?),
+            b'-' | b'_' if fresh => assigned(text, at),
+            _ => None,
+        };
+        match span {
+            Some(span) => {
+                at = span.end;
+                found.push(span);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// A token told by how it begins.
+fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    let rest = &bytes[at..];
+    let (prefix, least) = PREFIXES
+        .iter()
+        .find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
+    let end = run(bytes, at, in_token);
+    (end - at >= prefix.len() + least).then_some(at..end)
+}
+
+/// Three base64url parts of which the first is a JSON object: `eyJ….….…`.
+fn jwt(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if !bytes[at..].starts_with(b"eyJ") {
+        return None;
+    }
+    let end = run(bytes, at, |b| b == b'.' || in_base64url(b));
+    let parts: Vec<_> = bytes[at..end].split(|&b| b == b'.').collect();
+    (parts.len() >= 3 && parts[0].len() >= 8 && parts[1].len() >= 2).then_some(at..end)
+}
+
+/// What follows `Bearer`.
+fn bearer(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if !bytes.get(at..at + 7)?.eq_ignore_ascii_case(b"bearer ") {
+        return None;
+    }
+    let start = run(bytes, at + 7, |b| b == b' ');
+    let end = run(bytes, start, in_token);
+    (end - start >= 4).then_some(start..end)
+}
+
+/// The password of `scheme://user:password@host`.
+fn url_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if !bytes[at..].starts_with(b"://") {
+        return None;
+    }
+    let start = at + 3;
+    let end = run(bytes, start, |b| {
+        !b.is_ascii_whitespace() && !matches!(b, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>')
+    });
+    let authority = &bytes[start..end];
+    let host = authority.iter().rposition(|&b| b == b'@')?;
+    let colon = authority[..host].iter().position(|&b| b == b':')?;
+    (colon + 1 < host).then_some(start + colon + 1..start + host)
+}
+
+/// A PEM block, to its end or the text's.
+fn pem(text: &str, at: usize) -> Range<usize> {
+    let end = text[at..].find("-----END ").and_then(|end| {
+        let label = at + end + "-----END ".len();
+        Some(label + text[label..].find("-----")? + 5)
+    });
+    at..end.unwrap_or(text.len())
+}
+
+/// The value of `KEY=value`, `"key": "value"`, `--key value`, where the key names a secret.
+fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let key_end = run(bytes, at, in_key);
+    let key = &text[at..key_end];
+    let after = run(bytes, key_end, |b| matches!(b, b'"' | b'\'' | b'\\'));
+    let spaced = run(bytes, after, |b| b == b' ');
+    let sign = match bytes.get(spaced) {
+        Some(b':' | b'=') => run(bytes, spaced, |b| matches!(b, b':' | b'=' | b'>')),
+        _ => spaced,
+    };
+    // A flag and its value need only a space between them.
+    if (sign == spaced && (spaced == key_end || !key.starts_with("--"))) || !is_secret_key(key) {
+        return None;
+    }
+    let open = run(bytes, sign, |b| matches!(b, b' ' | b'\t'));
+    let start = run(bytes, open, |b| matches!(b, b'"' | b'\'' | b'\\'));
+    // `$NAME` is where the secret is kept, not the secret.
+    if bytes.get(start) == Some(&b'$') {
+        return None;
+    }
+    let header = key.to_ascii_lowercase();
+    let end = if let Some(&quote) = bytes[open..start].last() {
+        run(bytes, start, |b| b != quote && b != b'\n')
+    } else if header.contains("authorization") || header.contains("cookie") {
+        run(bytes, start, |b| !matches!(b, b'\r' | b'\n' | b'"' | b'\''))
+    } else {
+        run(bytes, start, |b| {
+            !b.is_ascii_whitespace()
+                && !matches!(
+                    b,
+                    b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|'
+                )
+        })
+    };
+    (end - start >= 3).then_some(start..end)
+}
+
+fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    bytes[from..]
+        .iter()
+        .position(|&b| !belongs(b))
+        .map_or(bytes.len(), |n| from + n)
+}
+
+fn in_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+fn in_base64url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+fn in_token(byte: u8) -> bool {
+    in_key(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~')
+}

@@ -1,0 +1,138 @@
+//! Reads the log back. Never writes, and judges nothing: a row is handed on as it stands.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+
+use super::fault::{Fault, StoreError};
+use super::{Contents, connect, examine};
+use crate::audit::chain::Row;
+use crate::audit::place;
+
+/// Reads the log. Never writes, and never waits for a writer.
+#[derive(Debug)]
+pub struct Reader {
+    db: Connection,
+    path: PathBuf,
+}
+
+/// Which way the log is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    OldestFirst,
+    NewestFirst,
+}
+
+impl Reader {
+    /// Opens a log for reading; `None` when there is none yet.
+    ///
+    /// # Errors
+    /// Why this file is not a log that can be read.
+    pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
+        if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        {
+            return Ok(None);
+        }
+        let (db, contents) = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|db| {
+                let contents = examine(&db)?;
+                Ok((db, contents))
+            })
+            .or_else(|fault| still(path).ok_or(fault)?)
+            .map_err(|fault| fault.told(path))?;
+        let path = path.to_path_buf();
+        match contents {
+            Contents::Nothing => Ok(None),
+            Contents::Log => Ok(Some(Self { db, path })),
+        }
+    }
+
+    /// Shows every record in order until `visit` breaks off.
+    ///
+    /// # Errors
+    /// Why the log could not be read on.
+    pub fn each(
+        &self,
+        order: Order,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = match order {
+            Order::OldestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq",
+            Order::NewestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq DESC",
+        };
+        let mut read = || -> Result<(), Fault> {
+            let mut statement = self.db.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                if visit(as_it_stands(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|fault| fault.told(&self.path))
+    }
+
+    /// Shows one record; `None` when the log has none of that number.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn one<T>(
+        &self,
+        seq: u64,
+        see: impl FnOnce(Row<'_>) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let Ok(seq) = i64::try_from(seq) else {
+            return Ok(None);
+        };
+        let sql = "SELECT seq, writer, body, link FROM record WHERE seq = ?1";
+        self.db
+            .query_row(sql, [seq], |row| Ok(see(as_it_stands(row)?)))
+            .optional()
+            .map_err(|error| Fault::from(error).told(&self.path))
+    }
+}
+
+fn as_it_stands<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
+    Ok(Row {
+        seq: row.get_ref(0)?.as_i64().unwrap_or(0),
+        writer: bytes(row.get_ref(1)?),
+        body: bytes(row.get_ref(2)?),
+        link: bytes(row.get_ref(3)?),
+    })
+}
+
+/// What somebody else wrote there, whatever its type; a number or null is no record's part.
+fn bytes(value: ValueRef<'_>) -> &[u8] {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => &[],
+    }
+}
+
+/// Opens a log that nobody can be writing, in a folder where SQLite cannot put its shared memory (a copy on a
+/// read-only medium).
+fn still(path: &Path) -> Option<Result<(Connection, Contents), Fault>> {
+    let wal = std::fs::metadata(place::beside(path, "-wal"));
+    if wal.is_ok_and(|wal| wal.len() > 0) {
+        return None;
+    }
+    let mut uri = String::from("file:");
+    for &byte in std::path::absolute(path)
+        .ok()?
+        .as_os_str()
+        .as_encoded_bytes()
+    {
+        match byte {
+            b'?' | b'#' | b'%' | 0..=0x20 | 0x7f.. => uri.push_str(&format!("%{byte:02x}")),
+            _ => uri.push(char::from(byte)),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let db = connect(Path::new(&uri), access).ok()?;
+    let contents = examine(&db).ok()?;
+    Some(Ok((db, contents)))
+}

@@ -1,0 +1,287 @@
+//! `mcp-approve log list|show|verify`: reviews the audit log. Prints only to the writer it is given.
+
+mod print;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobMatcher};
+
+use crate::audit::query::{self, Anchor, Filter, Since};
+use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::store::{Reader, StoreError};
+use crate::wire::digest::Digest;
+use print::{json_array, table, visible, visible_json, whole};
+
+/// What to do with the log.
+#[derive(Clone, Debug, clap::Subcommand)]
+pub enum LogCommand {
+    /// Lists records, the newest last
+    List(ListOptions),
+    /// Shows one record, or all records of a call, in full
+    Show(ShowOptions),
+    /// Checks that no record was changed, removed, inserted or moved
+    Verify(VerifyOptions),
+}
+
+/// Which records to list, and how.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ListOptions {
+    /// Only this server (a name or a glob)
+    #[arg(long, value_name = "NAME", value_parser = glob)]
+    pub server: Option<GlobMatcher>,
+    /// Only this tool (a name or a glob)
+    #[arg(long, value_name = "NAME", value_parser = glob)]
+    pub tool: Option<GlobMatcher>,
+    /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
+    #[arg(long)]
+    pub kind: Option<Kind>,
+    /// Only this verdict: approve or deny
+    #[arg(long)]
+    pub verdict: Option<VerdictWord>,
+    /// Only what this one decided: default, rule, operator, expiry, …
+    #[arg(long)]
+    pub by: Option<By>,
+    /// Only since then: 30d, 1h, 5m, or a time like 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// At most so many records, the newest
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
+    pub limit: usize,
+    /// Print one JSON array
+    #[arg(long, conflicts_with = "jsonl")]
+    pub json: bool,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub jsonl: bool,
+}
+
+const LIMIT: usize = 50;
+
+impl Default for ListOptions {
+    /// What `mcp-approve log` alone lists.
+    fn default() -> Self {
+        Self {
+            server: None,
+            tool: None,
+            kind: None,
+            verdict: None,
+            by: None,
+            since: None,
+            limit: LIMIT,
+            json: false,
+            jsonl: false,
+        }
+    }
+}
+
+/// Which record to show.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ShowOptions {
+    /// The number of a record, or the ticket of a call (filesystem-12)
+    #[arg(value_name = "SEQ|TICKET")]
+    pub what: String,
+    /// Print one JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How to verify.
+#[derive(Clone, Debug, clap::Args)]
+pub struct VerifyOptions {
+    /// A head link noted earlier: it must still be in the chain
+    #[arg(long, value_name = "LINK")]
+    pub expect_head: Option<Digest>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whether the thing asked about is so: exit code 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    So,
+    NotSo,
+}
+
+/// Why the log could not be reviewed.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("there is no audit log yet at {0}")]
+    NoLog(PathBuf),
+    #[error("nothing in the audit log is called {0}")]
+    Nothing(String),
+    #[error("the output could not be written: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl LogError {
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::NoLog(_) => {
+                "it begins with the first wrapped server: `mcp-approve -- CMD`; another place is named with --home or --audit-db"
+            }
+            Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
+            Self::Output(_) => "look at where the output goes",
+        }
+    }
+}
+
+/// Runs one command on the log at `db`. `now` is milliseconds since 1970, UTC.
+///
+/// # Errors
+/// The log cannot be read, has no such record, or the output cannot be written.
+pub fn run(
+    command: &LogCommand,
+    db: &Path,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<Finding, LogError> {
+    match command {
+        LogCommand::List(options) => list(options, db, now, out),
+        LogCommand::Show(options) => show(options, db, out),
+        LogCommand::Verify(options) => verify(options, db, out),
+    }
+}
+
+/// Lists records; none is no error.
+///
+/// # Errors
+/// As [`run`].
+pub fn list(
+    options: &ListOptions,
+    db: &Path,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<Finding, LogError> {
+    let filter = Filter {
+        server: options.server.clone(),
+        tool: options.tool.clone(),
+        kind: options.kind,
+        verdict: options.verdict,
+        by: options.by,
+        since: options.since.map(|since| since.moment(now)),
+    };
+    let reader = Reader::open(db)?;
+    let found = match &reader {
+        Some(reader) => query::last(reader, &filter, options.limit)?,
+        None => Vec::new(),
+    };
+    if options.json {
+        json_array(&found, out)?;
+    } else if options.jsonl {
+        for row in &found {
+            writeln!(out, "{}", visible_json(&row.json()))?;
+        }
+    } else if reader.is_none() {
+        let missing = LogError::NoLog(db.to_path_buf());
+        writeln!(out, "{missing}: {}", missing.hint())?;
+    } else if found.is_empty() {
+        writeln!(out, "No record is like that.")?;
+    } else {
+        table(&found, out)?;
+    }
+    Ok(Finding::So)
+}
+
+/// Shows one record, or all of a ticket.
+///
+/// # Errors
+/// As [`run`].
+pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
+    let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let found = match options.what.parse() {
+        Ok(seq) => query::at(&reader, seq)?.into_iter().collect(),
+        Err(_) => query::of_ticket(&reader, &options.what)?,
+    };
+    if found.is_empty() {
+        return Err(LogError::Nothing(visible(&options.what)));
+    }
+    if options.json {
+        json_array(&found, out)?;
+        return Ok(Finding::So);
+    }
+    for row in &found {
+        whole(row, out)?;
+    }
+    Ok(Finding::So)
+}
+
+/// Verifies the chain.
+///
+/// # Errors
+/// As [`run`]; a broken chain is a finding.
+pub fn verify(
+    options: &VerifyOptions,
+    db: &Path,
+    out: &mut dyn Write,
+) -> Result<Finding, LogError> {
+    let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let verified = query::verify(&reader, options.expect_head)?;
+    let (seq, link) = (verified.head.seq, verified.head.link);
+    let finding = match (&verified.broken, verified.anchor) {
+        (None, Anchor::NotAsked | Anchor::Found { .. }) => Finding::So,
+        (Some(_), _) | (None, Anchor::Missing) => Finding::NotSo,
+    };
+    if options.json {
+        let broken = verified
+            .broken
+            .as_ref()
+            .map(|broken| serde_json::json!({ "seq": broken.seq(), "what": broken.to_string() }));
+        let anchor = match verified.anchor {
+            Anchor::NotAsked => serde_json::Value::Null,
+            Anchor::Found { seq } => serde_json::json!({ "found": true, "seq": seq }),
+            Anchor::Missing => serde_json::json!({ "found": false, "seq": null }),
+        };
+        let report = serde_json::json!({
+            "holds": finding == Finding::So,
+            "records": seq,
+            "head": { "seq": seq, "link": link },
+            "broken": broken,
+            "anchor": anchor,
+        });
+        writeln!(out, "{report}")?;
+        return Ok(finding);
+    }
+    match &verified.broken {
+        None => writeln!(out, "The chain holds: {seq} records.")?,
+        Some(broken) => {
+            writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
+            writeln!(out, "The {seq} records before that hold.")?;
+        }
+    }
+    match (verified.anchor, options.expect_head) {
+        (Anchor::Found { seq: anchor }, _) => {
+            writeln!(
+                out,
+                "The expected head is record {anchor}: what was there then is there still."
+            )?;
+        }
+        (Anchor::Missing, Some(expected)) => writeln!(
+            out,
+            "THE EXPECTED HEAD IS MISSING: no record that holds carries the link\n  {expected}\n\
+             Records were cut off or replaced since it was noted."
+        )?,
+        (Anchor::NotAsked | Anchor::Missing, _) => {}
+    }
+    writeln!(out, "Head: record {seq}, link\n  {link}")?;
+    if verified.anchor == Anchor::NotAsked && verified.broken.is_none() {
+        writeln!(
+            out,
+            "Not checked: whether records were cut off at the end. A chain cannot show that by itself. Keep the link\n\
+             above somewhere else as an anchor, and give it to `mcp-approve log verify --expect-head LINK` next time."
+        )?;
+    }
+    Ok(finding)
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher, String> {
+    match Glob::new(pattern) {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => Err(error.kind().to_string()),
+    }
+}
