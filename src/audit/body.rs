@@ -56,10 +56,7 @@ impl BodyWriter {
         match cut {
             Some(cut) => {
                 let (bytes, digest) = (cut.bytes, cut.digest);
-                let _ = write!(
-                    out,
-                    ",\"cut\":{{\"bytes\":{bytes},\"digest\":\"{digest}\"}}"
-                );
+                let _ = write!(out, ",\"cut\":{{\"bytes\":{bytes},\"digest\":\"{digest}\"}}");
             }
             None => out.push_str(",\"cut\":null"),
         }

@@ -22,19 +22,13 @@ pub struct Head {
 
 impl Head {
     /// The head of a chain without records.
-    pub const EMPTY: Self = Self {
-        seq: 0,
-        link: GENESIS,
-    };
+    pub const EMPTY: Self = Self { seq: 0, link: GENESIS };
 
     /// The head after one more record. `body` is [`body_digest`] of its body.
     #[must_use]
     pub fn next(&self, writer: &Writer, body: Digest) -> Self {
         let seq = self.seq.saturating_add(1);
-        Self {
-            seq,
-            link: link(self.link, seq, writer, body),
-        }
+        Self { seq, link: link(self.link, seq, writer, body) }
     }
 }
 
@@ -62,9 +56,7 @@ pub enum Break {
     Missing { expected: u64, found: i64 },
     #[error("record {seq} is not a record: its writer, body or link has a wrong form")]
     Malformed { seq: u64 },
-    #[error(
-        "record {seq} does not carry the link it must have: it, or its place, was changed after it was written"
-    )]
+    #[error("record {seq} does not carry the link it must have: it, or its place, was changed after it was written")]
     Changed { seq: u64 },
 }
 
@@ -72,9 +64,7 @@ impl Break {
     /// The first place at which the chain no longer holds.
     pub fn seq(&self) -> u64 {
         match self {
-            Self::Missing { expected: seq, .. }
-            | Self::Malformed { seq }
-            | Self::Changed { seq } => *seq,
+            Self::Missing { expected: seq, .. } | Self::Malformed { seq } | Self::Changed { seq } => *seq,
         }
     }
 }
@@ -102,10 +92,7 @@ impl Verifier {
             let found = row.seq;
             return Err(Break::Missing { expected, found });
         }
-        let (Ok(writer), Ok(stored)) = (
-            <&Writer>::try_from(row.writer),
-            <&[u8; 32]>::try_from(row.link),
-        ) else {
+        let (Ok(writer), Ok(stored)) = (<&Writer>::try_from(row.writer), <&[u8; 32]>::try_from(row.link)) else {
             return Err(Break::Malformed { seq: expected });
         };
         let next = self.head.next(writer, body_digest(row.body));

@@ -21,20 +21,12 @@ use super::store::StoreError;
 /// The folder or file cannot be made, or lies on a network file system.
 pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let folder = folder(db);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(|error| told(folder, &error))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| told(folder, &error))?;
     if let Some(kind) = network(folder) {
         let path = folder.to_path_buf();
         return Err(StoreError::Network { path, kind });
     }
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(db);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(db);
     match made {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
@@ -120,10 +112,7 @@ pub(super) fn survive_size_limit() {
     ONCE.call_once(|| {
         // SAFETY: the handler touches nothing, so it may run at any moment on any thread.
         unsafe {
-            libc::signal(
-                libc::SIGXFSZ,
-                nothing as extern "C" fn(libc::c_int) as libc::sighandler_t,
-            );
+            libc::signal(libc::SIGXFSZ, nothing as extern "C" fn(libc::c_int) as libc::sighandler_t);
         }
     });
 }
@@ -132,12 +121,8 @@ pub(super) fn survive_size_limit() {
 pub(super) fn told(path: &Path, error: &io::Error) -> StoreError {
     let (path, why) = (path.to_path_buf(), error.to_string());
     match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            StoreError::ReadOnly { path, why }
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            StoreError::Full { path, why }
-        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path, why },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => StoreError::Full { path, why },
         _ => StoreError::Io { path, why },
     }
 }
@@ -170,11 +155,7 @@ fn network(folder: &Path) -> Option<String> {
     if magic == FUSE {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
         let device = std::fs::metadata(folder).ok()?.dev();
-        let device = format!(
-            "{}:{}",
-            rustix::fs::major(device),
-            rustix::fs::minor(device)
-        );
+        let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
         return remote_fuse(&mounts, &device);
     }
     let (_, kind) = KINDS.iter().find(|(known, _)| *known == magic)?;

@@ -87,8 +87,8 @@ impl Found {
     pub fn json(&self) -> String {
         let seq = self.seq;
         // A body is one line; anything else is not of our making.
-        let is_json = serde_json::from_str::<IgnoredAny>(&self.body).is_ok()
-            && self.body.bytes().all(|byte| byte >= 0x20);
+        let is_json =
+            serde_json::from_str::<IgnoredAny>(&self.body).is_ok() && self.body.bytes().all(|byte| byte >= 0x20);
         match self.body.strip_prefix('{') {
             Some(rest) if is_json && !rest.trim_start().starts_with('}') => {
                 format!("{{\"seq\":{seq},{rest}")
@@ -135,11 +135,7 @@ pub fn last(reader: &Reader, filter: &Filter, limit: usize) -> Result<Vec<Found>
         if filter.wants(&row, since.as_deref()) {
             found.push(Found::new(&row));
         }
-        if found.len() < limit {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     found.reverse();
     Ok(found)
@@ -166,10 +162,7 @@ pub fn of_ticket(reader: &Reader, ticket: &str) -> Result<Vec<Found>, StoreError
     reader.each(Order::OldestFirst, &mut |row| {
         if finder.find(row.body).is_some() {
             let row = Found::new(&row);
-            if row
-                .fields()
-                .is_some_and(|fields| fields.ticket.as_deref() == Some(ticket))
-            {
+            if row.fields().is_some_and(|fields| fields.ticket.as_deref() == Some(ticket)) {
                 found.push(row);
             }
         }
@@ -219,11 +212,7 @@ pub fn verify(reader: &Reader, expected: Option<Digest>) -> Result<Verified, Sto
         }
     })?;
     let head = verifier.head();
-    Ok(Verified {
-        head,
-        broken,
-        anchor,
-    })
+    Ok(Verified { head, broken, anchor })
 }
 
 /// A moment as a person names it: `30d`, `12h`, `5m`, `90s`, `2w` ago, or an RFC 3339 time.

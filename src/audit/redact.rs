@@ -41,10 +41,7 @@ impl Redactor {
             hasher.update(&block);
             hasher
         };
-        Self {
-            inner: keyed(0x36),
-            outer: keyed(0x5c),
-        }
+        Self { inner: keyed(0x36), outer: keyed(0x5c) }
     }
 
     /// What a secret is replaced by: `redacted:` and 16 hex characters, equal for equal secrets.
@@ -156,13 +153,7 @@ struct Container {
 
 impl<'a> Walk<'a> {
     fn new(redactor: &'a Redactor, json: &'a str, head: usize) -> Self {
-        Self {
-            redactor,
-            json,
-            at: 0,
-            head,
-            open: Vec::new(),
-        }
+        Self { redactor, json, at: 0, head, open: Vec::new() }
     }
 
     /// Walks to the end; `false` once `out` is longer than `limit`.
@@ -173,12 +164,7 @@ impl<'a> Walk<'a> {
                 b'{' | b'[' => {
                     let is_object = byte == b'{';
                     let secret = self.value_is_secret();
-                    self.open.push(Container {
-                        is_object,
-                        secret,
-                        key_next: is_object,
-                        ..Container::default()
-                    });
+                    self.open.push(Container { is_object, secret, key_next: is_object, ..Container::default() });
                     self.step(out, char::from(byte));
                 }
                 b'}' | b']' => {
@@ -245,17 +231,15 @@ impl<'a> Walk<'a> {
         if let Some(container) = self.open.last_mut() {
             container.key_next = false;
             container.naming = matches!(key, "name" | "key" | "Name" | "Key");
-            container.value_secret = secrets::is_secret_key(key)
-                || (container.named && key.eq_ignore_ascii_case("value"));
+            container.value_secret =
+                secrets::is_secret_key(key) || (container.named && key.eq_ignore_ascii_case("value"));
         }
     }
 
     /// A number, or `true`, `false`, `null`.
     fn scalar(&mut self, out: &mut String) {
         let rest = &self.json[self.at..];
-        let end = rest
-            .find([',', '}', ']', ' ', '\t', '\n', '\r'])
-            .unwrap_or(rest.len());
+        let end = rest.find([',', '}', ']', ' ', '\t', '\n', '\r']).unwrap_or(rest.len());
         let token = &rest[..end];
         self.at += end;
         let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());

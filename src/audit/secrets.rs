@@ -26,20 +26,10 @@ const IN_KEY: &[&str] = &[
 ];
 
 /// Whole names of such keys.
-const WHOLE_KEY: &[&str] = &[
-    "pwd", "pass", "auth", "jwt", "pat", "otp", "pin", "cvv", "cvc",
-];
+const WHOLE_KEY: &[&str] = &["pwd", "pass", "auth", "jwt", "pat", "otp", "pin", "cvv", "cvc"];
 
 /// Names that end in "token" and are places in a listing, not secrets.
-const PLACE_TOKEN: &[&str] = &[
-    "page",
-    "next",
-    "continuation",
-    "sync",
-    "progress",
-    "cursor",
-    "resume",
-];
+const PLACE_TOKEN: &[&str] = &["page", "next", "continuation", "sync", "progress", "cursor", "resume"];
 
 /// Beginnings of well-known tokens, and how many characters must follow at least.
 const PREFIXES: &[(&str, usize)] = &[
@@ -88,11 +78,7 @@ pub fn is_secret_key(key: &str) -> bool {
     if key.len() > 256 {
         return false;
     }
-    let name: String = key
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let name: String = key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     if IN_KEY.iter().any(|part| name.contains(part)) || WHOLE_KEY.contains(&name.as_str()) {
         return true;
     }
@@ -139,9 +125,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 /// A token told by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &bytes[at..];
-    let (prefix, least) = PREFIXES
-        .iter()
-        .find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
+    let (prefix, least) = PREFIXES.iter().find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
     let end = run(bytes, at, in_token);
     (end - at >= prefix.len() + least).then_some(at..end)
 }
@@ -219,20 +203,14 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     } else {
         run(bytes, start, |b| {
             !b.is_ascii_whitespace()
-                && !matches!(
-                    b,
-                    b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|'
-                )
+                && !matches!(b, b'"' | b'\'' | b'&' | b',' | b';' | b'}' | b']' | b')' | b'<' | b'|')
         })
     };
     (end - start >= 3).then_some(start..end)
 }
 
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
-    bytes[from..]
-        .iter()
-        .position(|&b| !belongs(b))
-        .map_or(bytes.len(), |n| from + n)
+    bytes[from..].iter().position(|&b| !belongs(b)).map_or(bytes.len(), |n| from + n)
 }
 
 fn in_key(byte: u8) -> bool {

@@ -44,23 +44,14 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self {
-            path: path.to_path_buf(),
-            writer,
-            bodies: BodyWriter::default(),
-            open: Some(Open::new(path)?),
-        })
+        Ok(Self { path: path.to_path_buf(), writer, bodies: BodyWriter::default(), open: Some(Open::new(path)?) })
     }
 
     /// Appends a batch in one commit, synced to disk when any entry [`Entry::is_durable`]. All of it, or nothing.
     ///
     /// # Errors
     /// Why nothing was recorded.
-    pub fn append(
-        &mut self,
-        batch: &[(u64, Entry)],
-        redactor: &Redactor,
-    ) -> Result<Vec<Receipt>, StoreError> {
+    pub fn append(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<Vec<Receipt>, StoreError> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
@@ -74,11 +65,7 @@ impl Store {
                 (body, digest)
             })
             .collect();
-        let level = if batch.iter().any(|(_, entry)| entry.is_durable()) {
-            Level::Full
-        } else {
-            Level::Normal
-        };
+        let level = if batch.iter().any(|(_, entry)| entry.is_durable()) { Level::Full } else { Level::Normal };
         let writer = self.writer;
         let first = self.with(|open| open.commit(&sealed, &writer, level))?;
         let receipt = |(seq, (entry, _)): (u64, &(u64, Entry))| Receipt::new(*entry, seq);
@@ -115,10 +102,7 @@ impl Store {
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
-    fn with<T>(
-        &mut self,
-        act: impl FnOnce(&mut Open) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut open = match self.open.take() {
             Some(open) if open.is_in_place() => open,
             _ => Open::new(&self.path)?,
@@ -186,15 +170,9 @@ impl Open {
     }
 
     /// Commits sealed bodies; returns the place of the first.
-    fn commit(
-        &mut self,
-        sealed: &[(String, Digest)],
-        writer: &Writer,
-        level: Level,
-    ) -> Result<u64, StoreError> {
+    fn commit(&mut self, sealed: &[(String, Digest)], writer: &Writer, level: Level) -> Result<u64, StoreError> {
         let _held = self.lock.hold()?;
-        let committed =
-            set_level(&self.db, self.level, level).and_then(|()| insert(&self.db, sealed, writer));
+        let committed = set_level(&self.db, self.level, level).and_then(|()| insert(&self.db, sealed, writer));
         if !self.db.is_autocommit() {
             // Should this fail as well, closing does the same.
             let _ = self.db.execute_batch("ROLLBACK");
@@ -212,9 +190,7 @@ impl Open {
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {
-        self.wal
-            .sync_data()
-            .map_err(|error| place::told(&self.path, &error))?;
+        self.wal.sync_data().map_err(|error| place::told(&self.path, &error))?;
         self.unsynced = false;
         Ok(())
     }
@@ -243,9 +219,7 @@ fn insert(db: &Connection, sealed: &[(String, Digest)], writer: &Writer) -> Resu
     db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     let last = db
         .prepare_cached("SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")?
-        .query_row([], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?))
-        })
+        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
         .optional()?;
     let mut head = match last {
         None => Head::EMPTY,
@@ -255,8 +229,7 @@ fn insert(db: &Connection, sealed: &[(String, Digest)], writer: &Writer) -> Resu
         },
     };
     let first = head.seq + 1;
-    let mut statement =
-        db.prepare_cached("INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut statement = db.prepare_cached("INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)")?;
     for (body, digest) in sealed {
         head = head.next(writer, *digest);
         let seq = i64::try_from(head.seq).map_err(|_| Fault::Shape("it is full of records"))?;
@@ -295,14 +268,10 @@ fn examine(db: &Connection) -> Result<Contents, Fault> {
 fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
     // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
-    db.execute_batch(
-        "PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",
-    )?;
+    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0")?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
-        return Err(Fault::Shape(
-            "SQLite cannot keep a write-ahead log beside it",
-        ));
+        return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
     }
     match contents {
         Contents::Log => Ok(()),

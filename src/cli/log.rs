@@ -135,12 +135,7 @@ impl LogError {
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(
-    command: &LogCommand,
-    db: &Path,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<Finding, LogError> {
+pub fn run(command: &LogCommand, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
     match command {
         LogCommand::List(options) => list(options, db, now, out),
         LogCommand::Show(options) => show(options, db, out),
@@ -152,12 +147,7 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub fn list(
-    options: &ListOptions,
-    db: &Path,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<Finding, LogError> {
+pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
     let filter = Filter {
         server: options.server.clone(),
         tool: options.tool.clone(),
@@ -215,11 +205,7 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
 ///
 /// # Errors
 /// As [`run`]; a broken chain is a finding.
-pub fn verify(
-    options: &VerifyOptions,
-    db: &Path,
-    out: &mut dyn Write,
-) -> Result<Finding, LogError> {
+pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     let verified = query::verify(&reader, options.expect_head)?;
     let (seq, link) = (verified.head.seq, verified.head.link);
@@ -256,10 +242,7 @@ pub fn verify(
     }
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
-            writeln!(
-                out,
-                "The expected head is record {anchor}: what was there then is there still."
-            )?;
+            writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
         }
         (Anchor::Missing, Some(expected)) => writeln!(
             out,

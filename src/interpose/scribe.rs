@@ -51,22 +51,11 @@ type OnAck = Arc<Mutex<dyn FnMut(Vec<Ack>) + Send>>;
 impl Scribe {
     /// Starts the thread. `path` is the log, `key_path` the key of redaction (made when missing). `on_ack` is called on
     /// the thread, with the entries of one commit in their order.
-    pub fn start(
-        path: PathBuf,
-        key_path: PathBuf,
-        on_ack: impl FnMut(Vec<Ack>) + Send + 'static,
-    ) -> Self {
+    pub fn start(path: PathBuf, key_path: PathBuf, on_ack: impl FnMut(Vec<Ack>) + Send + 'static) -> Self {
         let (queue, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let on_ack: OnAck = Arc::new(Mutex::new(on_ack));
-        let mut desk = Desk {
-            path,
-            key_path,
-            inbox,
-            on_ack: Arc::clone(&on_ack),
-            tools: None,
-            unsynced_since: None,
-        };
+        let mut desk = Desk { path, key_path, inbox, on_ack: Arc::clone(&on_ack), tools: None, unsynced_since: None };
         let thread = Builder::new().name("scribe".to_owned()).spawn(move || {
             desk.work();
             // Nobody listens any more when the wrapper gave up waiting.
@@ -75,12 +64,7 @@ impl Scribe {
         if let Err(error) = &thread {
             tracing::error!(%error, "the audit thread could not be started; every call will be refused");
         }
-        Self {
-            queue,
-            ended,
-            thread: thread.ok(),
-            on_ack,
-        }
+        Self { queue, ended, thread: thread.ok(), on_ack }
     }
 
     /// Hands entries over; each is acknowledged exactly once. Never blocks.
@@ -140,10 +124,7 @@ impl Desk {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             // A stream of entries without a pause must not put the sync off.
-            if self
-                .unsynced_since
-                .is_some_and(|since| since.elapsed() >= SYNC_AFTER)
-            {
+            if self.unsynced_since.is_some_and(|since| since.elapsed() >= SYNC_AFTER) {
                 self.sync();
             }
         }
@@ -154,14 +135,9 @@ impl Desk {
     fn next(&self) -> Result<Vec<(u64, Entry)>, RecvTimeoutError> {
         let backlog = self.tools.as_ref().map_or(0, |tools| tools.store.backlog());
         match self.unsynced_since {
-            Some(since) => self
-                .inbox
-                .recv_timeout(SYNC_AFTER.saturating_sub(since.elapsed())),
+            Some(since) => self.inbox.recv_timeout(SYNC_AFTER.saturating_sub(since.elapsed())),
             None if backlog >= IDLE_BACKLOG => self.inbox.recv_timeout(IDLE),
-            None => self
-                .inbox
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
+            None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
 
@@ -183,10 +159,7 @@ impl Desk {
             };
             tell(&self.on_ack, acks);
         }
-        let needs_sync = self
-            .tools
-            .as_ref()
-            .is_some_and(|tools| tools.store.needs_sync());
+        let needs_sync = self.tools.as_ref().is_some_and(|tools| tools.store.needs_sync());
         self.unsynced_since = match self.unsynced_since {
             _ if !needs_sync => None,
             None => Some(Instant::now()),
@@ -197,10 +170,7 @@ impl Desk {
 
     fn append(&mut self, batch: &[(u64, Entry)]) -> Result<Vec<Receipt>, String> {
         let tools = self.tools()?;
-        tools
-            .store
-            .append(batch, &tools.redactor)
-            .map_err(|error| format!("{error}; {}", error.hint()))
+        tools.store.append(batch, &tools.redactor).map_err(|error| format!("{error}; {}", error.hint()))
     }
 
     fn tools(&mut self) -> Result<&mut Tools, String> {
@@ -208,8 +178,7 @@ impl Desk {
             Some(tools) => tools,
             None => {
                 let writer = random().map_err(|error| format!("no randomness: {error}"))?;
-                let store = Store::open(&self.path, writer)
-                    .map_err(|error| format!("{error}; {}", error.hint()))?;
+                let store = Store::open(&self.path, writer).map_err(|error| format!("{error}; {}", error.hint()))?;
                 let key = key(&self.key_path).map_err(|error| {
                     let path = self.key_path.display();
                     format!("the key {path}, by which secrets are hidden from the log, cannot be used: {error}; make its folder writable for your user")
@@ -241,10 +210,7 @@ impl Desk {
 }
 
 fn refuse(batch: &[(u64, Entry)], why: &str) -> Vec<Ack> {
-    let failed = |(entry, _): &(u64, Entry)| Ack::Failed {
-        entry: *entry,
-        why: why.to_owned(),
-    };
+    let failed = |(entry, _): &(u64, Entry)| Ack::Failed { entry: *entry, why: why.to_owned() };
     batch.iter().map(failed).collect()
 }
 
@@ -269,24 +235,17 @@ fn key(path: &Path) -> io::Result<[u8; 32]> {
         Err(error) => return Err(error),
     }
     if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let suffix = u64::from_be_bytes(random()?);
     let draft = path.with_extension(format!("{suffix:016x}"));
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&draft)?;
-    let written = file
-        .write_all(&random::<32>()?)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| match std::fs::hard_link(&draft, path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let written =
+        file.write_all(&random::<32>()?).and_then(|()| file.sync_all()).and_then(|()| {
+            match std::fs::hard_link(&draft, path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                _ => Ok(()),
+            }
         });
     std::fs::remove_file(&draft)?;
     written?;
@@ -294,7 +253,5 @@ fn key(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 fn exactly(bytes: &[u8]) -> io::Result<[u8; 32]> {
-    bytes
-        .try_into()
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not hold 32 bytes"))
+    bytes.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not hold 32 bytes"))
 }

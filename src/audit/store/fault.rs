@@ -38,9 +38,7 @@ impl StoreError {
                 "use the version of mcp-approve that wrote it, or move the file away to begin a new log"
             }
             Self::Network { .. } => "choose a local folder with --home or --audit-db",
-            Self::Busy { .. } => {
-                "look for a stopped mcp-approve process that holds the lock, and end it"
-            }
+            Self::Busy { .. } => "look for a stopped mcp-approve process that holds the lock, and end it",
             Self::Damaged { .. } => {
                 "keep a copy, see what `mcp-approve log verify` says, and move the file away to begin a new log"
             }
@@ -70,10 +68,7 @@ impl Fault {
         let path = path.to_path_buf();
         let error = match self {
             Self::Version(found) => {
-                return StoreError::Version {
-                    path,
-                    found: *found,
-                };
+                return StoreError::Version { path, found: *found };
             }
             Self::NotOurs => {
                 let why = "it is a database of another program".to_owned();
@@ -92,10 +87,7 @@ impl Fault {
             }
             Some(ErrorCode::DiskFull) => StoreError::Full { path, why },
             // A quota or a file size limit: SQLite tells only ENOSPC apart.
-            _ if error
-                .sqlite_error()
-                .is_some_and(|e| e.extended_code == ffi::SQLITE_IOERR_WRITE) =>
-            {
+            _ if error.sqlite_error().is_some_and(|e| e.extended_code == ffi::SQLITE_IOERR_WRITE) => {
                 StoreError::Full { path, why }
             }
             Some(ErrorCode::NotADatabase) => StoreError::NotALog { path, why },

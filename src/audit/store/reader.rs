@@ -31,8 +31,7 @@ impl Reader {
     /// # Errors
     /// Why this file is not a log that can be read.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
-        if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
-        {
+        if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
         let (db, contents) = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -53,11 +52,7 @@ impl Reader {
     ///
     /// # Errors
     /// Why the log could not be read on.
-    pub fn each(
-        &self,
-        order: Order,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    pub fn each(&self, order: Order, visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>) -> Result<(), StoreError> {
         let sql = match order {
             Order::OldestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq",
             Order::NewestFirst => "SELECT seq, writer, body, link FROM record ORDER BY seq DESC",
@@ -79,11 +74,7 @@ impl Reader {
     ///
     /// # Errors
     /// Why the log could not be read.
-    pub fn one<T>(
-        &self,
-        seq: u64,
-        see: impl FnOnce(Row<'_>) -> T,
-    ) -> Result<Option<T>, StoreError> {
+    pub fn one<T>(&self, seq: u64, see: impl FnOnce(Row<'_>) -> T) -> Result<Option<T>, StoreError> {
         let Ok(seq) = i64::try_from(seq) else {
             return Ok(None);
         };
@@ -120,11 +111,7 @@ fn still(path: &Path) -> Option<Result<(Connection, Contents), Fault>> {
         return None;
     }
     let mut uri = String::from("file:");
-    for &byte in std::path::absolute(path)
-        .ok()?
-        .as_os_str()
-        .as_encoded_bytes()
-    {
+    for &byte in std::path::absolute(path).ok()?.as_os_str().as_encoded_bytes() {
         match byte {
             b'?' | b'#' | b'%' | 0..=0x20 | 0x7f.. => uri.push_str(&format!("%{byte:02x}")),
             _ => uri.push(char::from(byte)),

@@ -9,16 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::audit::query::{Fields, Found};
 use crate::audit::redact::string_token;
 
-const COLUMNS: [&str; 8] = [
-    "SEQ",
-    "TIME",
-    "KIND",
-    "TICKET",
-    "TOOL",
-    "BADGE",
-    "DECISION",
-    "ARGUMENTS",
-];
+const COLUMNS: [&str; 8] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "DECISION", "ARGUMENTS"];
 
 /// The widest a column gets; beyond, a cell ends in `…`.
 const WIDEST: [usize; 8] = [20, 24, 14, 24, 28, 7, 36, 60];
@@ -148,11 +139,7 @@ pub(super) fn whole(row: &Found, out: &mut dyn Write) -> io::Result<()> {
     if let Some(link) = row.link {
         writeln!(out, "  {:<10} {link}", "link")?;
     }
-    let json = [
-        ("arguments", fields.arguments),
-        ("cut", fields.cut),
-        ("detail", fields.detail),
-    ];
+    let json = [("arguments", fields.arguments), ("cut", fields.cut), ("detail", fields.detail)];
     for (name, value) in json {
         if let Some(value) = value.filter(|json| json.get() != "{}") {
             writeln!(out, "  {name:<10} {}", indented(value.get()))?;
