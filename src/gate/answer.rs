@@ -37,10 +37,8 @@ impl Gate {
                         }
                         return;
                     }
-                    Heard::Done => {
-                        self.described(now, out);
-                        return;
-                    }
+                    Heard::Fresh => return self.described(now, out),
+                    Heard::Failed => return self.undescribed(now, out),
                 }
                 match self.flights.land(&id) {
                     Some(flight) => self.landed(now, &flight, &line, failed, out),

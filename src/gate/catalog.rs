@@ -75,8 +75,10 @@ pub enum Heard {
     Relay,
     /// Ours: swallow it; there is another page to ask for.
     More(Question),
-    /// Ours: swallow it; the list is as good as it gets. Waiting calls can be judged.
-    Done,
+    /// Ours: swallow it; the whole list is known afresh. Waiting calls can be judged.
+    Fresh,
+    /// Ours: swallow it; the server gave no list. Waiting calls are judged by what is known.
+    Failed,
 }
 
 /// The catalog of one server.
@@ -181,7 +183,7 @@ impl Catalog {
         let page = if failed { None } else { Page::read(content) };
         match (page, listing.own) {
             (None, None) => Heard::Relay,
-            (None, Some(_)) => Heard::Done,
+            (None, Some(_)) => Heard::Failed,
             (Some(page), None) => {
                 self.host_reads(page, listing.before);
                 Heard::Relay
@@ -195,11 +197,11 @@ impl Catalog {
                     }
                     Some(_) => {
                         self.learn(tools);
-                        Heard::Done
+                        Heard::Failed
                     }
                     None => {
                         self.replace(tools);
-                        Heard::Done
+                        Heard::Fresh
                     }
                 }
             }

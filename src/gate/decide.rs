@@ -53,7 +53,8 @@ impl Gate {
     }
 
     fn forward_now(&mut self, now: Now, held: Held, verdict: Verdict, receipt: &Receipt, out: &mut Vec<Effect>) {
-        let asked = verdict.by == By::Operator;
+        // A continued call is by the operator too, but nobody was asked again.
+        let asked = !verdict.who.is_empty();
         match verdict.by {
             By::Operator => self.status.approved_by_operator += 1,
             _ => self.status.approved_by_policy += 1,

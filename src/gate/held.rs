@@ -174,6 +174,19 @@ impl Table {
     }
 }
 
+impl Verdict {
+    /// An approval that no person gave.
+    pub fn approve(by: By, rule: Option<String>, reason: String) -> Self {
+        Self { word: VerdictWord::Approve, by, rule, reason, who: "".into(), unread: false, reply: None }
+    }
+
+    /// A denial that no person gave, with what the host is answered.
+    pub fn deny(by: By, rule: Option<String>, reason: &str, reply: Line) -> Self {
+        let reason = reason.to_owned();
+        Self { word: VerdictWord::Deny, by, rule, reason, who: "".into(), unread: false, reply: Some(reply) }
+    }
+}
+
 impl Stage {
     fn entry(&self) -> Option<u64> {
         match self {

@@ -111,30 +111,31 @@ impl Gate {
         }
     }
 
-    /// Judges every call that waited for a description.
+    /// The whole list is known afresh: every call that waited for it is judged, or told that there is no such tool.
     pub(super) fn described(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
-            let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
-            match found {
-                Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
-                Some(Known::No) => {
-                    let Some(held) = self.held.get(number) else {
-                        continue;
-                    };
-                    let verdict = Verdict {
-                        word: VerdictWord::Deny,
-                        by: By::Fault,
-                        rule: None,
-                        reason: "the server does not have this tool".into(),
-                        who: "".into(),
-                        unread: false,
-                        reply: Some(answers::no_such_tool(&held.call)),
-                    };
+            let Some(held) = self.held.get(number) else { continue };
+            match self.catalog.find(held.call.name()) {
+                Known::Yes(described) => self.judge(now, number, Some(described), out),
+                Known::Ask => self.judge(now, number, None, out),
+                Known::No => {
+                    let reply = answers::no_such_tool(&held.call);
+                    let verdict = Verdict::deny(By::Fault, None, "the server does not have this tool", reply);
                     self.decide(now, number, verdict, out);
                 }
-                Some(Known::Ask) => self.judge(now, number, None, out),
-                None => {}
             }
+        }
+    }
+
+    /// The server gave no list: every call that waited for it is judged by what is known.
+    pub(super) fn undescribed(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
+            let Some(held) = self.held.get(number) else { continue };
+            let described = match self.catalog.find(held.call.name()) {
+                Known::Yes(described) => Some(described),
+                Known::No | Known::Ask => None,
+            };
+            self.judge(now, number, described, out);
         }
     }
 
@@ -149,49 +150,27 @@ impl Gate {
         let continued = self.flights.continues(now, &held.call);
         let ruling = judged.ruling.clone();
         held.judged = Some(judged);
-        let approve = |by, rule, reason| Verdict {
-            word: VerdictWord::Approve,
-            by,
-            rule,
-            reason,
-            who: "".into(),
-            unread: false,
-            reply: None,
-        };
-        let deny = |by, rule, reason, reply| Verdict {
-            word: VerdictWord::Deny,
-            by,
-            rule,
-            reason,
-            who: "".into(),
-            unread: false,
-            reply: Some(reply),
-        };
         let by = if ruling.rule.is_some() { By::Rule } else { By::Default };
         let verdict = if let Some(reply) = invalid {
-            deny(By::Fault, None, "the arguments do not fit the tool's input schema".into(), reply)
+            Verdict::deny(By::Fault, None, "the arguments do not fit the tool's input schema", reply)
         } else {
             match (ruling.decision, continued) {
                 (Decision::Deny, _) => {
                     let reply = answers::denied_by_policy(&held.call, &ruling.reason);
-                    deny(by, ruling.rule, ruling.reason, reply)
+                    Verdict::deny(by, ruling.rule, &ruling.reason, reply)
                 }
-                (Decision::Allow, _) => approve(by, ruling.rule, ruling.reason),
+                (Decision::Allow, _) => Verdict::approve(by, ruling.rule, ruling.reason),
                 (Decision::Ask, Some(from)) => {
-                    approve(from.by, from.rule, format!("continues the approval of {}", from.ticket))
+                    Verdict::approve(from.by, from.rule, format!("continues the approval of {}", from.ticket))
                 }
                 (Decision::Ask, None) if self.config.mode == Mode::Observe => {
                     let reason = format!("observing: would have asked, because {}", ruling.reason);
-                    approve(By::Observe, ruling.rule, reason)
+                    Verdict::approve(By::Observe, ruling.rule, reason)
                 }
                 (Decision::Ask, None) if self.config.unattended == Unattended::Deny && self.attached == 0 => {
                     let reply = answers::unattended(&held.call);
-                    deny(
-                        By::Expiry,
-                        ruling.rule,
-                        "no console is open, and --unattended deny does not wait".into(),
-                        reply,
-                    )
+                    let reason = "no console is open, and --unattended deny does not wait";
+                    Verdict::deny(By::Expiry, ruling.rule, reason, reply)
                 }
                 (Decision::Ask, None) => return self.ask(now, number, out),
             }

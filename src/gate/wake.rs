@@ -6,7 +6,7 @@ use super::deadline::HEARTBEAT;
 use super::effect::Effect;
 use super::event::Now;
 use super::held::{Stage, Verdict};
-use crate::audit::record::{By, VerdictWord};
+use crate::audit::record::By;
 use crate::wire::reply;
 
 impl Gate {
@@ -17,7 +17,7 @@ impl Gate {
             self.host_long_gone(now, out);
         }
         if self.catalog.expire(now) {
-            self.described(now, out);
+            self.undescribed(now, out);
         }
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             let Some(held) = self.held.get_mut(number) else {
@@ -25,15 +25,9 @@ impl Gate {
             };
             if held.deadline <= now.mono {
                 let waited_s = now.mono.saturating_sub(held.arrived.mono) / 1_000_000;
-                let verdict = Verdict {
-                    word: VerdictWord::Deny,
-                    by: By::Expiry,
-                    rule: held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone()),
-                    reason: format!("nobody answered within {waited_s} s"),
-                    who: "".into(),
-                    unread: false,
-                    reply: Some(answers::expired(&held.call, waited_s)),
-                };
+                let rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
+                let reply = answers::expired(&held.call, waited_s);
+                let verdict = Verdict::deny(By::Expiry, rule, &format!("nobody answered within {waited_s} s"), reply);
                 self.decide(now, number, verdict, out);
                 continue;
             }
