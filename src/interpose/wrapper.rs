@@ -21,7 +21,7 @@ use super::scribe::{Ack, Scribe};
 use super::server::Server;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
-use crate::gate::Gate;
+use crate::gate::{Gate, Mode};
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper as WrapperInfo};
@@ -66,7 +66,7 @@ pub struct Registration {
     pub session: Arc<str>,
     pub command: Vec<String>,
     pub started: i64,
-    pub observe: bool,
+    pub mode: Mode,
 }
 
 /// The loop's own state beside the gate.
@@ -264,7 +264,7 @@ impl Running {
             command: registration.command.clone(),
             started: registration.started,
             assurance: "L0".into(),
-            observe: registration.observe,
+            observe: registration.mode == Mode::Observe,
         };
         match Link::start(&registration.run_dir, &registration.name, info, self.from_consoles.clone()) {
             Ok(link) => {

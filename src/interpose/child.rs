@@ -1,0 +1,141 @@
+//! The server's process: started in a group of its own, ended with its whole group.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::Command;
+
+use super::stdio::{AsyncIn, AsyncOut};
+
+/// A running server.
+#[derive(Debug)]
+pub struct Child {
+    child: tokio::process::Child,
+    group: Option<Pid>,
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended(Option<ExitStatus>);
+
+/// Why a server cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error("there is no program `{0}`")]
+    NotFound(String),
+    /// It is there, and cannot be run.
+    #[error("the program `{program}` cannot be run: {cause}")]
+    NotRunnable { program: String, cause: io::Error },
+}
+
+impl SpawnError {
+    /// The exit code a shell would give: 127 or 126.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NotFound(_) => 127,
+            Self::NotRunnable { .. } => 126,
+        }
+    }
+}
+
+impl Child {
+    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours. `command` is not empty.
+    ///
+    /// # Errors
+    /// [`SpawnError`] when it cannot be run.
+    pub fn spawn(command: &[OsString]) -> Result<Self, SpawnError> {
+        let [program, arguments @ ..] = command else {
+            return Err(SpawnError::NotFound(String::new()));
+        };
+        let name = program.to_string_lossy().into_owned();
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .process_group(0)
+            .spawn()
+            .map_err(|cause| match cause.kind() {
+                io::ErrorKind::NotFound => SpawnError::NotFound(name),
+                _ => SpawnError::NotRunnable { program: name, cause },
+            })?;
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(Self { child, group })
+    }
+
+    /// The server's process group; 0 once it was never there.
+    pub fn group(&self) -> i32 {
+        self.group.map_or(0, |group| group.as_raw_nonzero().get())
+    }
+
+    /// The end to write to the server; once.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn input(&mut self) -> io::Result<AsyncOut> {
+        let pipe = self.child.stdin.take().ok_or_else(|| io::Error::other("the server's stdin is taken"))?;
+        AsyncOut::new(pipe.into_owned_fd()?)
+    }
+
+    /// The end to read the server from; once.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn output(&mut self) -> io::Result<AsyncIn> {
+        let pipe = self.child.stdout.take().ok_or_else(|| io::Error::other("the server's stdout is taken"))?;
+        AsyncIn::new(pipe.into_owned_fd()?)
+    }
+
+    /// Waits until the server's own process has ended.
+    pub async fn wait(&mut self) -> Ended {
+        Ended(self.child.wait().await.ok())
+    }
+
+    /// Asks the whole group to end.
+    pub fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends the whole group.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // A group without a process left is what we want.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Ended {
+    /// An end that nobody could observe.
+    pub fn unknown() -> Self {
+        Self(None)
+    }
+
+    /// The wrapper's own exit code: the server's, or 128 and its signal.
+    pub fn exit_code(&self) -> u8 {
+        let Some(status) = self.0 else { return 1 };
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1);
+        u8::try_from(code).unwrap_or(1)
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            None => f.write_str("nobody saw how"),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => write!(f, "exit status {code}"),
+                (None, Some(signal)) => write!(f, "signal {signal}"),
+                (None, None) => f.write_str("unknown status"),
+            },
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Starts a wrapper: guardian, server, log, loop, in the order that lets the server's first byte flow soonest.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::child::{Child, SpawnError};
+use super::clock::{self, Clock};
+use super::guardian::Guardian;
+use super::host::Host;
+use super::notice;
+use super::outbox::Outbox;
+use super::scribe::Scribe;
+use super::server::Server;
+use super::stdio::{AsyncIn, AsyncOut};
+use super::wrapper::{Registration, Wrapper};
+use crate::behavior::conclude::Trust;
+use crate::capability::scope::Scope;
+use crate::gate::judge::BeforeTool;
+use crate::gate::{Config, Gate, Mode, Unattended};
+use crate::policy::rule::Policy;
+
+/// What a wrapper is started with.
+#[derive(Debug)]
+pub struct Setup {
+    /// The server's command line; not empty.
+    pub command: Vec<OsString>,
+    /// The server's name, without `#2`.
+    pub name: String,
+    pub policy: Policy,
+    pub approval_timeout: Duration,
+    /// The host's own limit, where the user knows it.
+    pub host_timeout: Option<Duration>,
+    pub unattended: Unattended,
+    pub mode: Mode,
+    pub trust: Trust,
+    pub audit_db: PathBuf,
+    /// The key that redacted values are hashed with.
+    pub key: PathBuf,
+    pub run_dir: PathBuf,
+}
+
+/// What keeps a wrapper from starting.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The server's program cannot be run.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// The system gives us no process, pipe, signal or chance.
+    #[error("the wrapper cannot start: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Wraps a server until it or the host ends; gives the exit code.
+///
+/// # Errors
+/// [`StartError`]: nothing was relayed then.
+pub fn run(setup: Setup) -> Result<u8, StartError> {
+    // Forked before anything here has a thread.
+    let guardian = Guardian::start()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(wrap(setup, &guardian))?;
+    guardian.dismiss();
+    Ok(code)
+}
+
+async fn wrap(setup: Setup, guardian: &Guardian) -> Result<u8, StartError> {
+    let clock = Clock::start();
+    let mut child = Child::spawn(&setup.command)?;
+    guardian.watch(child.group());
+    let (to_us, acks) = mpsc::unbounded_channel();
+    let scribe = Scribe::start(setup.audit_db, setup.key, move |acks| {
+        // The loop outlives the scribe; if it is gone, nobody waits for receipts.
+        let _ = to_us.send(acks);
+    });
+    if let Some(banner) = &setup.policy.banner {
+        notice::say(banner);
+    }
+    if setup.mode == Mode::Observe {
+        notice::say("OBSERVING: every call that would be asked is let through and recorded");
+    }
+    let session: Arc<str> = chance()?.into();
+    let config = Config {
+        server: setup.name.as_str().into(),
+        session: Arc::clone(&session),
+        nonce: chance()?.into(),
+        approval_timeout: micros(setup.approval_timeout),
+        host_timeout: setup.host_timeout.map(micros),
+        unattended: setup.unattended,
+        mode: setup.mode,
+        trust: setup.trust,
+        scope: Scope::Whole,
+    };
+    let wrapper = Wrapper {
+        gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
+        scribe,
+        acks,
+        server_output: child.output()?,
+        server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
+        host_input: AsyncIn::stdin()?,
+        host: Host::new(Outbox::new(AsyncOut::stdout()?)),
+        child,
+        clock,
+        registration: Registration {
+            run_dir: setup.run_dir,
+            name: setup.name,
+            session,
+            command: setup.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            started: clock::wall_ms(),
+            mode: setup.mode,
+        },
+    };
+    Ok(wrapper.run().await?)
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Sixteen random bytes as hex.
+fn chance() -> io::Result<String> {
+    let mut bytes = [0u8; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

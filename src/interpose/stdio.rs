@@ -1,0 +1,147 @@
+//! Pipes and sockets as non-blocking ends for the loop: our own stdin and stdout, and the server's.
+//!
+//! Not tokio's stdin: that is a blocking thread. What epoll refuses (files, /dev/null) never blocks, and is used as it is.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{fcntl_dupfd_cloexec, read, write};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// An end to read from.
+#[derive(Debug)]
+pub struct AsyncIn(End);
+
+/// An end to write to.
+#[derive(Debug)]
+pub struct AsyncOut(End);
+
+#[derive(Debug)]
+enum End {
+    /// A pipe, a socket, a terminal.
+    Polled(AsyncFd<NonBlocking>),
+    /// A file or /dev/null: always ready.
+    Ready(OwnedFd),
+}
+
+impl AsyncIn {
+    /// Our own stdin.
+    ///
+    /// # Errors
+    /// The system's, when it is closed or there are no descriptors left.
+    pub fn stdin() -> io::Result<Self> {
+        Self::new(fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?)
+    }
+
+    /// Any readable descriptor.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn new(fd: OwnedFd) -> io::Result<Self> {
+        Ok(Self(End::new(fd, Interest::READABLE)?))
+    }
+
+    /// Reads what is there, waiting for it if need be; 0 at the end.
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &self.0 {
+            End::Polled(fd) => fd.async_io(Interest::READABLE, |inner| Ok(read(&inner.fd, &mut *buffer)?)).await,
+            End::Ready(fd) => Ok(read(fd, buffer)?),
+        }
+    }
+}
+
+impl AsyncOut {
+    /// Our own stdout.
+    ///
+    /// # Errors
+    /// The system's, when it is closed or there are no descriptors left.
+    pub fn stdout() -> io::Result<Self> {
+        Self::new(fcntl_dupfd_cloexec(io::stdout().as_fd(), 3)?)
+    }
+
+    /// Any writable descriptor.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn new(fd: OwnedFd) -> io::Result<Self> {
+        Ok(Self(End::new(fd, Interest::WRITABLE)?))
+    }
+
+    /// Writes what fits now.
+    ///
+    /// # Errors
+    /// `WouldBlock` when nothing fits; else the system's.
+    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let fd = match &self.0 {
+            End::Polled(fd) => &fd.get_ref().fd,
+            End::Ready(fd) => fd,
+        };
+        Ok(write(fd, bytes)?)
+    }
+
+    /// Waits until something fits.
+    ///
+    /// # Errors
+    /// The system's.
+    pub async fn writable(&self) -> io::Result<()> {
+        let End::Polled(fd) = &self.0 else { return Ok(()) };
+        loop {
+            // What epoll remembers may be an old story: it is forgotten until the next edge when nothing fits now.
+            let mut guard = fd.writable().await?;
+            if is_writable_now(fd.get_ref().fd.as_fd()) {
+                return Ok(());
+            }
+            guard.clear_ready();
+        }
+    }
+}
+
+impl End {
+    fn new(fd: OwnedFd, interest: Interest) -> io::Result<Self> {
+        let again = fcntl_dupfd_cloexec(&fd, 3)?;
+        match AsyncFd::with_interest(NonBlocking::new(fd)?, interest) {
+            Ok(fd) => Ok(Self::Polled(fd)),
+            Err(err) if err.kind() == io::ErrorKind::PermissionDenied => Ok(Self::Ready(again)),
+            Err(err) => Err(err),
+        }
+    }
+}
+
+/// A descriptor in non-blocking mode, put back as it was at the end: others may share it.
+#[derive(Debug)]
+struct NonBlocking {
+    fd: OwnedFd,
+    before: OFlags,
+}
+
+impl NonBlocking {
+    fn new(fd: OwnedFd) -> io::Result<Self> {
+        let before = fcntl_getfl(&fd)?;
+        fcntl_setfl(&fd, before | OFlags::NONBLOCK)?;
+        Ok(Self { fd, before })
+    }
+}
+
+impl AsRawFd for NonBlocking {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+impl Drop for NonBlocking {
+    fn drop(&mut self) {
+        // Nothing can be done about a descriptor that is gone already.
+        let _ = fcntl_setfl(&self.fd, self.before);
+    }
+}
+
+fn is_writable_now(fd: BorrowedFd<'_>) -> bool {
+    let mut one = [PollFd::new(&fd, PollFlags::OUT)];
+    poll(&mut one, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
