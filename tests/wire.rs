@@ -1,5 +1,11 @@
 //! Lines, sorting, answers and edits: one line per case, in the words of the protocol. Attacks stand in `attacks/`.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
 #[path = "wire/call.rs"]
 mod call;
 #[path = "wire/line.rs"]

@@ -205,7 +205,7 @@ mod tests {
             let content = step.get(2..).unwrap_or_default();
             match (&step[..1], sort(Line::new(content.into()))) {
                 (">", Sorted::Plain(plain)) => {
-                    lifecycle.on_host_line(plain.gist(), content.as_bytes())
+                    lifecycle.on_host_line(plain.gist(), content.as_bytes());
                 }
                 ("<", _) => lifecycle.on_server_line(&peek(content.as_bytes()), content.as_bytes()),
                 ("x", _) => lifecycle.close(),

@@ -2,6 +2,12 @@
 //!
 //! C8's other half, an id that is live already, needs to know what is in flight: the gate's tests have it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
 use mcp_approve::wire::message::{Refusal, Sorted, overlong, sort};

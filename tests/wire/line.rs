@@ -11,7 +11,7 @@ fn cut(chunks: &[&[u8]], cap: usize, beyond: Beyond) -> Vec<String> {
         cutter.feed(chunk, &mut |piece| match piece {
             Piece::Line(line) => words.push(format!("line {:?}", text(line.bytes()))),
             Piece::Overlong { head, bytes } => {
-                words.push(format!("overlong {bytes} {}", text(&head)))
+                words.push(format!("overlong {bytes} {}", text(&head)));
             }
             Piece::Start(bytes) => assert!(streamed.replace(bytes).is_none(), "one line at a time"),
             Piece::More { bytes, last } => {
