@@ -99,6 +99,14 @@ fn c1_case_variant_keys_are_refused() {
     ] {
         assert_eq!(refusal(line).code, -32600, "{line}");
     }
+    for method in [
+        "Tools/Call",
+        "TOOLS/CALL",
+        "tool\u{17f}/call",
+        "tools\u{ff0f}call",
+    ] {
+        assert_eq!(refusal(with("tools/call", method)).code, -32600, "{method}");
+    }
     let free = r#"{"Name":1,"NAME":2,"params":3,"Params":4,"_Meta":5}"#;
     assert_eq!(
         taken(&with(r#"{"path":"a"}"#, free)),
@@ -117,6 +125,7 @@ fn c2_keys_that_fold_by_unicode_are_refused() {
         ("jsonrpc", "j\u{17f}onrpc"),
         ("name", "\u{ff4e}ame"),
         ("name", "n\u{1d41a}me"),
+        ("name", "\u{1d40d}ame"),
         ("arguments", "argument\u{17f}"),
     ]);
     let line = with(r#""_meta":{"#, "\"_meta\":{\"progressTo\u{212a}en\":1");
