@@ -202,7 +202,9 @@ mod tests {
         for step in transcript {
             let content = step.get(2..).unwrap_or_default();
             match (&step[..1], sort(Line::new(content.into()))) {
-                (">", Sorted::Plain(plain)) => lifecycle.on_host_line(plain.gist(), content.as_bytes()),
+                (">", Sorted::Plain(plain)) => {
+                    lifecycle.on_host_line(plain.gist(), content.as_bytes());
+                }
                 ("<", _) => lifecycle.on_server_line(&peek(content.as_bytes()), content.as_bytes()),
                 ("x", _) => lifecycle.close(),
                 (_, sorted) => panic!("{step}: {sorted:?}"),

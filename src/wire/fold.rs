@@ -55,11 +55,11 @@ pub(super) fn shadows_meta(key: &str) -> bool {
     shadows(key, META) || (!key.starts_with(META_PREFIX) && folded(key).starts_with(META_PREFIX))
 }
 
-/// Full case folding between two compatibility normalisations.
+/// Compatibility normalisation, then full case folding.
 fn folded(key: &str) -> String {
     if key.is_ascii() {
         return key.to_ascii_lowercase();
     }
     let composed: String = key.nfkc().collect();
-    caseless::default_case_fold_str(&composed).nfkc().collect()
+    caseless::default_case_fold_str(&composed)
 }

@@ -12,10 +12,12 @@ pub struct Id {
     raw: Box<str>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 enum Value {
+    /// Its decoded text: the same text can be written in several ways.
     Text(Box<str>),
-    Integer(Box<str>),
+    /// Canonical, so the token is the value.
+    Integer,
 }
 
 impl Id {
@@ -26,7 +28,10 @@ impl Id {
 
     /// An integer id, from its canonical JSON token (`-7`, `0`, `12`; no `1.0`, `1e3`, `-0`).
     pub fn integer(raw: &str) -> Self {
-        Self { value: Value::Integer(raw.into()), raw: raw.into() }
+        Self {
+            value: Value::Integer,
+            raw: raw.into(),
+        }
     }
 
     /// Reads a JSON token: a string, or a canonical integer within ±2^53. `None` for everything else, because
@@ -37,8 +42,11 @@ impl Id {
             return Some(Self::text(&decoded, token));
         }
         let value: i64 = token.parse().ok()?;
-        let canonical = (-SAFE..=SAFE).contains(&value) && value.to_string() == token;
-        canonical.then(|| Self::integer(token))
+        let digits = token.strip_prefix('-').unwrap_or(token);
+        let is_canonical =
+            token == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
+        let is_safe = (-SAFE..=SAFE).contains(&value);
+        (is_canonical && is_safe).then(|| Self::integer(token))
     }
 
     /// The JSON token to echo in an answer.
@@ -49,7 +57,11 @@ impl Id {
 
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
-        self.value == other.value
+        match (&self.value, &other.value) {
+            (Value::Text(text), Value::Text(other)) => text == other,
+            (Value::Integer, Value::Integer) => self.raw == other.raw,
+            (Value::Text(_), Value::Integer) | (Value::Integer, Value::Text(_)) => false,
+        }
     }
 }
 
@@ -57,6 +69,9 @@ impl Eq for Id {}
 
 impl Hash for Id {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.value.hash(state);
+        match &self.value {
+            Value::Text(text) => (0_u8, text).hash(state),
+            Value::Integer => (1_u8, &self.raw).hash(state),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::call::Parts;
 use super::envelope::{Envelope, Name, Params, Value, Word};
+use super::fold;
 use super::message::Gist;
 use super::strict::Kind;
 
@@ -33,6 +34,9 @@ pub(super) fn judge(message: &Envelope<'_>) -> Result<Message, &'static str> {
             Err("the message has both `method` and `result` or `error`")
         }
         Word::Text(method) if method == CALL => call(message).map(Box::new).map(Message::Call),
+        Word::Text(method) if fold::shadows(method, &[CALL]) => {
+            Err("`method` differs from `tools/call` only in case or form")
+        }
         Word::Text(method) => passing(message, method).map(Message::Plain),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::id::Id;
 use super::message::Gist;
+use super::text::plain_run;
 
 /// Strings and numbers longer than this are not kept; no id or method that means something is.
 const KEPT: usize = 4 * 1024;
@@ -63,6 +64,18 @@ enum Key {
     Error,
     #[default]
     Other,
+}
+
+impl Key {
+    fn named(name: &str) -> Self {
+        match name {
+            "id" => Self::Id,
+            "method" => Self::Method,
+            "result" => Self::Result,
+            "error" => Self::Error,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// What is known of a member.
@@ -190,6 +203,11 @@ impl EnvelopeScanner {
         }
     }
 
+    fn begin(&mut self, byte: u8) {
+        self.token.clear();
+        self.token.push(byte);
+    }
+
     fn go(&mut self, place: Place, taken: usize) -> usize {
         self.place = place;
         taken
@@ -200,13 +218,13 @@ impl EnvelopeScanner {
         let next = match (place, byte) {
             (Place::Start, b'{') => Place::Key,
             (Place::Key, b'"') => {
-                self.token = vec![b'"'];
+                self.begin(b'"');
                 Place::InKey(Escape::No)
             }
             (Place::Key | Place::AfterValue, b'}') => Place::End,
             (Place::Colon, b':') => Place::Value,
             (Place::Value, b'"') => {
-                self.token = vec![b'"'];
+                self.begin(b'"');
                 Place::InText(Escape::No)
             }
             (Place::Value, b'{' | b'[') => {
@@ -215,7 +233,7 @@ impl EnvelopeScanner {
                 Place::Nested
             }
             (Place::Value, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                self.token = vec![byte];
+                self.begin(byte);
                 Place::InBare
             }
             (Place::AfterValue, b',') => Place::Key,
@@ -224,22 +242,27 @@ impl EnvelopeScanner {
         self.go(next, 1)
     }
 
-    /// Skips what stands inside a nested value, up to a string or the value's end.
+    /// Skips what stands inside a nested value, up to its end.
     fn nested(&mut self, rest: &[u8]) -> usize {
-        for (i, byte) in rest.iter().enumerate() {
+        let mut at = 0;
+        while let Some(byte) = rest.get(at) {
+            at += 1;
             match byte {
-                b'"' => return self.go(Place::InNestedText(Escape::No), i + 1),
+                b'"' => match text_run(&rest[at..], Escape::No) {
+                    Run::Ended(length) => at += length,
+                    Run::Open(escape) => return self.go(Place::InNestedText(escape), rest.len()),
+                },
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => {
                     self.depth -= 1;
                     if self.depth == 0 {
-                        return self.value_read(i + 1);
+                        return self.value_read(at);
                     }
                 }
                 _ => {}
             }
         }
-        rest.len()
+        at
     }
 
     fn bare(&mut self, byte: u8) -> usize {
@@ -267,12 +290,10 @@ impl EnvelopeScanner {
     }
 
     fn key_read(&mut self, taken: usize) -> usize {
-        self.key = match self.decoded().as_deref() {
-            Some("id") => Key::Id,
-            Some("method") => Key::Method,
-            Some("result") => Key::Result,
-            Some("error") => Key::Error,
-            _ => Key::Other,
+        self.key = if self.token.contains(&b'\\') {
+            self.decoded().as_deref().map_or(Key::Other, Key::named)
+        } else {
+            Key::named(inside(&self.token).unwrap_or_default())
         };
         match self.key {
             Key::Result => self.outcome.take(Some(Outcome::Result)),
@@ -299,12 +320,14 @@ impl EnvelopeScanner {
 
     /// The token under way as a string, decoded.
     fn decoded(&self) -> Option<String> {
-        let token = std::str::from_utf8(&self.token).ok()?;
-        match token.strip_prefix('"')?.strip_suffix('"') {
-            Some(plain) if !plain.contains('\\') => Some(plain.to_owned()),
-            _ => serde_json::from_str(token).ok(),
-        }
+        serde_json::from_slice(&self.token).ok()
     }
+}
+
+/// What stands between a token's quotes; `None` where it was too long to keep its end.
+fn inside(token: &[u8]) -> Option<&str> {
+    let inside = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    std::str::from_utf8(inside).ok()
 }
 
 /// How far a string runs.
@@ -321,7 +344,7 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
         Escape::No => 0,
         Escape::Yes => 1,
     };
-    while let Some(found) = rest.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+    while let Some(found) = rest.get(at..).and_then(special) {
         at += found;
         if rest[at] == b'"' {
             return Run::Ended(at + 1);
@@ -329,4 +352,15 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
         at += 2;
     }
     Run::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
+}
+
+/// Where the next quote or backslash stands. Most strings are short, so the next few bytes are looked at by hand
+/// before a vector search is set up.
+fn special(rest: &[u8]) -> Option<usize> {
+    let near = &rest[..rest.len().min(32)];
+    let run = plain_run(near);
+    if let Some(b'"' | b'\\') = near.get(run) {
+        return Some(run);
+    }
+    memchr::memchr2(b'"', b'\\', &rest[run..]).map(|found| run + found)
 }

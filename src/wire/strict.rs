@@ -195,18 +195,22 @@ impl<'a> Reader<'a> {
         self.text.get(span).unwrap_or_default()
     }
 
+    #[inline(always)]
     fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
+    #[inline(always)]
     fn peek(&self) -> Option<u8> {
         self.bytes().get(self.at).copied()
     }
 
+    #[cold]
     fn fault<T>(&self, flaw: Flaw) -> Result<T, Fault> {
         Err(Fault { flaw, at: self.at })
     }
 
+    #[inline(always)]
     fn expect(&mut self, byte: u8) -> Result<(), Fault> {
         if self.peek() != Some(byte) {
             return self.fault(Flaw::Syntax);
@@ -216,6 +220,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips spaces and tabs. Carriage returns are white space to JSON but line ends to some readers.
+    #[inline(always)]
     fn space(&mut self) -> Result<(), Fault> {
         loop {
             match self.peek() {

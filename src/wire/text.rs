@@ -43,6 +43,7 @@ impl Text {
     }
 
     /// Whether a NUL stands in it; only an escape can write one.
+    #[inline]
     pub(super) fn holds_nul(&self, whole: &str) -> bool {
         self.writing == Writing::Escaped && self.decoded(whole).contains('\0')
     }
@@ -51,9 +52,12 @@ impl Text {
         whole.get(self.inside.clone()).unwrap_or_default()
     }
 
+    #[inline]
     fn same(&self, other: &Self, whole: &str) -> bool {
         match (self.writing, other.writing) {
-            (Writing::Plain, Writing::Plain) => self.raw(whole) == other.raw(whole),
+            (Writing::Plain, Writing::Plain) => {
+                self.inside.len() == other.inside.len() && self.raw(whole) == other.raw(whole)
+            }
             _ => self.decoded(whole) == other.decoded(whole),
         }
     }
@@ -80,6 +84,7 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
 }
 
 /// How many bytes stand before the next quote, backslash or control character.
+#[inline]
 pub(super) fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;

@@ -2,6 +2,12 @@
 //!
 //! C8's other half, an id that is live already, needs to know what is in flight: the gate's tests have it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, in its helpers too"
+)]
+
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
 use mcp_approve::wire::message::{Refusal, Sorted, overlong, sort};
@@ -84,6 +90,14 @@ fn c1_case_variant_keys_are_refused() {
     ] {
         assert_eq!(refusal(line).code, -32600, "{line}");
     }
+    for method in [
+        "Tools/Call",
+        "TOOLS/CALL",
+        "tool\u{17f}/call",
+        "tools\u{ff0f}call",
+    ] {
+        assert_eq!(refusal(with("tools/call", method)).code, -32600, "{method}");
+    }
     let free = r#"{"Name":1,"NAME":2,"params":3,"Params":4,"_Meta":5}"#;
     assert_eq!(taken(&with(r#"{"path":"a"}"#, free)), free, "arguments are the tool's own");
 }
@@ -98,6 +112,7 @@ fn c2_keys_that_fold_by_unicode_are_refused() {
         ("jsonrpc", "j\u{17f}onrpc"),
         ("name", "\u{ff4e}ame"),
         ("name", "n\u{1d41a}me"),
+        ("name", "\u{1d40d}ame"),
         ("arguments", "argument\u{17f}"),
     ]);
     let line = with(r#""_meta":{"#, "\"_meta\":{\"progressTo\u{212a}en\":1");

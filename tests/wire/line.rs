@@ -1,6 +1,9 @@
-//! Cutting: what comes out depends on the bytes, never on where chunks end.
+//! Cutting: what comes out depends on the bytes, never on where chunks end; and what is said of a line that was dropped.
 
 use mcp_approve::wire::line::{Beyond, Cutter, Piece};
+use mcp_approve::wire::message::overlong;
+
+use super::refused;
 
 /// The pieces of a transcript in words; a streamed line's pieces joined, since where they part is the chunks' doing.
 fn cut(chunks: &[&[u8]], cap: usize, beyond: Beyond) -> Vec<String> {
@@ -10,7 +13,9 @@ fn cut(chunks: &[&[u8]], cap: usize, beyond: Beyond) -> Vec<String> {
     for chunk in chunks {
         cutter.feed(chunk, &mut |piece| match piece {
             Piece::Line(line) => words.push(format!("line {:?}", text(line.bytes()))),
-            Piece::Overlong { head, bytes } => words.push(format!("overlong {bytes} {}", text(&head))),
+            Piece::Overlong { head, bytes } => {
+                words.push(format!("overlong {bytes} {}", text(&head)));
+            }
             Piece::Start(bytes) => assert!(streamed.replace(bytes).is_none(), "one line at a time"),
             Piece::More { bytes, last } => {
                 let mut line = streamed.take().expect("a start before more");
@@ -80,4 +85,28 @@ fn a_dropped_line_leaves_its_head_only() {
         });
     }
     assert_eq!(found, [(4096, 9000)]);
+}
+
+#[test]
+fn a_line_beyond_the_cap_is_answered_where_it_can_be() {
+    let table = [
+        (
+            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"x":"aaa"#,
+            "refused -32600 id 5",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"x":"aaa"#,
+            "refused -32600 id null",
+        ),
+        (r#"{"result":{"x":"aaa"#, "refused -32600 unanswered"),
+        (r#"{"id":5,"result":{"x":"aaa"#, "refused -32600 unanswered"),
+        ("aaaa", "refused -32600 id null"),
+    ];
+    for (head, expected) in table {
+        assert_eq!(
+            refused(&overlong(head.as_bytes(), 99, 10)),
+            expected,
+            "{head}"
+        );
+    }
 }

@@ -105,6 +105,7 @@ fn json_is_read_strictly() {
         r#""\"\\\/\b\f\n\r\t\u0000\u00e9\ud83d\ude00é😀""#,
         "\"\u{7f}\u{2028}\u{85}\"",
         &nested(DEPTH),
+        &format!("[{}{{}}]", "[[]],{\"a\":{}},".repeat(DEPTH)),
     ];
     for text in taken {
         let meaning: Value = serde_json::from_str(text).expect("a case serde_json takes");
@@ -156,12 +157,13 @@ fn json() -> impl Strategy<Value = String> {
         Just("false".to_owned()),
     ];
     let space = || prop_oneof![4 => Just(""), 1 => Just(" "), 1 => Just("\t")];
-    leaf.prop_recursive(5, 60, 20, move |inner| {
+    leaf.prop_recursive(4, 32, 8, move |inner| {
         let item = (space(), inner.clone()).prop_map(|(space, item)| format!("{space}{item}"));
         let member = (text.clone(), space(), inner).prop_map(|(key, space, value)| format!("{key}{space}:{value}"));
         prop_oneof![
             prop::collection::vec(item, 0..6).prop_map(|items| format!("[{}]", items.join(","))),
-            prop::collection::vec(member, 0..20).prop_map(|members| format!("{{{} }}", members.join(", "))),
+            prop::collection::vec(member, 0..16)
+                .prop_map(|members| format!("{{{} }}", members.join(", "))),
         ]
     })
 }
