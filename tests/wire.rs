@@ -1,10 +1,6 @@
 //! Lines, sorting, answers and edits: one line per case, in the words of the protocol. Attacks stand in `attacks/`.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking, in its helpers too"
-)]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 
 #[path = "wire/call.rs"]
 mod call;
@@ -126,30 +122,12 @@ fn a_host_line_is_sorted() {
 #[test]
 fn what_parsers_read_differently_is_answered_only_where_a_request_waits() {
     let table = [
-        (
-            r#"{"id":1,"method":"m","x":{"k":1,"k":1}}"#,
-            "refused -32600 id 1",
-        ),
-        (
-            r#"{"x":{"k":1,"k":1},"method":"m","id":"i"}"#,
-            r#"refused -32600 id "i""#,
-        ),
-        (
-            r#"{"method":"m","x":{"k":1,"k":1}}"#,
-            "refused -32600 unanswered",
-        ),
-        (
-            r#"{"method":"m","id":null,"x":{"k":1,"k":1}}"#,
-            "refused -32600 id null",
-        ),
-        (
-            r#"{"id":1,"result":{"k":1,"k":1}}"#,
-            "refused -32600 unanswered",
-        ),
-        (
-            r#"{"error":{"k":1,"k":1},"id":1}"#,
-            "refused -32600 unanswered",
-        ),
+        (r#"{"id":1,"method":"m","x":{"k":1,"k":1}}"#, "refused -32600 id 1"),
+        (r#"{"x":{"k":1,"k":1},"method":"m","id":"i"}"#, r#"refused -32600 id "i""#),
+        (r#"{"method":"m","x":{"k":1,"k":1}}"#, "refused -32600 unanswered"),
+        (r#"{"method":"m","id":null,"x":{"k":1,"k":1}}"#, "refused -32600 id null"),
+        (r#"{"id":1,"result":{"k":1,"k":1}}"#, "refused -32600 unanswered"),
+        (r#"{"error":{"k":1,"k":1},"id":1}"#, "refused -32600 unanswered"),
         (r#"{"k":1,"k":1}"#, "refused -32600 id null"),
     ];
     for (line, expected) in table {

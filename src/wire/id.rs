@@ -28,10 +28,7 @@ impl Id {
 
     /// An integer id, from its canonical JSON token (`-7`, `0`, `12`; no `1.0`, `1e3`, `-0`).
     pub fn integer(raw: &str) -> Self {
-        Self {
-            value: Value::Integer,
-            raw: raw.into(),
-        }
+        Self { value: Value::Integer, raw: raw.into() }
     }
 
     /// Reads a JSON token: a string, or a canonical integer within ±2^53. `None` for everything else, because
@@ -43,8 +40,7 @@ impl Id {
         }
         let value: i64 = token.parse().ok()?;
         let digits = token.strip_prefix('-').unwrap_or(token);
-        let is_canonical =
-            token == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
+        let is_canonical = token == "0" || digits.starts_with(|first: char| ('1'..='9').contains(&first));
         let is_safe = (-SAFE..=SAFE).contains(&value);
         (is_canonical && is_safe).then(|| Self::integer(token))
     }

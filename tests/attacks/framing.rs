@@ -2,11 +2,7 @@
 //!
 //! C8's other half, an id that is live already, needs to know what is in flight: the gate's tests have it.
 
-#![allow(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking, in its helpers too"
-)]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
@@ -90,12 +86,7 @@ fn c1_case_variant_keys_are_refused() {
     ] {
         assert_eq!(refusal(line).code, -32600, "{line}");
     }
-    for method in [
-        "Tools/Call",
-        "TOOLS/CALL",
-        "tool\u{17f}/call",
-        "tools\u{ff0f}call",
-    ] {
+    for method in ["Tools/Call", "TOOLS/CALL", "tool\u{17f}/call", "tools\u{ff0f}call"] {
         assert_eq!(refusal(with("tools/call", method)).code, -32600, "{method}");
     }
     let free = r#"{"Name":1,"NAME":2,"params":3,"Params":4,"_Meta":5}"#;

@@ -90,23 +90,13 @@ fn a_dropped_line_leaves_its_head_only() {
 #[test]
 fn a_line_beyond_the_cap_is_answered_where_it_can_be() {
     let table = [
-        (
-            r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"x":"aaa"#,
-            "refused -32600 id 5",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","method":"tools/call","params":{"x":"aaa"#,
-            "refused -32600 id null",
-        ),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"x":"aaa"#, "refused -32600 id 5"),
+        (r#"{"jsonrpc":"2.0","method":"tools/call","params":{"x":"aaa"#, "refused -32600 id null"),
         (r#"{"result":{"x":"aaa"#, "refused -32600 unanswered"),
         (r#"{"id":5,"result":{"x":"aaa"#, "refused -32600 unanswered"),
         ("aaaa", "refused -32600 id null"),
     ];
     for (head, expected) in table {
-        assert_eq!(
-            refused(&overlong(head.as_bytes(), 99, 10)),
-            expected,
-            "{head}"
-        );
+        assert_eq!(refused(&overlong(head.as_bytes(), 99, 10)), expected, "{head}");
     }
 }

@@ -162,8 +162,7 @@ fn json() -> impl Strategy<Value = String> {
         let member = (text.clone(), space(), inner).prop_map(|(key, space, value)| format!("{key}{space}:{value}"));
         prop_oneof![
             prop::collection::vec(item, 0..6).prop_map(|items| format!("[{}]", items.join(","))),
-            prop::collection::vec(member, 0..16)
-                .prop_map(|members| format!("{{{} }}", members.join(", "))),
+            prop::collection::vec(member, 0..16).prop_map(|members| format!("{{{} }}", members.join(", "))),
         ]
     })
 }
