@@ -103,6 +103,7 @@ impl AsyncOut {
 }
 
 impl End {
+    #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd always gives the same descriptor")]
     fn new(fd: OwnedFd, interest: Interest) -> io::Result<Self> {
         let again = fcntl_dupfd_cloexec(&fd, 3)?;
         match AsyncFd::with_interest(NonBlocking::new(fd)?, interest) {

@@ -16,14 +16,13 @@ use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed};
 use super::notice;
-use super::outbox::Outbox;
 use super::scribe::{Ack, Scribe};
 use super::server::Server;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
-use crate::gate::{Gate, Mode};
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
+use crate::gate::{Gate, Mode};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper as WrapperInfo};
 use crate::link::server::{FromConsoles, Server as Link};
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
@@ -132,7 +131,7 @@ impl Wrapper {
                     // What it wrote last is read before its group is ended and the pipe closes.
                     run.server_ended();
                 }
-                () = sleep_until(wake), => run.time_passed(),
+                () = sleep_until(wake) => run.time_passed(),
                 name = signals.next() => run.signalled(name),
             }
             run.flush();
@@ -210,9 +209,12 @@ impl Running {
 
     fn console(&mut self, said: FromConsoles) {
         let now = self.wrapper.clock.now();
+        if let Some(link) = &mut self.link {
+            link.hear(&said);
+        }
         let attached = self.link.as_ref().map_or(0, Link::attached);
         match said {
-            FromConsoles::Attached { console, who } => {
+            FromConsoles::Attached { console, who, .. } => {
                 if let Some(link) = &self.link {
                     for call in self.wrapper.gate.snapshots() {
                         link.send(console, &FromWrapper::Held { call: Box::new(call) });
@@ -375,7 +377,10 @@ impl Running {
         if let Some(batch) = self.ledger.all() {
             self.wrapper.scribe.record(batch);
         }
-        self.wrapper.scribe.finish();
+        if let Err(err) = self.wrapper.scribe.finish() {
+            tracing::error!(%err, "the log was left");
+            notice::say(&err.to_string());
+        }
     }
 
     fn wake_at(&self) -> Instant {
