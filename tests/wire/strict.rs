@@ -167,29 +167,43 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text with a few bytes changed, dropped or added, as bytes.
+/// Messages to begin from: every kind of value, escape and envelope that sorting looks at.
+const SOUND: &[&str] = &[
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"a":[1,-2.5e3,{"b":null}],"\u00e9":"\ud83d\ude00 \\"}}}"#,
+    r#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"t","_meta":{"progressToken":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"requestState":"s"}}"#,
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"h","version":"1"}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"é\n"}}"#,
+    r#"{"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":""},"jsonrpc":"2.0","id":0}"#,
+    r#"{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"i":9,"j":10,"k":11,"l":12,"m":13,"n":14,"o":true}"#,
+];
+
+/// A message with a few bytes changed, dropped or added.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let call = json().prop_map(|arguments| {
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#)
-    });
-    let odd = prop_oneof![any::<u8>(), prop::sample::select(b"{}[]\",:\\u0e-.\r\n\t d8".to_vec())];
+    let odd = prop_oneof![
+        any::<u8>(),
+        prop::sample::select(b"{}[]\",:\\u0e-.\r\n\t d8".to_vec())
+    ];
     let change = (any::<prop::sample::Index>(), 0..3_u8, odd);
-    (call, prop::collection::vec(change, 0..5)).prop_map(|(text, changes)| {
-        let mut bytes = text.into_bytes();
-        for (index, kind, byte) in changes {
-            let at = index.index(bytes.len());
-            match kind {
-                0 => bytes[at] = byte,
-                1 => bytes.insert(at, byte),
-                _ => drop(bytes.remove(at)),
+    (
+        prop::sample::select(SOUND),
+        prop::collection::vec(change, 0..5),
+    )
+        .prop_map(|(text, changes)| {
+            let mut bytes = text.as_bytes().to_vec();
+            for (index, kind, byte) in changes {
+                let at = index.index(bytes.len());
+                match kind {
+                    0 => bytes[at] = byte,
+                    1 => bytes.insert(at, byte),
+                    _ => drop(bytes.remove(at)),
+                }
             }
-        }
-        bytes
-    })
+            bytes
+        })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_taken_means_the_same_to_serde_json(text in json()) {
@@ -202,6 +216,10 @@ proptest! {
             Err(flaw) => prop_assert!(matches!(flaw, Flaw::DuplicateKey | Flaw::NulInKey), "{} {}", flaw, text),
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn garbage_never_panics_and_never_passes(bytes in mutated()) {
