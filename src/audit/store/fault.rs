@@ -101,7 +101,9 @@ impl Fault {
             Some(ErrorCode::NotADatabase) => StoreError::NotALog { path, why },
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, why },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-            _ => StoreError::Io { path, why },
+            // What was read had another type than any record.
+            None => StoreError::Damaged { path, why },
+            Some(_) => StoreError::Io { path, why },
         }
     }
 }

@@ -1,0 +1,55 @@
+//! The body of a record: its shape is a contract.
+
+use mcp_approve::audit::body::BodyWriter;
+use mcp_approve::audit::record::{Entry, Kind};
+use mcp_approve::behavior::identity::Identity;
+use mcp_approve::wire::digest::Digest;
+use std::sync::Arc;
+
+use crate::{NOON, redactor, write};
+
+fn body(entry: &Entry) -> String {
+    let mut out = String::new();
+    BodyWriter::default().write(entry, &redactor(), &mut out);
+    out
+}
+
+#[test]
+fn a_full_decision() {
+    let mut entry = write(12);
+    entry.identity = Some(Identity::UNKNOWN.hash());
+    entry.rule = Some("scratch \"files\"".to_owned());
+    entry.latency_us = Some(12_034);
+    entry.policy = Some(Digest::of(b"policy"));
+    entry.arguments = Some(r#"{ "path": "/tmp/a", "password": "hunter2", "n": 1.50 }"#.to_owned());
+    let entry = entry
+        .with("reason", "asked,\nthen approved")
+        .with("command", serde_json::json!(["npx", "--token", "abc"]));
+    insta::assert_snapshot!(body(&entry), @r#"{"time":"2026-11-21T10:00:00.012Z","kind":"decision","server":"filesystem","session":"s1","ticket":"filesystem-12","tool":"write_file","badge":"MUTATES","identity":"2e6e42df3b5d6f02","ruling":"ask","verdict":"approve","by":"operator","rule":"scratch \"files\"","digest":"38a9c1e721584da284b90ceea4ed7eb8db15ac4ea86c2c75ec925d5f8799fcf0","latency_ms":12.034,"arguments":{"path":"/tmp/a","password":"redacted:326eb4f6783e519f","n":1.50},"cut":null,"assurance":"L0","policy":"823412d1eacb67956220e532959f0104603057c88704863ca38e7cd188fda812","detail":{"reason":"asked,\nthen approved","command":["npx","--token","redacted:127da4ced6a839b8"]}}"#);
+}
+
+#[test]
+fn a_bare_fact_writes_every_field() {
+    let entry = Entry::new(NOON + 999, Kind::ServerStart, &Arc::from("fs\u{1b}"), &Arc::from("s1"));
+    insta::assert_snapshot!(body(&entry), @r#"{"time":"2026-11-21T10:00:00.999Z","kind":"server-start","server":"fs\u001b","session":"s1","ticket":null,"tool":null,"badge":null,"identity":null,"ruling":null,"verdict":null,"by":null,"rule":null,"digest":null,"latency_ms":null,"arguments":null,"cut":null,"assurance":"L0","policy":null,"detail":{}}"#);
+}
+
+#[test]
+fn times_are_utc_with_milliseconds() {
+    let mut writer = BodyWriter::default();
+    let cases = [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (NOON, "2026-11-21T10:00:00.000Z"),
+        (NOON + 7, "2026-11-21T10:00:00.007Z"),
+        (NOON + 1000, "2026-11-21T10:00:01.000Z"),
+        (NOON, "2026-11-21T10:00:00.000Z"),
+        (-1, "1969-12-31T23:59:59.999Z"),
+        (i64::MAX, "1970-01-01T00:00:00.807Z"),
+    ];
+    for (millis, expected) in cases {
+        let mut out = String::new();
+        let entry = Entry::new(millis, Kind::Host, &Arc::from("s"), &Arc::from("s"));
+        writer.write(&entry, &redactor(), &mut out);
+        assert!(out.starts_with(&format!("{{\"time\":\"{expected}\"")), "{millis}: {out}");
+    }
+}

@@ -1,0 +1,259 @@
+//! `mcp-approve log`: what a user and a script read.
+
+use std::path::Path;
+
+use clap::Parser;
+use mcp_approve::audit::query::Since;
+use mcp_approve::audit::record::{Entry, Kind};
+use mcp_approve::audit::store::Store;
+use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::{NOON, WRITER, folder, head, log_of, numbered, read, redactor, write};
+
+#[derive(Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: LogCommand,
+}
+
+fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
+    let line = Line::try_parse_from(line.split(' ')).unwrap();
+    let mut out = Vec::new();
+    let finding = run(&line.command, db, NOON + 3_600_000, &mut out);
+    (finding, String::from_utf8(out).unwrap())
+}
+
+fn so(db: &Path, line: &str) -> String {
+    let (finding, out) = log(db, line);
+    assert_eq!(finding.unwrap(), Finding::So, "{out}");
+    out
+}
+
+fn seqs(db: &Path, line: &str) -> Vec<u64> {
+    let out = so(db, &format!("{line} --jsonl"));
+    let seq = |line: &str| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap();
+    out.lines().map(seq).collect()
+}
+
+fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
+    let mut store = Store::open(db, WRITER).unwrap();
+    store.append(&numbered(entries), &redactor()).unwrap();
+}
+
+/// Four records: two reads, an operator's write, and a server that ended half an hour later.
+fn mixed(db: &Path) {
+    let mut ended = Entry::new(NOON + 1_800_000, Kind::ServerEnd, &"git#2".into(), &"s2".into());
+    ended = ended.with("status", 0);
+    append(db, [read(1), read(2), write(3), ended]);
+}
+
+#[test]
+fn filters_choose_records() {
+    let (_folder, db) = folder();
+    mixed(&db);
+    let cases: &[(&str, &[u64])] = &[
+        ("log list", &[1, 2, 3, 4]),
+        ("log list --limit 2", &[3, 4]),
+        ("log list --limit 0", &[]),
+        ("log list --tool read_file", &[1, 2]),
+        ("log list --tool read_file --limit 1", &[2]),
+        ("log list --tool *_file", &[1, 2, 3]),
+        ("log list --server filesystem", &[1, 2, 3]),
+        ("log list --server git*", &[4]),
+        ("log list --kind server-end", &[4]),
+        ("log list --verdict approve --by operator", &[3]),
+        ("log list --verdict deny", &[]),
+        ("log list --since 31m", &[4]),
+        ("log list --since 2h", &[1, 2, 3, 4]),
+        ("log list --since 2026-11-21T10:00:00.002Z", &[2, 3, 4]),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(seqs(&db, line), *expected, "{line}");
+    }
+}
+
+#[test]
+fn wrong_filters_are_refused_with_what_is_right() {
+    for (line, told) in [
+        ("log list --kind decided", "decision-asked"),
+        ("log list --by me", "operator"),
+        ("log list --verdict allow", "approve deny"),
+        ("log list --since yesterday", "30d"),
+        ("log list --server [", "--server"),
+        ("log list --json --jsonl", "cannot be used with"),
+        ("log verify --expect-head 12", "64 hex"),
+    ] {
+        let Err(error) = Line::try_parse_from(line.split(' ')) else { panic!("{line}") };
+        assert!(error.to_string().contains(told), "{line}: {error}");
+    }
+}
+
+#[test]
+fn moments_are_understood() {
+    const HOUR: i64 = 3_600_000;
+    for (text, moment) in [
+        ("90s", NOON - 90_000),
+        ("5m", NOON - 300_000),
+        ("1h", NOON - HOUR),
+        ("30d", NOON - 720 * HOUR),
+        ("2w", NOON - 336 * HOUR),
+        ("2026-11-21T10:00:00Z", NOON),
+        ("2026-11-21T11:00:00+01:00", NOON),
+    ] {
+        assert_eq!(text.parse::<Since>().unwrap().moment(NOON), moment, "{text}");
+    }
+    for text in ["", "d", "-1d", "1.5h", "2026-11-21"] {
+        assert!(text.parse::<Since>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_json_row_has_every_field_of_the_contract() {
+    let (_folder, db) = folder();
+    mixed(&db);
+    let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json")).unwrap();
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        for field in [
+            "seq", "time", "kind", "server", "session", "ticket", "tool", "badge", "identity", "ruling", "verdict",
+            "by", "rule", "digest", "latency_ms", "arguments",
+        ] {
+            assert!(row.get(field).is_some(), "{field} in {row}");
+        }
+    }
+    assert_eq!(rows[2]["tool"], "write_file");
+    assert_eq!(rows[2]["arguments"]["path"], "/tmp/3");
+    assert_eq!(rows[3]["tool"], Value::Null);
+}
+
+#[test]
+fn the_table() {
+    let (_folder, db) = folder();
+    mixed(&db);
+    insta::assert_snapshot!(so(&db, "log list"), @"");
+}
+
+#[test]
+fn one_record_and_all_of_a_ticket() {
+    let (_folder, db) = folder();
+    mixed(&db);
+    append(&db, [read(3)]);
+    insta::assert_snapshot!(so(&db, "log show 3"), @"");
+    let both: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-3 --json")).unwrap();
+    assert_eq!((both[0]["seq"].clone(), both[1]["seq"].clone()), (3.into(), 5.into()));
+    let (missing, _) = log(&db, "log show filesystem-9");
+    assert!(matches!(missing, Err(LogError::Nothing(_))));
+    let (missing, _) = log(&db, "log show 99");
+    assert!(missing.unwrap_err().to_string().contains("99"));
+}
+
+#[test]
+fn nothing_yet() {
+    let (_folder, db) = folder();
+    assert_eq!(so(&db, "log list --json"), "[\n]\n");
+    assert!(so(&db, "log list").contains("there is no audit log yet"));
+    assert!(matches!(log(&db, "log verify").0, Err(LogError::NoLog(_))), "no log verifies nothing");
+    log_of(&db, 1);
+    assert_eq!(so(&db, "log list --tool x"), "No record is like that.\n");
+}
+
+#[test]
+fn verify_holds_with_its_head_as_the_anchor() {
+    let (_folder, db) = folder();
+    log_of(&db, 3);
+    let anchor = head(&db).link;
+    let out = so(&db, "log verify");
+    assert!(out.contains("The chain holds: 3 records."), "{out}");
+    assert!(out.contains(&format!("Head: record 3, link\n  {anchor}\n")), "{out}");
+    assert!(out.contains("cut off at the end"), "it says what it cannot know: {out}");
+    append(&db, [read(4)]);
+    let out = so(&db, &format!("log verify --expect-head {anchor}"));
+    assert!(out.contains("The expected head is record 3"), "{out}");
+}
+
+#[test]
+fn verify_finds_tampering_in_the_file() {
+    let cases: &[(&str, &str, u64)] = &[
+        ("a body", "UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 2", 2),
+        ("a body's type", "UPDATE record SET body = 7 WHERE seq = 2", 2),
+        ("a writer", "UPDATE record SET writer = zeroblob(16) WHERE seq = 3", 3),
+        ("a link", "UPDATE record SET link = zeroblob(32) WHERE seq = 1", 1),
+        ("a record gone", "DELETE FROM record WHERE seq = 2", 2),
+        ("the beginning gone", "DELETE FROM record WHERE seq < 3", 1),
+        ("closed up", "DELETE FROM record WHERE seq = 2; UPDATE record SET seq = seq - 1 WHERE seq > 2", 2),
+        ("one more", "INSERT INTO record SELECT 6, writer, body, link FROM record WHERE seq = 5", 6),
+    ];
+    for (name, sql, at) in cases {
+        let (_folder, db) = folder();
+        log_of(&db, 5);
+        let raw = Connection::open(&db).unwrap();
+        raw.execute_batch(
+            "DROP TRIGGER record_is_not_changed; DROP TRIGGER record_is_not_removed;
+             PRAGMA ignore_check_constraints=1;",
+        )
+        .unwrap();
+        raw.execute_batch(sql).unwrap();
+        let (finding, out) = log(&db, "log verify --json");
+        assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
+        let report: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(report["broken"]["seq"], *at, "{name}: {report}");
+        assert_eq!(report["records"], *at - 1, "{name}: what is before it holds");
+        let (finding, out) = log(&db, "log verify");
+        assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
+        assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
+    }
+}
+
+#[test]
+fn verify_finds_a_cut_tail_by_its_anchor() {
+    let (_folder, db) = folder();
+    log_of(&db, 5);
+    let anchor = head(&db).link;
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
+    assert_eq!(head(&db).seq, 4, "the chain alone cannot show it");
+    let (finding, out) = log(&db, &format!("log verify --expect-head {anchor}"));
+    assert_eq!(finding.unwrap(), Finding::NotSo);
+    assert!(out.contains("THE EXPECTED HEAD IS MISSING"), "{out}");
+}
+
+/// THREATS B1, B3, B4: no foreign control or hidden character reaches the terminal, in any form of output.
+#[test]
+fn hostile_text_is_made_visible() {
+    let (_folder, db) = folder();
+    let nasty = "\u{1b}[2J\u{9b}31m\u{202e}gpj\u{200b}\u{e0041}\r\u{8}\u{7f}";
+    let mut entry = read(1);
+    entry.server = nasty.into();
+    entry.session = nasty.into();
+    entry.ticket = Some("evil-1".to_owned());
+    entry.tool = Some(nasty.to_owned());
+    entry.rule = Some(nasty.to_owned());
+    entry.arguments = Some(format!("{{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}}"));
+    append(&db, [entry.with("reason", nasty)]);
+    for line in ["log list", "log list --json", "log list --jsonl", "log show 1", "log show 1 --json", "log show evil-1"] {
+        let out = so(&db, line);
+        let bad: Vec<_> = out
+            .chars()
+            .filter(|&c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c))
+            .collect();
+        assert!(bad.is_empty(), "{line}: {bad:?} in {out:?}");
+    }
+    let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json")).unwrap();
+    assert_eq!(rows[0]["tool"], nasty, "escaped, not changed");
+    assert_eq!(rows[0]["arguments"]["\u{9b}k\u{202e}"], "\u{e0041}\u{9b}v\u{1b}");
+}
+
+/// What somebody wrote over a body is still shown, as what it is.
+#[test]
+fn an_unreadable_record_is_shown_as_such() {
+    let (_folder, db) = folder();
+    log_of(&db, 2);
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = '{\n\"x\"' WHERE seq = 1").unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json --tool read_file")).unwrap();
+    assert_eq!(rows[0], serde_json::json!({ "seq": 1, "unreadable": "{\n\"x\"" }));
+    assert!(so(&db, "log list").contains("UNREADABLE"));
+    assert!(so(&db, "log show 1").contains("UNREADABLE"));
+}

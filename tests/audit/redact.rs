@@ -1,0 +1,150 @@
+//! Redaction: what is hidden, what is kept, and what becomes of texts too long.
+
+use mcp_approve::audit::redact::{ROOM, Redactor};
+use mcp_approve::wire::digest::Digest;
+
+use crate::redactor;
+
+fn redacted(json: &str) -> String {
+    let mut out = String::new();
+    assert_eq!(redactor().redact(json, &mut out), None, "{json}");
+    out
+}
+
+/// `«…»` in the expectation stands for the mark of what is between.
+fn marked(text: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split(['«', '»']).enumerate() {
+        match at % 2 {
+            0 => out.push_str(part),
+            _ => out.push_str(&redactor().mark(part.as_bytes())),
+        }
+    }
+    out
+}
+
+#[test]
+fn secrets_are_hidden() {
+    let cases = [
+        // Under a key that says so: strings and numbers, at any depth below.
+        (r#"{"password":"hunter2"}"#, r#"{"password":"«hunter2»"}"#),
+        (r#"{"PassWord":1234}"#, r#"{"PassWord":"«1234»"}"#),
+        (r#"{"api_key":"x","apiKey":"y","X-Api-Key":"z"}"#, r#"{"api_key":"«x»","apiKey":"«y»","X-Api-Key":"«z»"}"#),
+        (r#"{"token":"t","access_token":"t"}"#, r#"{"token":"«t»","access_token":"«t»"}"#),
+        (r#"{"headers":{"Authorization":"Basic eDp5"}}"#, r#"{"headers":{"Authorization":"«Basic eDp5»"}}"#),
+        (r#"{"Cookie":["a","b"],"c":"d"}"#, r#"{"Cookie":["«a»","«b»"],"c":"d"}"#),
+        (r#"{"credentials":{"user":"u","n":[1,null,true]}}"#, r#"{"credentials":{"user":"«u»","n":["«1»",null,true]}}"#),
+        (r#"{"private_key":"a\nb"}"#, "{\"private_key\":\"«a\nb»\"}"),
+        (r#"{"pass\u0077ord":"hunter2"}"#, r#"{"pass\u0077ord":"«hunter2»"}"#),
+        (r#"[{"name":"DB_PASSWORD","value":"x"},{"name":"HOME","value":"y"}]"#,
+         r#"[{"name":"DB_PASSWORD","value":"«x»"},{"name":"HOME","value":"y"}]"#),
+        (r#"["run","--token","abc","--verbose","x"]"#, r#"["run","--token","«abc»","--verbose","x"]"#),
+        // By how they look, anywhere.
+        (r#"{"x":"AKIAIOSFODNN7EXAMPLE"}"#, r#"{"x":"«AKIAIOSFODNN7EXAMPLE»"}"#),
+        (r#"{"x":"a ghp_0123456789abcdefghij0123456789abcdef."}"#, r#"{"x":"a «ghp_0123456789abcdefghij0123456789abcdef.»"}"#),
+        (r#"["github_pat_11ABCDEFG0123456789_abc"]"#, r#"["«github_pat_11ABCDEFG0123456789_abc»"]"#),
+        (r#"["sk-proj-0123456789abcdefABCDEF"]"#, r#"["«sk-proj-0123456789abcdefABCDEF»"]"#),
+        (r#"["sk_live_0123456789abcdef","xoxb-1234567890-abc"]"#, r#"["«sk_live_0123456789abcdef»","«xoxb-1234567890-abc»"]"#),
+        (r#"["jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln end"]"#, r#"["jwt «eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln» end"]"#),
+        (r#"["Bearer abcdef123"]"#, r#"["Bearer «abcdef123»"]"#),
+        (r#"["curl -H 'Authorization: Bearer abcdef' x"]"#, r#"["curl -H 'Authorization: «Bearer abcdef»' x"]"#),
+        (r#"["postgres://bob:pw@db/x"]"#, r#"["postgres://bob:«pw»@db/x"]"#),
+        (r#"["-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest"]"#,
+         "[\"«-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----»\\nrest\"]"),
+        (r#"["-----BEGIN PRIVATE KEY-----\nMIIE"]"#, "[\"«-----BEGIN PRIVATE KEY-----\nMIIE»\"]"),
+        (r#"["PGPASSWORD=hunter2 psql"]"#, r#"["PGPASSWORD=«hunter2» psql"]"#),
+        (r#"["mysql --password hunter2 -u x"]"#, r#"["mysql --password «hunter2» -u x"]"#),
+        (r#"["https://h/?access_token=abc&x=1"]"#, r#"["https://h/?access_token=«abc»&x=1"]"#),
+        (r#"["{\"secret\": \"abc\", \"n\": 1}"]"#, r#"["{\"secret\": \"«abc»\", \"n\": 1}"]"#),
+        (r#"{"AKIAIOSFODNN7EXAMPLE":1}"#, r#"{"«AKIAIOSFODNN7EXAMPLE»":1}"#),
+        // At the top, and what is no JSON at all.
+        (r#""AKIAIOSFODNN7EXAMPLE""#, r#""«AKIAIOSFODNN7EXAMPLE»""#),
+        ("{\"a\":", "\"«{\"a\":»\""),
+    ];
+    for (given, expected) in cases {
+        assert_eq!(redacted(given), marked(expected), "{given}");
+    }
+}
+
+#[test]
+fn the_rest_is_kept_as_it_was_written() {
+    let cases = [
+        r#"{"b":1.0,"a":1e400,"n":12345678901234567890123,"z":-0}"#,
+        r#"{"$serde_json::private::Number":"1"}"#,
+        r#"{"path":"/tmp/\u00e9\/x","t":true,"n":null,"e":{},"l":[]}"#,
+        r#"{"max_tokens":500,"nextPageToken":"abc","page_token":"x","tokens":3}"#,
+        r#"{"q":"select password from users","url":"https://h:80/a@b","mail":"a@b.c"}"#,
+        r#"{"x":"sk-","y":"AKIA","z":"bearer of news","w":"$PASSWORD PASSWORD=$SECRET"}"#,
+        r#"{"lone":"\ud800","author":"me","monkey":"x","keyboard":"y"}"#,
+        r#"[[["deep"]]]"#,
+        "0.10",
+    ];
+    for given in cases {
+        assert_eq!(redacted(given), given);
+    }
+    assert_eq!(redacted(" { \"a\" : [ 1 ,\n 2 ] } "), r#"{"a":[1,2]}"#, "one line, no spaces");
+}
+
+#[test]
+fn equal_secrets_match_under_one_key_only() {
+    let mark = redactor().mark(b"hunter2");
+    assert_eq!(mark.len(), "redacted:".len() + 16);
+    assert_eq!(redacted(r#"{"pin":1234}"#), redacted("{\"pin\":\"1234\"}"), "written differently");
+    assert_ne!(Redactor::new(&[8; 32]).mark(b"hunter2"), mark);
+}
+
+/// RFC 4231, test case 2, its key filled up with zeros as HMAC does.
+#[test]
+fn the_keyed_hash_is_hmac_sha_256() {
+    let mut key = [0; 32];
+    key[..4].copy_from_slice(b"Jefe");
+    let mark = Redactor::new(&key).mark(b"what do ya want for nothing?");
+    assert_eq!(mark, "redacted:5bdcc146bf60754e");
+}
+
+#[test]
+fn what_is_too_long_is_cut_and_says_so() {
+    let kept = format!(r#"{{"content":"{}"}}"#, "x".repeat(ROOM - 20));
+    assert_eq!(redacted(&kept), kept, "it just fits");
+
+    let long = format!(r#"{{"content":"{}","path":"/a","pin":"1234"}}"#, "é".repeat(ROOM));
+    let mut out = String::new();
+    let cut = redactor().redact(&long, &mut out).unwrap();
+    assert_eq!((cut.bytes, cut.digest), (long.len(), Digest::of(long.as_bytes())));
+    let expected = format!(r#"{{"content":"{}…[32768 bytes in all]","path":"/a","pin":"«1234»"}}"#, "é".repeat(128));
+    assert_eq!(out, marked(&expected), "the structure stays");
+
+    let many = format!("[{}1]", r#"{"password":"x"},"#.repeat(ROOM));
+    let mut out = String::from("before");
+    assert!(redactor().redact(&many, &mut out).is_some());
+    assert!(out.len() < 2 * ROOM, "{}", out.len());
+    let head: String = serde_json::from_str(out.strip_prefix("before").unwrap()).unwrap();
+    assert!(head.starts_with(&marked(r#"[{"password":"«x»"},"#)), "{head}");
+}
+
+/// A secret that begins in the head and ends beyond it must not leave its beginning behind.
+#[test]
+fn a_cut_does_not_uncover_a_secret() {
+    for before in 200..260 {
+        let secret = "AKIAIOSFODNN7EXAMPLE";
+        let long = format!(r#"["{} {secret} {}"]"#, "x".repeat(before), "y".repeat(2 * ROOM));
+        let mut out = String::new();
+        redactor().redact(&long, &mut out).unwrap();
+        assert!(!out.contains("AKIAI"), "{before}: {out}");
+    }
+}
+
+/// Every text that a host can send must end as JSON, without taking for ever.
+#[test]
+fn hostile_texts_stay_json() {
+    let units = ["eyJ-", "eyJa.", "AKIA.", "bearer ", "://", "://:", "pin=$", "--token ", "-----BEGIN ", "a=", "\\u0000", "\\\\", "«", "token:'"];
+    for unit in units {
+        for count in [1, 7, 2000, 20_000] {
+            let json = format!(r#"{{"x":"{}"}}"#, unit.repeat(count));
+            let mut out = String::new();
+            redactor().redact(&json, &mut out);
+            let read: Result<serde::de::IgnoredAny, _> = serde_json::from_str(&out);
+            assert!(read.is_ok(), "{unit} × {count}: {out:.200}");
+        }
+    }
+}

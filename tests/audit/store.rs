@@ -1,0 +1,188 @@
+//! The store: what is in it once a receipt is given, and every way in which it cannot be opened or written.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use mcp_approve::audit::query;
+use mcp_approve::audit::store::{Reader, Store, StoreError};
+use rusqlite::Connection;
+
+use crate::{WRITER, folder, head, log_of, numbered, read, redactor, write};
+
+#[test]
+fn a_batch_is_numbered_in_order_and_the_next_run_goes_on() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    let receipts = store.append(&numbered((0..600).map(read)), &redactor()).unwrap();
+    let numbers: Vec<_> = receipts.iter().map(|r| (r.entry(), r.seq())).collect();
+    assert_eq!(numbers, (100..700).zip(1..=600).collect::<Vec<_>>());
+    assert_eq!(store.append(&[], &redactor()), Ok(vec![]));
+    drop(store);
+
+    let mut store = Store::open(&db, [1; 16]).unwrap();
+    let receipts = store.append(&numbered([write(1)]), &redactor()).unwrap();
+    assert_eq!((receipts[0].entry(), receipts[0].seq()), (100, 601));
+    assert_eq!(head(&db).seq, 601);
+}
+
+#[test]
+fn only_what_is_not_durable_needs_a_sync() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered([write(1)]), &redactor()).unwrap();
+    assert!(!store.needs_sync(), "a durable entry is synced with its commit");
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    assert!(store.needs_sync());
+    store.sync().unwrap();
+    assert!(!store.needs_sync());
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    store.append(&numbered([read(2), write(2)]), &redactor()).unwrap();
+    assert!(!store.needs_sync(), "a sync covers all that was written before");
+}
+
+#[test]
+fn a_checkpoint_empties_the_backlog_and_loses_nothing() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered((0..100).map(read)), &redactor()).unwrap();
+    assert!(store.backlog() > 0);
+    store.checkpoint().unwrap();
+    assert_eq!(store.backlog(), 0);
+    store.append(&numbered([read(100)]), &redactor()).unwrap();
+    assert_eq!(head(&db).seq, 101);
+}
+
+#[test]
+fn files_are_the_users_alone() {
+    let (folder, db) = folder();
+    let db = folder.path().join("new/state").join(db.file_name().unwrap());
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(db.parent().unwrap()), 0o700);
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm", "audit.lock"] {
+        assert_eq!(mode(&db.with_file_name(name)), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn the_database_itself_refuses_to_change_or_remove() {
+    let (_folder, db) = folder();
+    log_of(&db, 3);
+    let raw = Connection::open(&db).unwrap();
+    for sql in [
+        "UPDATE record SET body = 'x'",
+        "DELETE FROM record WHERE seq = 3",
+        "INSERT OR REPLACE INTO record SELECT 2, writer, 'x', link FROM record WHERE seq = 1",
+    ] {
+        let refused = raw.execute(sql, []).unwrap_err().to_string();
+        assert!(refused.contains("the audit log has no"), "{sql}: {refused}");
+    }
+    assert_eq!(head(&db).seq, 3);
+}
+
+#[test]
+fn what_is_no_log_is_refused_with_its_reason() {
+    type Make = fn(&Path);
+    type Is = fn(&StoreError) -> bool;
+    let cases: &[(&str, Make, Is)] = &[
+        (
+            "another file",
+            |db| std::fs::write(db, "not a database, but long enough to be asked".repeat(99)).unwrap(),
+            |e| matches!(e, StoreError::NotALog { .. }),
+        ),
+        (
+            "another program's database",
+            |db| Connection::open(db).unwrap().execute_batch("CREATE TABLE t (x)").unwrap(),
+            |e| matches!(e, StoreError::NotALog { .. }),
+        ),
+        (
+            "a newer log",
+            |db| {
+                log_of(db, 1);
+                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=2").unwrap();
+            },
+            |e| matches!(e, StoreError::Version { found: 2, .. }),
+        ),
+        (
+            "a folder",
+            |db| std::fs::create_dir(db).unwrap(),
+            |e| matches!(e, StoreError::ReadOnly { .. }),
+        ),
+        (
+            "a last record without a link",
+            |db| {
+                log_of(db, 1);
+                Connection::open(db)
+                    .unwrap()
+                    .execute_batch("DROP TRIGGER record_is_not_changed; PRAGMA ignore_check_constraints=1; UPDATE record SET link = x'00'")
+                    .unwrap();
+            },
+            |e| matches!(e, StoreError::Damaged { .. }),
+        ),
+    ];
+    for (name, make, is) in cases {
+        let (_folder, db) = folder();
+        make(&db);
+        let error = Store::open(&db, WRITER)
+            .and_then(|mut store| store.append(&numbered([read(1)]), &redactor()))
+            .expect_err(name);
+        assert!(is(&error), "{name}: {error:?}");
+        assert!(error.to_string().contains(db.to_str().unwrap()), "{name}: {error}");
+        assert!(!error.hint().is_empty());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_told() {
+    let (folder, _) = folder();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = Store::open(&file.join("audit.db"), WRITER).unwrap_err();
+    assert!(error.to_string().contains("file"), "{error}");
+}
+
+/// Records in a file that no longer has its name would be found by nobody.
+#[test]
+fn a_log_that_was_removed_is_begun_anew() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered((0..3).map(read)), &redactor()).unwrap();
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        std::fs::remove_file(db.with_file_name(name)).unwrap();
+    }
+    let receipts = store.append(&numbered([read(4)]), &redactor()).unwrap();
+    assert_eq!(receipts[0].seq(), 1);
+    assert_eq!(head(&db).seq, 1);
+}
+
+/// Another program may hold SQLite's own lock: nothing is recorded, no receipt is given, and later it works again.
+#[test]
+fn a_commit_that_fails_gives_no_receipt_and_the_next_one_works() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("CREATE TEMP TABLE t (x); BEGIN IMMEDIATE").unwrap();
+    let error = store.append(&numbered([read(2)]), &redactor()).unwrap_err();
+    assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
+    raw.execute_batch("ROLLBACK").unwrap();
+    let receipts = store.append(&numbered([read(3)]), &redactor()).unwrap();
+    assert_eq!(receipts[0].seq(), 2);
+    assert_eq!(head(&db).seq, 2);
+}
+
+#[test]
+fn a_reader_sees_what_is_committed_while_a_writer_goes_on() {
+    let (_folder, db) = folder();
+    assert!(Reader::open(&db).unwrap().is_none(), "no log yet");
+    let mut store = Store::open(&db, WRITER).unwrap();
+    let reader = Reader::open(&db).unwrap().unwrap();
+    for n in 1..=5 {
+        let receipts = store.append(&numbered([read(n)]), &redactor()).unwrap();
+        let found = query::at(&reader, receipts[0].seq()).unwrap().unwrap();
+        assert_eq!(found.fields().unwrap().ticket, Some(format!("filesystem-{n}")));
+    }
+    assert_eq!(query::at(&reader, 6), Ok(None));
+    assert_eq!(query::at(&reader, u64::MAX), Ok(None));
+}
