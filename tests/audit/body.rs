@@ -30,7 +30,12 @@ fn a_full_decision() {
 
 #[test]
 fn a_bare_fact_writes_every_field() {
-    let entry = Entry::new(NOON + 999, Kind::ServerStart, &Arc::from("fs\u{1b}"), &Arc::from("s1"));
+    let entry = Entry::new(
+        NOON + 999,
+        Kind::ServerStart,
+        &Arc::from("fs\u{1b}"),
+        &Arc::from("s1"),
+    );
     insta::assert_snapshot!(body(&entry), @r#"{"time":"2026-11-21T10:00:00.999Z","kind":"server-start","server":"fs\u001b","session":"s1","ticket":null,"tool":null,"badge":null,"identity":null,"ruling":null,"verdict":null,"by":null,"rule":null,"digest":null,"latency_ms":null,"arguments":null,"cut":null,"assurance":"L0","policy":null,"detail":{}}"#);
 }
 
@@ -50,6 +55,9 @@ fn times_are_utc_with_milliseconds() {
         let mut out = String::new();
         let entry = Entry::new(millis, Kind::Host, &Arc::from("s"), &Arc::from("s"));
         writer.write(&entry, &redactor(), &mut out);
-        assert!(out.starts_with(&format!("{{\"time\":\"{expected}\"")), "{millis}: {out}");
+        assert!(
+            out.starts_with(&format!("{{\"time\":\"{expected}\"")),
+            "{millis}: {out}"
+        );
     }
 }

@@ -25,6 +25,9 @@ const WIDEST: [usize; 8] = [20, 24, 14, 24, 28, 7, 36, 60];
 
 /// One JSON array, a record a line.
 pub(super) fn json_array(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
+    if found.is_empty() {
+        return writeln!(out, "[]");
+    }
     write!(out, "[")?;
     for (at, row) in found.iter().enumerate() {
         let comma = if at == 0 { "\n" } else { ",\n" };
