@@ -119,9 +119,11 @@ impl Store {
         &mut self,
         act: impl FnOnce(&mut Open) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut open = match self.open.take() {
-            Some(open) if open.is_in_place() => open,
-            _ => Open::new(&self.path)?,
+        // Closed before it is opened again: within one process SQLite shares its memory between both.
+        let kept = self.open.take().filter(Open::is_in_place);
+        let mut open = match kept {
+            Some(open) => open,
+            None => Open::new(&self.path)?,
         };
         let done = act(&mut open)?;
         self.open = Some(open);

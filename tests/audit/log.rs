@@ -324,9 +324,7 @@ fn hostile_text_is_made_visible() {
     entry.ticket = Some("evil-1".to_owned());
     entry.tool = Some(nasty.to_owned());
     entry.rule = Some(nasty.to_owned());
-    entry.arguments = Some(format!(
-        "{{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}}"
-    ));
+    entry.arguments = Some("{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}".to_owned());
     append(&db, [entry.with("reason", nasty)]);
     for line in [
         "log list",

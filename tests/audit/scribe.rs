@@ -14,7 +14,7 @@ fn scribe(db: &Path) -> (Scribe, Receiver<Vec<Ack>>) {
     let (acks, told) = channel();
     let key = db.with_file_name("redaction.key");
     let scribe = Scribe::start(db.to_path_buf(), key, move |batch| {
-        acks.send(batch).unwrap()
+        acks.send(batch).unwrap();
     });
     (scribe, told)
 }

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use mcp_approve::audit::query;
 use mcp_approve::audit::store::{Reader, Store, StoreError};
@@ -105,7 +107,7 @@ fn what_is_no_log_is_refused_with_its_reason() {
             "another file",
             |db| {
                 std::fs::write(db, "not a database, but long enough to be asked".repeat(99))
-                    .unwrap()
+                    .unwrap();
             },
             |e| matches!(e, StoreError::NotALog { .. }),
         ),
@@ -115,7 +117,7 @@ fn what_is_no_log_is_refused_with_its_reason() {
                 Connection::open(db)
                     .unwrap()
                     .execute_batch("CREATE TABLE t (x)")
-                    .unwrap()
+                    .unwrap();
             },
             |e| matches!(e, StoreError::NotALog { .. }),
         ),
@@ -173,17 +175,51 @@ fn a_folder_that_cannot_be_made_is_told() {
 
 /// Records in a file that no longer has its name would be found by nobody.
 #[test]
-fn a_log_that_was_removed_is_begun_anew() {
+fn what_is_recorded_is_found_under_the_logs_name_whatever_was_removed() {
+    let cases: &[&[&str]] = &[
+        &["audit.db", "audit.db-wal", "audit.db-shm"],
+        &["audit.db-wal", "audit.db-shm"],
+        &["audit.db"],
+        &["audit.lock"],
+    ];
+    for removed in cases {
+        let (_folder, db) = folder();
+        let mut store = Store::open(&db, WRITER).unwrap();
+        store
+            .append(&numbered((0..3).map(read)), &redactor())
+            .unwrap();
+        for name in *removed {
+            std::fs::remove_file(db.with_file_name(name)).unwrap();
+        }
+        // A log that lost a part may be refused, but a receipt is a promise.
+        match store.append(&numbered([read(4)]), &redactor()) {
+            Ok(receipts) => assert_eq!(head(&db).seq, receipts[0].seq(), "{removed:?}"),
+            Err(error) => assert!(
+                matches!(error, StoreError::Damaged { .. }),
+                "{removed:?}: {error:?}"
+            ),
+        }
+    }
+}
+
+/// The lock file is what makes writers take turns.
+#[test]
+fn a_writer_waits_for_the_lock() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
-    store
-        .append(&numbered((0..3).map(read)), &redactor())
-        .unwrap();
-    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
-        std::fs::remove_file(db.with_file_name(name)).unwrap();
-    }
-    let receipts = store.append(&numbered([read(4)]), &redactor()).unwrap();
-    assert_eq!(receipts[0].seq(), 1);
+    let lock = std::fs::File::open(db.with_file_name("audit.lock")).unwrap();
+    lock.lock().unwrap();
+    let released = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            store.append(&numbered([read(1)]), &redactor()).unwrap();
+            assert!(released.load(Ordering::SeqCst));
+        });
+        // However long this is, a writer that waits cannot be done before the end of it.
+        std::thread::sleep(Duration::from_millis(50));
+        released.store(true, Ordering::SeqCst);
+        lock.unlock().unwrap();
+    });
     assert_eq!(head(&db).seq, 1);
 }
 
