@@ -61,3 +61,13 @@ fn times_are_utc_with_milliseconds() {
         );
     }
 }
+
+#[test]
+fn a_name_of_megabytes_is_cut_and_says_so() {
+    let mut entry = write(1);
+    entry.tool = Some("é".repeat(1 << 20));
+    let body = body(&entry);
+    let expected = format!("\"tool\":\"{}…[2097152 bytes in all]\"", "é".repeat(512));
+    assert!(body.contains(&expected), "{body:.3000}");
+    assert!(body.len() < 2000);
+}
