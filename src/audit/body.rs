@@ -10,6 +10,9 @@ use super::redact::{Redactor, push_string};
 /// How much a record can be relied on (THREATS.md, section E): what stops mistakes, not an agent with a shell.
 pub const ASSURANCE: &str = "L0";
 
+/// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
+const LONGEST: usize = 1024;
+
 /// Writes bodies, and remembers the last second it formatted.
 #[derive(Clone, Debug, Default)]
 pub struct BodyWriter {
@@ -106,6 +109,10 @@ impl BodyWriter {
 fn text(out: &mut String, name: &str, value: Option<&str>) {
     field(out, name);
     match value {
+        Some(value) if value.len() > LONGEST => {
+            let head = &value[..value.floor_char_boundary(LONGEST)];
+            push_string(out, &format!("{head}…[{} bytes in all]", value.len()));
+        }
         Some(value) => push_string(out, value),
         None => out.push_str("null"),
     }

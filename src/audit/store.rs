@@ -102,10 +102,15 @@ impl Store {
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
-    fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut open = match self.open.take() {
-            Some(open) if open.is_in_place() => open,
-            _ => Open::new(&self.path)?,
+    fn with<T>(
+        &mut self,
+        act: impl FnOnce(&mut Open) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Closed before it is opened again: within one process SQLite shares its memory between both.
+        let kept = self.open.take().filter(Open::is_in_place);
+        let mut open = match kept {
+            Some(open) => open,
+            None => Open::new(&self.path)?,
         };
         let done = act(&mut open)?;
         self.open = Some(open);
