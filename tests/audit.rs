@@ -51,12 +51,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 
 /// An auto-approved read: not durable.
 fn read(n: i64) -> Entry {
-    let mut entry = Entry::new(
-        NOON + n,
-        Kind::Decision,
-        &Arc::from("filesystem"),
-        &Arc::from("s1"),
-    );
+    let mut entry = Entry::new(NOON + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("s1"));
     entry.ticket = Some(format!("filesystem-{n}"));
     entry.tool = Some("read_file".to_owned());
     entry.badge = Some(Mutability::Pure);
@@ -85,9 +80,7 @@ fn numbered(entries: impl IntoIterator<Item = Entry>) -> Vec<(u64, Entry)> {
 /// A log with `n` reads.
 fn log_of(db: &Path, n: i64) {
     let mut store = Store::open(db, WRITER).unwrap();
-    store
-        .append(&numbered((1..=n).map(read)), &redactor())
-        .unwrap();
+    store.append(&numbered((1..=n).map(read)), &redactor()).unwrap();
 }
 
 /// The head of a chain that must hold.

@@ -94,11 +94,9 @@ pub fn is_secret_key(key: &str) -> bool {
     };
     (0..length).any(begins)
         || WHOLE_KEY.iter().any(|whole| name == whole.as_bytes())
-        || name.strip_suffix(b"token").is_some_and(|of_what| {
-            !PLACE_TOKEN
-                .iter()
-                .any(|place| of_what.ends_with(place.as_bytes()))
-        })
+        || name
+            .strip_suffix(b"token")
+            .is_some_and(|of_what| !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place.as_bytes())))
 }
 
 /// The secret of a command-line flag stands in the next argument: `--password`, `-token`.
@@ -138,10 +136,7 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 /// A token told by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     // First, because nearly every word of every call ends here.
-    if !matches!(
-        bytes[at],
-        b'A' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y'
-    ) {
+    if !matches!(bytes[at], b'A' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y') {
         return None;
     }
     let rest = &bytes[at..];

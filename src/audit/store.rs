@@ -102,10 +102,7 @@ impl Store {
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
-    fn with<T>(
-        &mut self,
-        act: impl FnOnce(&mut Open) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+    fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let kept = self.open.take().filter(Open::is_in_place);
         let mut open = match kept {

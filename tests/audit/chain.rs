@@ -13,12 +13,7 @@ struct Record {
 }
 
 fn rows(records: &[Record]) -> impl Iterator<Item = Row<'_>> {
-    records.iter().map(|r| Row {
-        seq: r.seq,
-        writer: &r.writer,
-        body: &r.body,
-        link: &r.link,
-    })
+    records.iter().map(|r| Row { seq: r.seq, writer: &r.writer, body: &r.body, link: &r.link })
 }
 
 fn sealed(bodies: &[Vec<u8>]) -> Vec<Record> {
@@ -61,47 +56,13 @@ fn an_untouched_chain_holds() {
 fn a_break_says_what_and_where() {
     let whole = sealed(&[b"a".to_vec(), b"b".to_vec(), b"c".to_vec()]);
     let cases: &[(&str, fn(&mut Vec<Record>), Break)] = &[
-        (
-            "a body changed",
-            |r| r[1].body[0] ^= 1,
-            Break::Changed { seq: 2 },
-        ),
-        (
-            "a writer changed",
-            |r| r[1].writer[3] ^= 1,
-            Break::Changed { seq: 2 },
-        ),
-        (
-            "a link changed",
-            |r| r[0].link[31] ^= 128,
-            Break::Changed { seq: 1 },
-        ),
-        (
-            "a writer cut",
-            |r| r[2].writer.truncate(15),
-            Break::Malformed { seq: 3 },
-        ),
-        (
-            "a link gone",
-            |r| r[2].link.clear(),
-            Break::Malformed { seq: 3 },
-        ),
-        (
-            "a record gone",
-            |r| drop(r.remove(1)),
-            Break::Missing {
-                expected: 2,
-                found: 3,
-            },
-        ),
-        (
-            "the first gone",
-            |r| drop(r.remove(0)),
-            Break::Missing {
-                expected: 1,
-                found: 2,
-            },
-        ),
+        ("a body changed", |r| r[1].body[0] ^= 1, Break::Changed { seq: 2 }),
+        ("a writer changed", |r| r[1].writer[3] ^= 1, Break::Changed { seq: 2 }),
+        ("a link changed", |r| r[0].link[31] ^= 128, Break::Changed { seq: 1 }),
+        ("a writer cut", |r| r[2].writer.truncate(15), Break::Malformed { seq: 3 }),
+        ("a link gone", |r| r[2].link.clear(), Break::Malformed { seq: 3 }),
+        ("a record gone", |r| drop(r.remove(1)), Break::Missing { expected: 2, found: 3 }),
+        ("the first gone", |r| drop(r.remove(0)), Break::Missing { expected: 1, found: 2 }),
         (
             "a record gone, the rest renumbered",
             |r| {
@@ -119,24 +80,14 @@ fn a_break_says_what_and_where() {
             },
             Break::Changed { seq: 1 },
         ),
-        (
-            "a number below one",
-            |r| r[0].seq = -1,
-            Break::Missing {
-                expected: 1,
-                found: -1,
-            },
-        ),
+        ("a number below one", |r| r[0].seq = -1, Break::Missing { expected: 1, found: -1 }),
         (
             "a record twice",
             |r| {
                 let again = r[1].clone();
                 r.insert(1, again);
             },
-            Break::Missing {
-                expected: 3,
-                found: 2,
-            },
+            Break::Missing { expected: 3, found: 2 },
         ),
     ];
     for (name, tamper, expected) in cases {
@@ -149,40 +100,18 @@ fn a_break_says_what_and_where() {
 /// What an attacker does who can write to the file but does not compute links.
 #[derive(Clone, Debug)]
 enum Tamper {
-    Flip {
-        row: usize,
-        field: usize,
-        bit: usize,
-    },
-    Delete {
-        row: usize,
-        renumber: bool,
-    },
-    Swap {
-        one: usize,
-        other: usize,
-        places: bool,
-    },
-    Insert {
-        row: usize,
-        from: usize,
-    },
+    Flip { row: usize, field: usize, bit: usize },
+    Delete { row: usize, renumber: bool },
+    Swap { one: usize, other: usize, places: bool },
+    Insert { row: usize, from: usize },
 }
 
 fn tamper() -> impl Strategy<Value = Tamper> {
     let n = 0..64usize;
     prop_oneof![
-        (n.clone(), 0..3usize, 0..4096usize).prop_map(|(row, field, bit)| Tamper::Flip {
-            row,
-            field,
-            bit
-        }),
+        (n.clone(), 0..3usize, 0..4096usize).prop_map(|(row, field, bit)| Tamper::Flip { row, field, bit }),
         (n.clone(), any::<bool>()).prop_map(|(row, renumber)| Tamper::Delete { row, renumber }),
-        (n.clone(), n.clone(), any::<bool>()).prop_map(|(one, other, places)| Tamper::Swap {
-            one,
-            other,
-            places
-        }),
+        (n.clone(), n.clone(), any::<bool>()).prop_map(|(one, other, places)| Tamper::Swap { one, other, places }),
         (n.clone(), n).prop_map(|(row, from)| Tamper::Insert { row, from }),
     ]
 }

@@ -33,11 +33,7 @@ fn so(db: &Path, line: &str) -> String {
 
 fn seqs(db: &Path, line: &str) -> Vec<u64> {
     let out = so(db, &format!("{line} --jsonl"));
-    let seq = |line: &str| {
-        serde_json::from_str::<Value>(line).unwrap()["seq"]
-            .as_u64()
-            .unwrap()
-    };
+    let seq = |line: &str| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap();
     out.lines().map(seq).collect()
 }
 
@@ -48,12 +44,7 @@ fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
 
 /// Four records: two reads, an operator's write, and a server that ended half an hour later.
 fn mixed(db: &Path) {
-    let mut ended = Entry::new(
-        NOON + 1_800_000,
-        Kind::ServerEnd,
-        &"git#2".into(),
-        &"s2".into(),
-    );
+    let mut ended = Entry::new(NOON + 1_800_000, Kind::ServerEnd, &"git#2".into(), &"s2".into());
     ended = ended.with("status", 0);
     append(db, [read(1), read(2), write(3), ended]);
 }
@@ -94,9 +85,7 @@ fn wrong_filters_are_refused_with_what_is_right() {
         ("log list --json --jsonl", "cannot be used with"),
         ("log verify --expect-head 12", "64 hex"),
     ] {
-        let Err(error) = Line::try_parse_from(line.split(' ')) else {
-            panic!("{line}")
-        };
+        let Err(error) = Line::try_parse_from(line.split(' ')) else { panic!("{line}") };
         assert!(error.to_string().contains(told), "{line}: {error}");
     }
 }
@@ -113,11 +102,7 @@ fn moments_are_understood() {
         ("2026-11-21T10:00:00Z", NOON),
         ("2026-11-21T11:00:00+01:00", NOON),
     ] {
-        assert_eq!(
-            text.parse::<Since>().unwrap().moment(NOON),
-            moment,
-            "{text}"
-        );
+        assert_eq!(text.parse::<Since>().unwrap().moment(NOON), moment, "{text}");
     }
     for text in ["", "d", "-1d", "1.5h", "2026-11-21"] {
         assert!(text.parse::<Since>().is_err(), "{text}");
@@ -195,10 +180,7 @@ fn one_record_and_all_of_a_ticket() {
                  }
     "#);
     let both: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-3 --json")).unwrap();
-    assert_eq!(
-        (both[0]["seq"].clone(), both[1]["seq"].clone()),
-        (3.into(), 5.into())
-    );
+    assert_eq!((both[0]["seq"].clone(), both[1]["seq"].clone()), (3.into(), 5.into()));
     let (missing, _) = log(&db, "log show filesystem-9");
     assert!(matches!(missing, Err(LogError::Nothing(_))));
     let (missing, _) = log(&db, "log show 99");
@@ -210,10 +192,7 @@ fn nothing_yet() {
     let (_folder, db) = folder();
     assert_eq!(so(&db, "log list --json"), "[]\n");
     assert!(so(&db, "log list").contains("there is no audit log yet"));
-    assert!(
-        matches!(log(&db, "log verify").0, Err(LogError::NoLog(_))),
-        "no log verifies nothing"
-    );
+    assert!(matches!(log(&db, "log verify").0, Err(LogError::NoLog(_))), "no log verifies nothing");
     log_of(&db, 1);
     assert_eq!(so(&db, "log list --tool x"), "No record is like that.\n");
 }
@@ -225,14 +204,8 @@ fn verify_holds_with_its_head_as_the_anchor() {
     let anchor = head(&db).link;
     let out = so(&db, "log verify");
     assert!(out.contains("The chain holds: 3 records."), "{out}");
-    assert!(
-        out.contains(&format!("Head: record 3, link\n  {anchor}\n")),
-        "{out}"
-    );
-    assert!(
-        out.contains("cut off at the end"),
-        "it says what it cannot know: {out}"
-    );
+    assert!(out.contains(&format!("Head: record 3, link\n  {anchor}\n")), "{out}");
+    assert!(out.contains("cut off at the end"), "it says what it cannot know: {out}");
     append(&db, [read(4)]);
     let out = so(&db, &format!("log verify --expect-head {anchor}"));
     assert!(out.contains("The expected head is record 3"), "{out}");
@@ -241,38 +214,14 @@ fn verify_holds_with_its_head_as_the_anchor() {
 #[test]
 fn verify_finds_tampering_in_the_file() {
     let cases: &[(&str, &str, u64)] = &[
-        (
-            "a body",
-            "UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 2",
-            2,
-        ),
-        (
-            "a body's type",
-            "UPDATE record SET body = 7 WHERE seq = 2",
-            2,
-        ),
-        (
-            "a writer",
-            "UPDATE record SET writer = zeroblob(16) WHERE seq = 3",
-            3,
-        ),
-        (
-            "a link",
-            "UPDATE record SET link = zeroblob(32) WHERE seq = 1",
-            1,
-        ),
+        ("a body", "UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 2", 2),
+        ("a body's type", "UPDATE record SET body = 7 WHERE seq = 2", 2),
+        ("a writer", "UPDATE record SET writer = zeroblob(16) WHERE seq = 3", 3),
+        ("a link", "UPDATE record SET link = zeroblob(32) WHERE seq = 1", 1),
         ("a record gone", "DELETE FROM record WHERE seq = 2", 2),
         ("the beginning gone", "DELETE FROM record WHERE seq < 3", 1),
-        (
-            "closed up",
-            "DELETE FROM record WHERE seq = 2; UPDATE record SET seq = seq - 1 WHERE seq > 2",
-            2,
-        ),
-        (
-            "one more",
-            "INSERT INTO record SELECT 6, writer, body, link FROM record WHERE seq = 5",
-            6,
-        ),
+        ("closed up", "DELETE FROM record WHERE seq = 2; UPDATE record SET seq = seq - 1 WHERE seq > 2", 2),
+        ("one more", "INSERT INTO record SELECT 6, writer, body, link FROM record WHERE seq = 5", 6),
     ];
     for (name, sql, at) in cases {
         let (_folder, db) = folder();
@@ -288,11 +237,7 @@ fn verify_finds_tampering_in_the_file() {
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         let report: Value = serde_json::from_str(&out).unwrap();
         assert_eq!(report["broken"]["seq"], *at, "{name}: {report}");
-        assert_eq!(
-            report["records"],
-            *at - 1,
-            "{name}: what is before it holds"
-        );
+        assert_eq!(report["records"], *at - 1, "{name}: what is before it holds");
         let (finding, out) = log(&db, "log verify");
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
@@ -305,8 +250,7 @@ fn verify_finds_a_cut_tail_by_its_anchor() {
     log_of(&db, 5);
     let anchor = head(&db).link;
     let raw = Connection::open(&db).unwrap();
-    raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5")
-        .unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
     assert_eq!(head(&db).seq, 4, "the chain alone cannot show it");
     let (finding, out) = log(&db, &format!("log verify --expect-head {anchor}"));
     assert_eq!(finding.unwrap(), Finding::NotSo);
@@ -326,27 +270,17 @@ fn hostile_text_is_made_visible() {
     entry.rule = Some(nasty.to_owned());
     entry.arguments = Some("{\"\u{9b}k\u{202e}\":\"\u{e0041}\u{9b}v\\u001b\"}".to_owned());
     append(&db, [entry.with("reason", nasty)]);
-    for line in [
-        "log list",
-        "log list --json",
-        "log list --jsonl",
-        "log show 1",
-        "log show 1 --json",
-        "log show evil-1",
-    ] {
+    for line in
+        ["log list", "log list --json", "log list --jsonl", "log show 1", "log show 1 --json", "log show evil-1"]
+    {
         let out = so(&db, line);
-        let bad: Vec<_> = out
-            .chars()
-            .filter(|&c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c))
-            .collect();
+        let bad: Vec<_> =
+            out.chars().filter(|&c| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{e0041}".contains(c)).collect();
         assert!(bad.is_empty(), "{line}: {bad:?} in {out:?}");
     }
     let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json")).unwrap();
     assert_eq!(rows[0]["tool"], nasty, "escaped, not changed");
-    assert_eq!(
-        rows[0]["arguments"]["\u{9b}k\u{202e}"],
-        "\u{e0041}\u{9b}v\u{1b}"
-    );
+    assert_eq!(rows[0]["arguments"]["\u{9b}k\u{202e}"], "\u{e0041}\u{9b}v\u{1b}");
 }
 
 /// What somebody wrote over a body is still shown, as what it is.
@@ -355,16 +289,9 @@ fn an_unreadable_record_is_shown_as_such() {
     let (_folder, db) = folder();
     log_of(&db, 2);
     let raw = Connection::open(&db).unwrap();
-    raw.execute_batch(
-        "DROP TRIGGER record_is_not_changed; UPDATE record SET body = '{\n\"x\"' WHERE seq = 1",
-    )
-    .unwrap();
-    let rows: Vec<Value> =
-        serde_json::from_str(&so(&db, "log list --json --tool read_file")).unwrap();
-    assert_eq!(
-        rows[0],
-        serde_json::json!({ "seq": 1, "unreadable": "{\n\"x\"" })
-    );
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = '{\n\"x\"' WHERE seq = 1").unwrap();
+    let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json --tool read_file")).unwrap();
+    assert_eq!(rows[0], serde_json::json!({ "seq": 1, "unreadable": "{\n\"x\"" }));
     assert!(so(&db, "log list").contains("UNREADABLE"));
     assert!(so(&db, "log show 1").contains("UNREADABLE"));
 }

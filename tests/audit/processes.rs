@@ -42,12 +42,7 @@ fn spawn(role: &str, db: &Path) -> Child {
 fn command(role: &str, db: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args([
-            "processes::child",
-            "--exact",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+        .args(["processes::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(LOG, db)
         .stdout(Stdio::piped());
@@ -59,9 +54,7 @@ fn endless(db: &Path) {
     let mut store = Store::open(db, [2; 16]).unwrap();
     for n in 0.. {
         let entry = if n % 3 == 0 { write(n) } else { read(n) };
-        let receipts = store
-            .append(&numbered([entry, read(n)]), &redactor())
-            .unwrap();
+        let receipts = store.append(&numbered([entry, read(n)]), &redactor()).unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "seq {}", receipts[1].seq()).unwrap();
         out.flush().unwrap();
@@ -74,11 +67,8 @@ fn a_kill_in_the_middle_leaves_a_log_that_verifies_with_every_receipt() {
     let mut least = 0;
     for round in 1..=6_u64 {
         let mut child = spawn("endless", &db);
-        let mut lines = BufReader::new(child.stdout.take().unwrap())
-            .lines()
-            .map(Result::unwrap);
-        let mut seen =
-            || lines.find_map(|line| line.strip_prefix("seq ").map(|n| n.parse::<u64>().unwrap()));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut seen = || lines.find_map(|line| line.strip_prefix("seq ").map(|n| n.parse::<u64>().unwrap()));
         for _ in 0..round * 7 {
             least = seen().unwrap();
         }
@@ -88,15 +78,8 @@ fn a_kill_in_the_middle_leaves_a_log_that_verifies_with_every_receipt() {
             least = seq;
         }
         let head = head(&db);
-        assert!(
-            head.seq >= least,
-            "round {round}: {} records, receipt {least}",
-            head.seq
-        );
-        assert!(
-            head.seq <= least + 2,
-            "at most one commit had no receipt yet"
-        );
+        assert!(head.seq >= least, "round {round}: {} records, receipt {least}", head.seq);
+        assert!(head.seq <= least + 2, "at most one commit had no receipt yet");
     }
 }
 
@@ -114,11 +97,7 @@ fn two_processes_with_two_threads_each_lose_nothing() {
     let children = [spawn("two-threads", &db), spawn("two-threads", &db)];
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stdout)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
     assert_eq!(head(&db).seq, 8000);
 }
@@ -127,10 +106,7 @@ fn two_processes_with_two_threads_each_lose_nothing() {
 fn size_limit(db: &Path) {
     let mut store = Store::open(db, [3; 16]).unwrap();
     let limit = |bytes| {
-        let limit = Rlimit {
-            current: Some(bytes),
-            maximum: None,
-        };
+        let limit = Rlimit { current: Some(bytes), maximum: None };
         setrlimit(Resource::Fsize, limit).unwrap();
     };
     limit(256 * 1024);
@@ -143,11 +119,7 @@ fn size_limit(db: &Path) {
     };
     assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
     assert!(recorded > 10);
-    assert_eq!(
-        head(db).seq,
-        recorded,
-        "the log holds every receipt and no more"
-    );
+    assert_eq!(head(db).seq, recorded, "the log holds every receipt and no more");
     limit(1 << 30);
     let receipts = store.append(&numbered([read(1)]), &redactor()).unwrap();
     assert_eq!(receipts[0].seq(), recorded + 1);
@@ -157,11 +129,7 @@ fn size_limit(db: &Path) {
 fn a_full_disk_fails_without_a_receipt_and_recovers() {
     let (_folder, db) = folder();
     let output = spawn("size-limit", &db).wait_with_output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     head(&db);
 }
 
@@ -174,8 +142,7 @@ fn no_permission(db: &Path) {
 #[test]
 fn a_folder_without_permission_is_told() {
     let (folder, db) = folder();
-    let mode =
-        |bits| std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(bits)).unwrap();
+    let mode = |bits| std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(bits)).unwrap();
     mode(0o555);
     let mut command = command("no-permission", &db);
     if rustix::process::getuid().is_root() {
@@ -185,11 +152,7 @@ fn a_folder_without_permission_is_told() {
     match command.spawn() {
         Ok(child) => {
             let output = child.wait_with_output().unwrap();
-            assert!(
-                output.status.success(),
-                "{}",
-                String::from_utf8_lossy(&output.stdout)
-            );
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         }
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
     }

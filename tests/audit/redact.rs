@@ -29,56 +29,29 @@ fn secrets_are_hidden() {
         // Under a key that says so: strings and numbers, at any depth below.
         (r#"{"password":"hunter2"}"#, r#"{"password":"«hunter2»"}"#),
         (r#"{"PassWord":1234}"#, r#"{"PassWord":"«1234»"}"#),
-        (
-            r#"{"api_key":"x","apiKey":"y","X-Api-Key":"z"}"#,
-            r#"{"api_key":"«x»","apiKey":"«y»","X-Api-Key":"«z»"}"#,
-        ),
-        (
-            r#"{"token":"t","access_token":"t"}"#,
-            r#"{"token":"«t»","access_token":"«t»"}"#,
-        ),
-        (
-            r#"{"headers":{"Authorization":"Basic eDp5"}}"#,
-            r#"{"headers":{"Authorization":"«Basic eDp5»"}}"#,
-        ),
-        (
-            r#"{"Cookie":["a","b"],"c":"d"}"#,
-            r#"{"Cookie":["«a»","«b»"],"c":"d"}"#,
-        ),
+        (r#"{"api_key":"x","apiKey":"y","X-Api-Key":"z"}"#, r#"{"api_key":"«x»","apiKey":"«y»","X-Api-Key":"«z»"}"#),
+        (r#"{"token":"t","access_token":"t"}"#, r#"{"token":"«t»","access_token":"«t»"}"#),
+        (r#"{"headers":{"Authorization":"Basic eDp5"}}"#, r#"{"headers":{"Authorization":"«Basic eDp5»"}}"#),
+        (r#"{"Cookie":["a","b"],"c":"d"}"#, r#"{"Cookie":["«a»","«b»"],"c":"d"}"#),
         (
             r#"{"credentials":{"user":"u","n":[1,null,true]}}"#,
             r#"{"credentials":{"user":"«u»","n":["«1»",null,true]}}"#,
         ),
         (r#"{"private_key":"a\nb"}"#, "{\"private_key\":\"«a\nb»\"}"),
-        (
-            r#"{"pass\u0077ord":"hunter2"}"#,
-            r#"{"pass\u0077ord":"«hunter2»"}"#,
-        ),
+        (r#"{"pass\u0077ord":"hunter2"}"#, r#"{"pass\u0077ord":"«hunter2»"}"#),
         (
             r#"[{"name":"DB_PASSWORD","value":"x"},{"name":"HOME","value":"y"}]"#,
             r#"[{"name":"DB_PASSWORD","value":"«x»"},{"name":"HOME","value":"y"}]"#,
         ),
-        (
-            r#"["run","--token","abc","--verbose","x"]"#,
-            r#"["run","--token","«abc»","--verbose","x"]"#,
-        ),
+        (r#"["run","--token","abc","--verbose","x"]"#, r#"["run","--token","«abc»","--verbose","x"]"#),
         // By how they look, anywhere.
-        (
-            r#"{"x":"AKIAIOSFODNN7EXAMPLE"}"#,
-            r#"{"x":"«AKIAIOSFODNN7EXAMPLE»"}"#,
-        ),
+        (r#"{"x":"AKIAIOSFODNN7EXAMPLE"}"#, r#"{"x":"«AKIAIOSFODNN7EXAMPLE»"}"#),
         (
             r#"{"x":"a ghp_0123456789abcdefghij0123456789abcdef."}"#,
             r#"{"x":"a «ghp_0123456789abcdefghij0123456789abcdef.»"}"#,
         ),
-        (
-            r#"["github_pat_11ABCDEFG0123456789_abc"]"#,
-            r#"["«github_pat_11ABCDEFG0123456789_abc»"]"#,
-        ),
-        (
-            r#"["sk-proj-0123456789abcdefABCDEF"]"#,
-            r#"["«sk-proj-0123456789abcdefABCDEF»"]"#,
-        ),
+        (r#"["github_pat_11ABCDEFG0123456789_abc"]"#, r#"["«github_pat_11ABCDEFG0123456789_abc»"]"#),
+        (r#"["sk-proj-0123456789abcdefABCDEF"]"#, r#"["«sk-proj-0123456789abcdefABCDEF»"]"#),
         (
             r#"["sk_live_0123456789abcdef","xoxb-1234567890-abc"]"#,
             r#"["«sk_live_0123456789abcdef»","«xoxb-1234567890-abc»"]"#,
@@ -88,42 +61,18 @@ fn secrets_are_hidden() {
             r#"["jwt «eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln» end"]"#,
         ),
         (r#"["Bearer abcdef123"]"#, r#"["Bearer «abcdef123»"]"#),
-        (
-            r#"["curl -H 'Authorization: Bearer abcdef' x"]"#,
-            r#"["curl -H 'Authorization: «Bearer abcdef»' x"]"#,
-        ),
-        (
-            r#"["postgres://bob:pw@db/x"]"#,
-            r#"["postgres://bob:«pw»@db/x"]"#,
-        ),
+        (r#"["curl -H 'Authorization: Bearer abcdef' x"]"#, r#"["curl -H 'Authorization: «Bearer abcdef»' x"]"#),
+        (r#"["postgres://bob:pw@db/x"]"#, r#"["postgres://bob:«pw»@db/x"]"#),
         (
             r#"["-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest"]"#,
             "[\"«-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----»\\nrest\"]",
         ),
-        (
-            r#"["-----BEGIN PRIVATE KEY-----\nMIIE"]"#,
-            "[\"«-----BEGIN PRIVATE KEY-----\nMIIE»\"]",
-        ),
-        (
-            r#"["PGPASSWORD=hunter2 psql"]"#,
-            r#"["PGPASSWORD=«hunter2» psql"]"#,
-        ),
-        (
-            r#"["mysql --password hunter2 -u x"]"#,
-            r#"["mysql --password «hunter2» -u x"]"#,
-        ),
-        (
-            r#"["https://h/?access_token=abc&x=1"]"#,
-            r#"["https://h/?access_token=«abc»&x=1"]"#,
-        ),
-        (
-            r#"["{\"secret\": \"abc\", \"n\": 1}"]"#,
-            r#"["{\"secret\": \"«abc»\", \"n\": 1}"]"#,
-        ),
-        (
-            r#"{"AKIAIOSFODNN7EXAMPLE":1}"#,
-            r#"{"«AKIAIOSFODNN7EXAMPLE»":1}"#,
-        ),
+        (r#"["-----BEGIN PRIVATE KEY-----\nMIIE"]"#, "[\"«-----BEGIN PRIVATE KEY-----\nMIIE»\"]"),
+        (r#"["PGPASSWORD=hunter2 psql"]"#, r#"["PGPASSWORD=«hunter2» psql"]"#),
+        (r#"["mysql --password hunter2 -u x"]"#, r#"["mysql --password «hunter2» -u x"]"#),
+        (r#"["https://h/?access_token=abc&x=1"]"#, r#"["https://h/?access_token=«abc»&x=1"]"#),
+        (r#"["{\"secret\": \"abc\", \"n\": 1}"]"#, r#"["{\"secret\": \"«abc»\", \"n\": 1}"]"#),
+        (r#"{"AKIAIOSFODNN7EXAMPLE":1}"#, r#"{"«AKIAIOSFODNN7EXAMPLE»":1}"#),
         // At the top, and what is no JSON at all.
         (r#""AKIAIOSFODNN7EXAMPLE""#, r#""«AKIAIOSFODNN7EXAMPLE»""#),
         ("{\"a\":", "\"«{\"a\":»\""),
@@ -149,22 +98,14 @@ fn the_rest_is_kept_as_it_was_written() {
     for given in cases {
         assert_eq!(redacted(given), given);
     }
-    assert_eq!(
-        redacted(" { \"a\" : [ 1 ,\n 2 ] } "),
-        r#"{"a":[1,2]}"#,
-        "one line, no spaces"
-    );
+    assert_eq!(redacted(" { \"a\" : [ 1 ,\n 2 ] } "), r#"{"a":[1,2]}"#, "one line, no spaces");
 }
 
 #[test]
 fn equal_secrets_match_under_one_key_only() {
     let mark = redactor().mark(b"hunter2");
     assert_eq!(mark.len(), "redacted:".len() + 16);
-    assert_eq!(
-        redacted(r#"{"pin":1234}"#),
-        redacted("{\"pin\":\"1234\"}"),
-        "written differently"
-    );
+    assert_eq!(redacted(r#"{"pin":1234}"#), redacted("{\"pin\":\"1234\"}"), "written differently");
     assert_ne!(Redactor::new(&[8; 32]).mark(b"hunter2"), mark);
 }
 
@@ -182,20 +123,11 @@ fn what_is_too_long_is_cut_and_says_so() {
     let kept = format!(r#"{{"content":"{}"}}"#, "x".repeat(ROOM - 20));
     assert_eq!(redacted(&kept), kept, "it just fits");
 
-    let long = format!(
-        r#"{{"content":"{}","path":"/a","pin":"1234"}}"#,
-        "é".repeat(ROOM)
-    );
+    let long = format!(r#"{{"content":"{}","path":"/a","pin":"1234"}}"#, "é".repeat(ROOM));
     let mut out = String::new();
     let cut = redactor().redact(&long, &mut out).unwrap();
-    assert_eq!(
-        (cut.bytes, cut.digest),
-        (long.len(), Digest::of(long.as_bytes()))
-    );
-    let expected = format!(
-        r#"{{"content":"{}…[32768 bytes in all]","path":"/a","pin":"«1234»"}}"#,
-        "é".repeat(128)
-    );
+    assert_eq!((cut.bytes, cut.digest), (long.len(), Digest::of(long.as_bytes())));
+    let expected = format!(r#"{{"content":"{}…[32768 bytes in all]","path":"/a","pin":"«1234»"}}"#, "é".repeat(128));
     assert_eq!(out, marked(&expected), "the structure stays");
 
     let many = format!("[{}1]", r#"{"password":"x"},"#.repeat(ROOM));
@@ -203,10 +135,7 @@ fn what_is_too_long_is_cut_and_says_so() {
     assert!(redactor().redact(&many, &mut out).is_some());
     assert!(out.len() < 2 * ROOM, "{}", out.len());
     let head: String = serde_json::from_str(out.strip_prefix("before").unwrap()).unwrap();
-    assert!(
-        head.starts_with(&marked(r#"[{"password":"«x»"},"#)),
-        "{head}"
-    );
+    assert!(head.starts_with(&marked(r#"[{"password":"«x»"},"#)), "{head}");
 }
 
 /// A secret that begins in the head and ends beyond it must not leave its beginning behind.
@@ -214,11 +143,7 @@ fn what_is_too_long_is_cut_and_says_so() {
 fn a_cut_does_not_uncover_a_secret() {
     for before in 200..260 {
         let secret = "AKIAIOSFODNN7EXAMPLE";
-        let long = format!(
-            r#"["{} {secret} {}"]"#,
-            "x".repeat(before),
-            "y".repeat(2 * ROOM)
-        );
+        let long = format!(r#"["{} {secret} {}"]"#, "x".repeat(before), "y".repeat(2 * ROOM));
         let mut out = String::new();
         redactor().redact(&long, &mut out).unwrap();
         assert!(!out.contains("AKIAI"), "{before}: {out}");

@@ -29,16 +29,10 @@ fn every_entry_is_acknowledged_once_and_in_order() {
     }
     scribe.finish().unwrap();
     let commits: Vec<_> = told.iter().collect();
-    assert!(
-        commits.len() < 1000,
-        "what waits together shares a commit: {}",
-        commits.len()
-    );
+    assert!(commits.len() < 1000, "what waits together shares a commit: {}", commits.len());
     assert!(commits.iter().all(|commit| commit.len() <= 512));
     for (n, ack) in (0..).zip(commits.iter().flatten()) {
-        let Ack::Recorded(receipt) = ack else {
-            panic!("{ack:?}")
-        };
+        let Ack::Recorded(receipt) = ack else { panic!("{ack:?}") };
         assert_eq!((receipt.entry(), receipt.seq()), (n, n + 1));
     }
     assert_eq!(head(&db).seq, 1000);
@@ -63,14 +57,9 @@ fn without_a_log_everything_fails_with_the_reason_until_there_is_one() {
     let acks = told.recv_timeout(Duration::from_secs(10)).unwrap();
     assert_eq!(acks.len(), 2);
     for (n, ack) in (100..).zip(&acks) {
-        let Ack::Failed { entry, why } = ack else {
-            panic!("{ack:?}")
-        };
+        let Ack::Failed { entry, why } = ack else { panic!("{ack:?}") };
         assert_eq!(*entry, n);
-        assert!(
-            why.contains("audit.db") && why.contains("--audit-db"),
-            "{why}"
-        );
+        assert!(why.contains("audit.db") && why.contains("--audit-db"), "{why}");
     }
     std::fs::remove_dir(&db).unwrap();
     scribe.record(numbered([read(3)]));
@@ -94,24 +83,16 @@ fn the_key_is_made_once_for_the_user_alone() {
         assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(key.metadata().unwrap().len(), 32);
     }
-    let reader = mcp_approve::audit::store::Reader::open(&db)
-        .unwrap()
-        .unwrap();
+    let reader = mcp_approve::audit::store::Reader::open(&db).unwrap().unwrap();
     let arguments = |seq| {
-        let found = mcp_approve::audit::query::at(&reader, seq)
-            .unwrap()
-            .unwrap();
+        let found = mcp_approve::audit::query::at(&reader, seq).unwrap().unwrap();
         found.fields().unwrap().arguments.unwrap().get().to_owned()
     };
     assert_eq!(arguments(1), arguments(2), "both runs used one key");
     assert!(!arguments(1).contains("hunter2"));
-    let left: Vec<_> = std::fs::read_dir(db.parent().unwrap())
-        .unwrap()
-        .map(|f| f.unwrap().file_name())
-        .collect();
+    let left: Vec<_> = std::fs::read_dir(db.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
     assert!(
-        left.iter()
-            .all(|name| name.to_str().unwrap().starts_with("audit.") || name == "redaction.key"),
+        left.iter().all(|name| name.to_str().unwrap().starts_with("audit.") || name == "redaction.key"),
         "{left:?}"
     );
 }
@@ -124,8 +105,5 @@ fn a_key_of_the_wrong_size_is_not_used() {
     scribe.record(numbered([read(1)]));
     scribe.finish().unwrap();
     let acks = told.recv().unwrap();
-    assert!(
-        matches!(&acks[..], [Ack::Failed { why, .. }] if why.contains("redaction.key")),
-        "{acks:?}"
-    );
+    assert!(matches!(&acks[..], [Ack::Failed { why, .. }] if why.contains("redaction.key")), "{acks:?}");
 }

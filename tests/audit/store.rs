@@ -15,9 +15,7 @@ use crate::{WRITER, folder, head, log_of, numbered, read, redactor, write};
 fn a_batch_is_numbered_in_order_and_the_next_run_goes_on() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
-    let receipts = store
-        .append(&numbered((0..600).map(read)), &redactor())
-        .unwrap();
+    let receipts = store.append(&numbered((0..600).map(read)), &redactor()).unwrap();
     let numbers: Vec<_> = receipts.iter().map(|r| (r.entry(), r.seq())).collect();
     assert_eq!(numbers, (100..700).zip(1..=600).collect::<Vec<_>>());
     assert_eq!(store.append(&[], &redactor()), Ok(vec![]));
@@ -34,31 +32,21 @@ fn only_what_is_not_durable_needs_a_sync() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
     store.append(&numbered([write(1)]), &redactor()).unwrap();
-    assert!(
-        !store.needs_sync(),
-        "a durable entry is synced with its commit"
-    );
+    assert!(!store.needs_sync(), "a durable entry is synced with its commit");
     store.append(&numbered([read(1)]), &redactor()).unwrap();
     assert!(store.needs_sync());
     store.sync().unwrap();
     assert!(!store.needs_sync());
     store.append(&numbered([read(1)]), &redactor()).unwrap();
-    store
-        .append(&numbered([read(2), write(2)]), &redactor())
-        .unwrap();
-    assert!(
-        !store.needs_sync(),
-        "a sync covers all that was written before"
-    );
+    store.append(&numbered([read(2), write(2)]), &redactor()).unwrap();
+    assert!(!store.needs_sync(), "a sync covers all that was written before");
 }
 
 #[test]
 fn a_checkpoint_empties_the_backlog_and_loses_nothing() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
-    store
-        .append(&numbered((0..100).map(read)), &redactor())
-        .unwrap();
+    store.append(&numbered((0..100).map(read)), &redactor()).unwrap();
     assert!(store.backlog() > 0);
     store.checkpoint().unwrap();
     assert_eq!(store.backlog(), 0);
@@ -69,10 +57,7 @@ fn a_checkpoint_empties_the_backlog_and_loses_nothing() {
 #[test]
 fn files_are_the_users_alone() {
     let (folder, db) = folder();
-    let db = folder
-        .path()
-        .join("new/state")
-        .join(db.file_name().unwrap());
+    let db = folder.path().join("new/state").join(db.file_name().unwrap());
     let mut store = Store::open(&db, WRITER).unwrap();
     store.append(&numbered([read(1)]), &redactor()).unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
@@ -106,18 +91,14 @@ fn what_is_no_log_is_refused_with_its_reason() {
         (
             "another file",
             |db| {
-                std::fs::write(db, "not a database, but long enough to be asked".repeat(99))
-                    .unwrap();
+                std::fs::write(db, "not a database, but long enough to be asked".repeat(99)).unwrap();
             },
             |e| matches!(e, StoreError::NotALog { .. }),
         ),
         (
             "another program's database",
             |db| {
-                Connection::open(db)
-                    .unwrap()
-                    .execute_batch("CREATE TABLE t (x)")
-                    .unwrap();
+                Connection::open(db).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
             },
             |e| matches!(e, StoreError::NotALog { .. }),
         ),
@@ -125,18 +106,11 @@ fn what_is_no_log_is_refused_with_its_reason() {
             "a newer log",
             |db| {
                 log_of(db, 1);
-                Connection::open(db)
-                    .unwrap()
-                    .execute_batch("PRAGMA user_version=2")
-                    .unwrap();
+                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=2").unwrap();
             },
             |e| matches!(e, StoreError::Version { found: 2, .. }),
         ),
-        (
-            "a folder",
-            |db| std::fs::create_dir(db).unwrap(),
-            |e| matches!(e, StoreError::ReadOnly { .. }),
-        ),
+        ("a folder", |db| std::fs::create_dir(db).unwrap(), |e| matches!(e, StoreError::ReadOnly { .. })),
         (
             "a last record without a link",
             |db| {
@@ -156,10 +130,7 @@ fn what_is_no_log_is_refused_with_its_reason() {
             .and_then(|mut store| store.append(&numbered([read(1)]), &redactor()))
             .expect_err(name);
         assert!(is(&error), "{name}: {error:?}");
-        assert!(
-            error.to_string().contains(db.to_str().unwrap()),
-            "{name}: {error}"
-        );
+        assert!(error.to_string().contains(db.to_str().unwrap()), "{name}: {error}");
         assert!(!error.hint().is_empty());
     }
 }
@@ -185,19 +156,14 @@ fn what_is_recorded_is_found_under_the_logs_name_whatever_was_removed() {
     for removed in cases {
         let (_folder, db) = folder();
         let mut store = Store::open(&db, WRITER).unwrap();
-        store
-            .append(&numbered((0..3).map(read)), &redactor())
-            .unwrap();
+        store.append(&numbered((0..3).map(read)), &redactor()).unwrap();
         for name in *removed {
             std::fs::remove_file(db.with_file_name(name)).unwrap();
         }
         // A log that lost a part may be refused, but a receipt is a promise.
         match store.append(&numbered([read(4)]), &redactor()) {
             Ok(receipts) => assert_eq!(head(&db).seq, receipts[0].seq(), "{removed:?}"),
-            Err(error) => assert!(
-                matches!(error, StoreError::Damaged { .. }),
-                "{removed:?}: {error:?}"
-            ),
+            Err(error) => assert!(matches!(error, StoreError::Damaged { .. }), "{removed:?}: {error:?}"),
         }
     }
 }
@@ -230,8 +196,7 @@ fn a_commit_that_fails_gives_no_receipt_and_the_next_one_works() {
     let mut store = Store::open(&db, WRITER).unwrap();
     store.append(&numbered([read(1)]), &redactor()).unwrap();
     let raw = Connection::open(&db).unwrap();
-    raw.execute_batch("CREATE TEMP TABLE t (x); BEGIN IMMEDIATE")
-        .unwrap();
+    raw.execute_batch("CREATE TEMP TABLE t (x); BEGIN IMMEDIATE").unwrap();
     let error = store.append(&numbered([read(2)]), &redactor()).unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
     raw.execute_batch("ROLLBACK").unwrap();
@@ -249,10 +214,7 @@ fn a_reader_sees_what_is_committed_while_a_writer_goes_on() {
     for n in 1..=5 {
         let receipts = store.append(&numbered([read(n)]), &redactor()).unwrap();
         let found = query::at(&reader, receipts[0].seq()).unwrap().unwrap();
-        assert_eq!(
-            found.fields().unwrap().ticket,
-            Some(format!("filesystem-{n}"))
-        );
+        assert_eq!(found.fields().unwrap().ticket, Some(format!("filesystem-{n}")));
     }
     assert_eq!(query::at(&reader, 6), Ok(None));
     assert_eq!(query::at(&reader, u64::MAX), Ok(None));

@@ -179,27 +179,20 @@ const SOUND: &[&str] = &[
 
 /// A message with a few bytes changed, dropped or added.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
-    let odd = prop_oneof![
-        any::<u8>(),
-        prop::sample::select(b"{}[]\",:\\u0e-.\r\n\t d8".to_vec())
-    ];
+    let odd = prop_oneof![any::<u8>(), prop::sample::select(b"{}[]\",:\\u0e-.\r\n\t d8".to_vec())];
     let change = (any::<prop::sample::Index>(), 0..3_u8, odd);
-    (
-        prop::sample::select(SOUND),
-        prop::collection::vec(change, 0..5),
-    )
-        .prop_map(|(text, changes)| {
-            let mut bytes = text.as_bytes().to_vec();
-            for (index, kind, byte) in changes {
-                let at = index.index(bytes.len());
-                match kind {
-                    0 => bytes[at] = byte,
-                    1 => bytes.insert(at, byte),
-                    _ => drop(bytes.remove(at)),
-                }
+    (prop::sample::select(SOUND), prop::collection::vec(change, 0..5)).prop_map(|(text, changes)| {
+        let mut bytes = text.as_bytes().to_vec();
+        for (index, kind, byte) in changes {
+            let at = index.index(bytes.len());
+            match kind {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                _ => drop(bytes.remove(at)),
             }
-            bytes
-        })
+        }
+        bytes
+    })
 }
 
 proptest! {
