@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::rule::{Decision, Policy};
+use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
+use crate::behavior::hazards::HazardKind;
+use crate::behavior::taxonomy::Mutability;
 
 /// What is asked of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
+    /// The server's name; the number of a second instance (`filesystem#2`) does not count.
     pub server: &'a str,
     pub tool: &'a str,
     pub behavior: &'a Behavior,
@@ -26,6 +29,194 @@ pub struct Ruling {
 }
 
 /// Rules on one call.
-pub fn decide(_policy: &Policy, _question: &Question<'_>) -> Ruling {
-    todo!()
+pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
+    let mut strictest: Option<&Rule> = None;
+    let mut would_allow: Option<&Rule> = None;
+    for rule in &policy.rules {
+        match fit(policy, rule, question) {
+            Fit::Matches => strictest = Some(stricter(strictest, rule)),
+            Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
+            Fit::Suspended | Fit::Differs(_) => {}
+        }
+    }
+    match strictest {
+        Some(rule) => Ruling {
+            decision: rule.decision,
+            rule: Some(rule.id.clone()),
+            reason: format!("rule {} {}", rule.id, says(rule.decision)),
+        },
+        None => default_ruling(policy, question.behavior, would_allow),
+    }
+}
+
+/// How a rule stands to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    Matches,
+    /// An allow that would match, but the call has a hazard the rule does not cover.
+    NotCovered,
+    /// An allow that would match, but no allow stands while the policy file is broken.
+    Suspended,
+    /// The first selector that does not hold.
+    Differs(Selector),
+}
+
+/// The selectors of a rule, in the order they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selector {
+    Server,
+    Tool,
+    Mutability,
+    Action,
+}
+
+impl Selector {
+    /// The key in the file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Tool => "tool",
+            Self::Mutability => "mutability",
+            Self::Action => "action",
+        }
+    }
+}
+
+/// Tells how one rule stands to a call.
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
+    let server = rules_name(question.server);
+    let identity = question.behavior.identity;
+    if !any(&rule.server, |glob| glob.matches(server)) {
+        return Fit::Differs(Selector::Server);
+    }
+    if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
+        return Fit::Differs(Selector::Tool);
+    }
+    if rule
+        .mutability
+        .is_some_and(|mutability| mutability != question.behavior.badge())
+    {
+        return Fit::Differs(Selector::Mutability);
+    }
+    if !any(&rule.action, |action| *action == identity.action) {
+        return Fit::Differs(Selector::Action);
+    }
+    match rule.decision {
+        Decision::Ask | Decision::Deny => Fit::Matches,
+        Decision::Allow if !policy.allows_stand => Fit::Suspended,
+        Decision::Allow if !question.behavior.hazards.is_empty() => Fit::NotCovered,
+        Decision::Allow => Fit::Matches,
+    }
+}
+
+/// An empty list means any.
+fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
+    list.is_empty() || list.iter().any(fits)
+}
+
+/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
+fn rules_name(server: &str) -> &str {
+    match server.rsplit_once('#') {
+        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+            name
+        }
+        _ => server,
+    }
+}
+
+/// The stricter of two rules; of equals the one whose id comes first, so that the order in the file never matters.
+fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
+    match one {
+        Some(one) if (one.decision, &other.id) >= (other.decision, &one.id) => one,
+        _ => other,
+    }
+}
+
+fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
+    let (decision, mut reason) = default_for(policy, behavior);
+    if let Some(rule) = would_allow {
+        reason = format!(
+            "rule {} does not cover {}; {reason}",
+            rule.id,
+            phrases(behavior)
+        );
+    }
+    Ruling {
+        decision,
+        rule: None,
+        reason,
+    }
+}
+
+/// The default that applies, and why.
+fn default_for(policy: &Policy, behavior: &Behavior) -> (Decision, String) {
+    let badge = behavior.badge();
+    let by_badge = match badge {
+        Mutability::Pure => policy.defaults.pure,
+        Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
+    };
+    let mut by_hazard = Decision::Allow;
+    if !behavior.hazards.is_empty() {
+        by_hazard = policy.defaults.hazard;
+    }
+    if behavior
+        .hazards
+        .iter()
+        .any(|hazard| hazard.kind.beyond_any_allow())
+    {
+        by_hazard = by_hazard.max(Decision::Ask);
+    }
+    let decision = by_badge.max(by_hazard);
+    if decision < Decision::Deny && !policy.allows_stand {
+        let reason = "the policy file is broken, so whatever is not denied asks";
+        (Decision::Ask, reason.to_owned())
+    } else if decision == by_badge {
+        (
+            decision,
+            format!("the default for {} {}", badge.word(), says(decision)),
+        )
+    } else {
+        let (hazards, word) = (phrases(behavior), badge.word());
+        (
+            decision,
+            format!(
+                "with {hazards} the default for hazards {}, even when {word}",
+                says(decision)
+            ),
+        )
+    }
+}
+
+/// What a decision does, after its subject.
+fn says(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allows it",
+        Decision::Ask => "asks",
+        Decision::Deny => "denies it",
+    }
+}
+
+/// The hazards of a call in our own words: "a sensitive read, hidden characters".
+fn phrases(behavior: &Behavior) -> String {
+    let mut kinds: Vec<HazardKind> = behavior.hazards.iter().map(|hazard| hazard.kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds.into_iter().map(phrase).collect::<Vec<_>>().join(", ")
+}
+
+fn phrase(kind: HazardKind) -> &'static str {
+    match kind {
+        HazardKind::SensitiveRead => "a sensitive read",
+        HazardKind::HiddenCharacters => "hidden characters",
+        HazardKind::TerminalSequence => "a terminal sequence",
+        HazardKind::NulCharacter => "a NUL character",
+        HazardKind::AmbiguousNumber => "an ambiguous number",
+        HazardKind::UndeclaredArguments => "undeclared arguments",
+        HazardKind::PoisonedDescription => "a poisoned description",
+        HazardKind::HiddenDescription => "a description with hidden characters",
+        HazardKind::PreferenceManipulation => "a description that courts the model",
+        HazardKind::Confusable => "a name that looks like another",
+        HazardKind::ChangedDefinition => "a changed definition",
+        HazardKind::UnusableSchema => "an unusable schema",
+    }
 }

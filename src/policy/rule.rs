@@ -1,7 +1,10 @@
-//! The rules as data: what a policy file says once it is read. Owns no matching.
+//! The rules as data: what a policy file says once it is read. Owns no judgement.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::glob::{Glob, GlobError};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::wire::digest::Digest;
 
@@ -40,15 +43,63 @@ pub struct Rule {
     pub id: String,
     pub decision: Decision,
     /// Globs over the server's name; empty means any.
-    pub server: Vec<globset::GlobMatcher>,
-    /// Globs over the tool's name; empty means any. `mcp__server__tool` is understood.
-    pub tool: Vec<globset::GlobMatcher>,
+    pub server: Vec<Glob>,
+    /// Globs over the tool's name; empty means any.
+    pub tool: Vec<ToolGlob>,
     pub mutability: Option<Mutability>,
     /// Any of these; empty means any.
     pub action: Vec<Action>,
     pub note: Option<String>,
     /// Line in its file, from 1.
     pub line: usize,
+}
+
+/// A glob over tools: a name, or the host's `mcp__SERVER__NAME`, which names the server too.
+///
+/// The server ends at the first `__`: so an alias for one server never reaches another whose name begins alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolGlob {
+    server: Option<Glob>,
+    tool: Option<Glob>,
+    text: String,
+}
+
+impl ToolGlob {
+    /// Reads one entry of `tool`.
+    ///
+    /// # Errors
+    /// [`GlobError`] of the part that is no glob.
+    pub fn new(text: &str) -> Result<Self, GlobError> {
+        let (server, tool) = match text.strip_prefix("mcp__") {
+            None => (None, Some(text)),
+            Some(alias) => match alias.split_once("__") {
+                None => (Some(alias), None),
+                Some((server, tool)) => (Some(server), Some(tool)),
+            },
+        };
+        Ok(Self {
+            server: server.map(Glob::new).transpose()?,
+            tool: tool.map(Glob::new).transpose()?,
+            text: text.to_owned(),
+        })
+    }
+
+    /// The text as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it means this tool of this server.
+    pub fn matches(&self, server: &str, tool: &str) -> bool {
+        let fits = |glob: &Option<Glob>, name| glob.as_ref().is_none_or(|glob| glob.matches(name));
+        fits(&self.tool, tool) && fits(&self.server, server)
+    }
+}
+
+impl fmt::Display for ToolGlob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// Rules of all layers pooled, with the defaults; or what stands in for a broken file.

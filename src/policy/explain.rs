@@ -1,0 +1,23 @@
+//! Why a call is ruled as it is: every rule with the first selector that failed. Agrees with `decide` by using it.
+
+use super::decide::{Fit, Question, Ruling, decide, fit};
+use super::rule::{Policy, Rule};
+
+/// A ruling with how every rule stood to the call, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct Explanation<'p> {
+    pub ruling: Ruling,
+    pub rules: Vec<(&'p Rule, Fit)>,
+}
+
+/// Explains one ruling.
+pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'p> {
+    Explanation {
+        ruling: decide(policy, question),
+        rules: policy
+            .rules
+            .iter()
+            .map(|rule| (rule, fit(policy, rule, question)))
+            .collect(),
+    }
+}

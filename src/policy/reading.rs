@@ -1,0 +1,241 @@
+//! Reads TOML with its places: every problem is collected with line, column and mend. Knows no key and no rule.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// One problem in a policy or configuration file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Problem {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    pub what: String,
+    pub mend: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}:{}: {}; {}",
+            self.line, self.column, self.what, self.mend
+        )
+    }
+}
+
+/// A place in the text, in bytes.
+pub type Span = Range<usize>;
+
+/// A text being read, and what is wrong with it so far.
+#[derive(Debug)]
+pub struct Reading<'t> {
+    text: &'t str,
+    problems: Vec<Problem>,
+    /// Lines that are no TOML: what else seems wrong there only follows from that.
+    unreadable: BTreeSet<usize>,
+}
+
+impl<'t> Reading<'t> {
+    /// Reads the TOML of `text`, as much of it as there is.
+    pub fn new(text: &'t str) -> (Self, Spanned<DeTable<'t>>) {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let mut reading = Self {
+            text,
+            problems: Vec::new(),
+            unreadable: BTreeSet::new(),
+        };
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            let (line, _) = reading.place(span.start);
+            let what = format!("this is not TOML: {}", error.message().replace('\n', ", "));
+            reading.problem(span, what, "mend the syntax here (https://toml.io)");
+            reading.unreadable.insert(line);
+        }
+        (reading, table)
+    }
+
+    /// Notes a problem.
+    pub fn problem(&mut self, at: Span, what: impl Into<String>, mend: impl Into<String>) {
+        let (line, column) = self.place(at.start);
+        if !self.unreadable.contains(&line) {
+            self.problems.push(Problem {
+                line,
+                column,
+                what: what.into(),
+                mend: mend.into(),
+            });
+        }
+    }
+
+    /// Notes a key that is not among `known`, with the nearest that is.
+    pub fn unknown_key(&mut self, at: Span, key: &str, known: &[&str]) {
+        let mend = match nearest(key, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        self.problem(at, format!("unknown key {key:?}"), mend);
+    }
+
+    /// Line and column, from 1, of a byte.
+    pub fn place(&self, byte: usize) -> (usize, usize) {
+        let before = self.text.get(..byte).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        (
+            before.matches('\n').count() + 1,
+            before[start..].chars().count() + 1,
+        )
+    }
+
+    /// A table.
+    pub fn table<'v>(
+        &mut self,
+        value: &'v Spanned<DeValue<'t>>,
+        key: &str,
+    ) -> Option<&'v DeTable<'t>> {
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.wrong_type(value, key, "a table");
+        }
+        table
+    }
+
+    /// A text.
+    pub fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
+        let text = value.get_ref().as_str();
+        if text.is_none() {
+            self.wrong_type(value, key, "a text in quotes");
+        }
+        text.map(str::to_owned)
+    }
+
+    /// `true` or `false`.
+    pub fn switch(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<bool> {
+        let switch = value.get_ref().as_bool();
+        if switch.is_none() {
+            self.wrong_type(value, key, "true or false");
+        }
+        switch
+    }
+
+    /// A text, or a list of texts; each with its place.
+    pub fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<(Span, String)> {
+        let Some(list) = value.get_ref().as_array() else {
+            let text = value
+                .get_ref()
+                .as_str()
+                .map(|text| (value.span(), text.to_owned()));
+            if text.is_none() {
+                self.wrong_type(value, key, "a text in quotes, or a list of such texts");
+            }
+            return text.into_iter().collect();
+        };
+        if list.is_empty() {
+            let mend = format!("leave `{key}` out where anything will do");
+            self.problem(
+                value.span(),
+                format!("`{key}` is an empty list, which nothing matches"),
+                mend,
+            );
+        }
+        list.iter()
+            .filter_map(|item| Some((item.span(), self.text(item, key)?)))
+            .collect()
+    }
+
+    /// One word out of `words`.
+    pub fn word<T>(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<T>
+    where
+        T: Copy,
+    {
+        let word = self.text(value, key)?;
+        self.one_of(value.span(), &word, key, words)
+    }
+
+    /// The meaning of a word out of `words`.
+    pub fn one_of<T: Copy>(
+        &mut self,
+        at: Span,
+        word: &str,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
+        let meaning = words
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, meaning)| *meaning);
+        if meaning.is_none() {
+            let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
+            let mend = match nearest(word, &known) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("one of: {}", known.join(", ")),
+            };
+            self.problem(at, format!("`{key}` cannot be {word:?}"), mend);
+        }
+        meaning
+    }
+
+    /// Notes a value of the wrong type.
+    pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+        let found = value.get_ref().type_str();
+        self.problem(
+            value.span(),
+            format!("`{key}` is of type {found}"),
+            format!("write {wanted}"),
+        );
+    }
+
+    /// All problems, in order of place.
+    pub fn finish(mut self) -> Vec<Problem> {
+        self.problems.sort();
+        self.problems.dedup();
+        self.problems
+    }
+}
+
+/// The known word that is a slip of the keyboard away from `word`.
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    // A long word is not worth comparing, and could be made to cost.
+    let slips = if word.len() > 40 {
+        return None;
+    } else {
+        (word.len() / 2).clamp(1, 3)
+    };
+    let distances = known
+        .iter()
+        .map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
+    distances
+        .min()
+        .filter(|(slips_needed, _)| *slips_needed <= slips)
+        .map(|(_, near)| near)
+}
+
+/// Levenshtein's distance, with a swap of neighbours as one slip.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let changed = usize::from(a[i - 1] != b[j - 1]);
+            let mut least = (row[j - 1] + 1)
+                .min(rows[i - 1][j] + 1)
+                .min(rows[i - 1][j - 1] + changed);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
