@@ -4,8 +4,8 @@
 //! away. A change seen anywhere outweighs a read seen anywhere; what nobody recognises is unknown.
 
 use super::evidence::{Claim, Evidence, Source, Strength};
-use super::lexicon::Effect;
-use super::objects;
+use super::lexicon::{Effect, Firmness};
+use super::objects::{self, Runs};
 use super::reading::{self, Act, Opening, Place, Sure};
 use super::taxonomy::{Action, Mutability};
 use super::tells::{self, Gives, Tell};
@@ -25,10 +25,13 @@ pub struct Inference {
 pub fn infer(tool: &Tool) -> Inference {
     let signs = Signs::of(tool);
     let (mutability, action, strength) = signs.weighed();
-    let named: Vec<&str> = signs.named().collect();
-    let says = mutability.map_or(Claim::default(), |mutability| {
-        let output_domain = objects::output(mutability, action, &named, tool.output_schema.as_ref());
-        let content_type = objects::content_type(named.iter().copied(), output_domain);
+    let says = mutability.map_or(Claim { action: Some(action), ..Claim::default() }, |mutability| {
+        let phrases = signs.named();
+        let output_domain = objects::output(mutability, action, &phrases, signs.runs());
+        let content_type = objects::content_type(
+            phrases.iter().flat_map(|phrase| phrase.iter().take(8)).map(String::as_str),
+            output_domain,
+        );
         Claim {
             mutability: Some(mutability),
             action: Some(action),
@@ -77,6 +80,7 @@ impl Signs {
             | Gives::SelectsReads
             | Gives::RunsCode
             | Gives::MayChange
+            | Gives::Denies
             | Gives::Returns => None,
         })
     }
@@ -96,6 +100,8 @@ impl Signs {
         let unknown = |action| (None, action, Strength::Weak);
         let pure = |action, strength| match self.doubt() {
             Some(action) => mutates(action, Strength::Weak),
+            // A statement that only reads fetches what it names; nobody searches with it.
+            None if self.runs() == Runs::Statement => (Some(Mutability::Pure), Action::Read, strength),
             None => (Some(Mutability::Pure), action, strength),
         };
         let only_reads = self.has(Gives::OnlyReads);
@@ -105,7 +111,7 @@ impl Signs {
             return mutates(action, Strength::Strong);
         }
         let vague =
-            |act: Option<&Act>| act.is_none_or(|act| VAGUE.contains(&act.base) || matches!(act.effect, Reads(_)));
+            |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, VAGUE) || matches!(act.effect, Reads(_)));
         if self.has(Gives::SelectsReads) && vague(self.name.as_ref()) && vague(self.act()) {
             return pure(Action::Read, Strength::Fair);
         }
@@ -116,7 +122,7 @@ impl Signs {
             }
             // "Executes a query" and the like: what is run was named by the name.
             (Some((Reads(action), Sure::Yes)), Some((Changes(Action::Execute), _)))
-                if self.act().is_some_and(|act| RUNS.contains(&act.base)) =>
+                if self.act().is_some_and(|act| words::among(act.base, RUNS)) =>
             {
                 pure(action, Strength::Weak)
             }
@@ -130,6 +136,12 @@ impl Signs {
             }
             (Some((Reads(other), Sure::Perhaps)), Some((Reads(action), _))) => {
                 pure(searching(action, other), Strength::Strong)
+            }
+            // `git_log`: "Shows the logs". But `post_update`: "Reports that …" is no read.
+            (Some((Changes(action), Sure::Perhaps)), Some((Reads(_), _)))
+                if !self.ends_the_name() && !self.told_firmly() =>
+            {
+                mutates(action, Strength::Weak)
             }
             (_, Some((Reads(action), Sure::Yes))) => pure(action, Strength::Fair),
             (Some((Changes(action), Sure::Perhaps)), None) if self.names_a_thing() => {
@@ -152,6 +164,16 @@ impl Signs {
         }
     }
 
+    /// Whether the name's verb is its last word, where nouns stand.
+    fn ends_the_name(&self) -> bool {
+        self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
+    }
+
+    /// Whether the description opens with a word that is a verb beyond doubt.
+    fn told_firmly(&self) -> bool {
+        self.act().is_some_and(|act| act.firmness == Firmness::Verb)
+    }
+
     /// Whether the name's only verb is a noun at its end, such as `latest_order`.
     fn names_a_thing(&self) -> bool {
         self.name.as_ref().is_some_and(|act| act.place == Place::Later)
@@ -162,26 +184,39 @@ impl Signs {
         if self.has(Gives::OnlyReads) {
             return None;
         }
-        let analyses = |act: &Act| ANALYSES.contains(&act.base);
+        let denies = self.has(Gives::Denies);
+        let analyses = |act: &Act| words::among(act.base, ANALYSES);
         let analysed = self.name.as_ref().is_some_and(analyses) || self.act().is_some_and(analyses);
         let sure = |act: &Act| matches!(act.effect, Effect::Reads(_)) && act.sure == Sure::Yes;
         let twice = self.name.as_ref().is_some_and(sure) && self.act().is_some_and(sure);
-        if self.has(Gives::Changes) || (self.has(Gives::MayChange) && !twice) {
+        if self.has(Gives::Changes) || (self.has(Gives::MayChange) && !twice && !denies) {
             Some(Action::Unknown)
         } else if self.has(Gives::WritesFile) {
             Some(Action::Create)
-        } else if self.has(Gives::RunsCode) && !analysed {
+        } else if self.has(Gives::RunsCode) && !analysed && !denies {
             Some(Action::Execute)
         } else {
             None
         }
     }
 
-    /// The things named, nearest to the act first.
-    fn named(&self) -> impl Iterator<Item = &str> {
-        let of_name = self.name.as_ref().map_or(&self.name_words, |act| &act.object);
-        let sentence = self.act().map_or(&self.first_sentence, |act| &act.object);
-        of_name.iter().rev().chain(&self.name_words).chain(sentence.iter().take(12)).map(String::as_str)
+    /// The phrases that name what it is done to: the name's, then the description's.
+    fn named(&self) -> Vec<&[String]> {
+        let of_name = self.name.as_ref().map_or(self.name_words.as_slice(), |act| &act.object);
+        let sentence = self.act().map_or(self.first_sentence.as_slice(), |act| &act.object);
+        vec![of_name, sentence]
+    }
+
+    /// What a parameter lets one run.
+    fn runs(&self) -> Runs {
+        let spans = || self.tells.iter().filter(|tell| tell.gives == Gives::RunsCode).map(|tell| tell.span.as_str());
+        if spans().any(|span| words::among(span, "sql query queries statement")) {
+            Runs::Statement
+        } else if spans().next().is_some() {
+            Runs::Code
+        } else {
+            Runs::Nothing
+        }
     }
 
     fn evidence(&self, says: Claim, strength: Strength) -> Vec<Evidence> {
@@ -205,7 +240,7 @@ impl Signs {
         }
         for tell in &self.tells {
             let mutability = match tell.gives {
-                Gives::OnlyReads | Gives::SelectsReads | Gives::Returns => Mutability::Pure,
+                Gives::OnlyReads | Gives::Denies | Gives::SelectsReads | Gives::Returns => Mutability::Pure,
                 Gives::Changes | Gives::MayChange | Gives::WritesFile | Gives::Selects(_) | Gives::RunsCode => {
                     Mutability::Mutates
                 }
@@ -225,7 +260,9 @@ fn described(description: &str) -> Opening {
         let words = words::of_sentence(sentence);
         match reading::of_sentence(&words) {
             // An imperative in a later sentence is said to the model, unless all before it was a heading.
-            Opening::Act(act) if heading || (act.form == Form::Third && tells::UNMISTAKABLE.contains(&act.base)) => {
+            Opening::Act(act)
+                if heading || (act.form == Form::Third && words::among(act.base, tells::UNMISTAKABLE)) =>
+            {
                 return Opening::Act(act);
             }
             Opening::Thing if heading && words.len() > 4 => return Opening::Thing,
@@ -243,52 +280,13 @@ fn searching(one: Action, other: Action) -> Action {
 }
 
 /// Verbs that look at code or statements without running them.
-const ANALYSES: &[&str] = &[
-    "explain",
-    "validate",
-    "parse",
-    "check",
-    "lint",
-    "analyze",
-    "analyse",
-    "convert",
-    "translate",
-    "compare",
-    "verify",
-    "review",
-    "estimate",
-    "summarize",
-    "detect",
-    "inspect",
-    "audit",
-    "encode",
-    "decode",
-    "hash",
-    "count",
-    "extract",
-    "tokenize",
-    "normalize",
-    "trace",
-    "classify",
-    "rank",
-    "assess",
-    "measure",
-    "diff",
-    "profile",
-    "scan",
-    "describe",
-    "understand",
-    "identify",
-    "generate",
-    "calculate",
-    "compute",
-    "solve",
-    "simplify",
-    "lookup",
-];
+const ANALYSES: &str = "explain validate parse check lint analyze analyse convert translate compare verify review estimate \
+    summarize detect inspect audit encode decode hash count extract tokenize normalize trace classify rank \
+    assess measure diff profile scan describe understand identify generate calculate compute solve simplify \
+    lookup";
 
 /// Verbs that say nothing of what is done.
-const VAGUE: &[&str] = &["manage", "handle", "operate", "process", "use", "interact", "administer", "perform", "work"];
+const VAGUE: &str = "manage handle operate process use interact administer perform work";
 
 /// Verbs that say that something is run.
-const RUNS: &[&str] = &["execute", "run", "invoke", "call", "perform"];
+const RUNS: &str = "execute run invoke call perform";

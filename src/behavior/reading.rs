@@ -1,7 +1,8 @@
 //! Reads the act off a name or a sentence: which word is its verb, and whether it is one. Knows word order, not meanings.
 
 use super::lexicon::{self, Effect, Firmness, Verb, verb};
-use super::words::{self, Form};
+use super::taxonomy::Action;
+use super::words::{self, Form, among};
 
 /// The act that some words speak of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub struct Act {
     /// What it is done to: the words after the verb, else those before it.
     pub object: Vec<String>,
     pub sure: Sure,
+    pub firmness: Firmness,
     pub form: Form,
     /// Whether no word stands before it.
     pub place: Place,
@@ -73,16 +75,21 @@ pub fn of_name(words: &[String]) -> Option<Act> {
     if let Some(v) = verbs.iter().find(joined) {
         return Some(act(words, v, Sure::Yes));
     }
+    if let Some(act) = of_shape(words, &verbs) {
+        return Some(act);
+    }
     let last = words.len().checked_sub(1)?;
+    let leads = verbs.iter().find(|v| v.at == 0 && v.form == Form::Base);
     if let Some(v) = verbs.iter().find(firm) {
-        // `run_get`, `deploy_list`: a thing, and then the act.
+        // `run_get`, `deploy_list`: a thing, and then the act. `vote_on_poll`: the act, and then a thing.
         let ends = verbs.iter().find(|end| end.at == last && firm(end) && end.verb.firmness == Firmness::Verb);
-        return match (v.verb.firmness, ends) {
-            (Firmness::Mostly, Some(end)) if end.at > v.at => Some(act(words, end, Sure::Perhaps)),
+        let noun = v.verb.firmness == Firmness::Mostly && !changes(&v);
+        return match (v.verb.firmness, ends, leads) {
+            (Firmness::Mostly, Some(end), _) if end.at > v.at => Some(act(words, end, Sure::Perhaps)),
+            (Firmness::Mostly, _, Some(lead)) if noun && changes(&lead) => Some(act(words, lead, Sure::Perhaps)),
             _ => Some(act(words, v, Sure::Yes)),
         };
     }
-    let leads = verbs.iter().find(|v| v.at == 0 && v.form == Form::Base);
     // `image_generator`, `file_reader`: the act as a thing, at the end.
     let agent =
         verbs.iter().find(|v| v.at == last && v.form == Form::Agent && v.verb.firmness == Firmness::Verb && v.at > 0);
@@ -90,6 +97,43 @@ pub fn of_name(words: &[String]) -> Option<Act> {
         |v: &&Found| v.at == 0 && matches!(v.form, Form::Third | Form::Gerund) && v.verb.firmness == Firmness::Verb;
     let trailing = verbs.iter().rev().find(|v| v.form == Form::Base);
     leads.or(agent).or_else(|| verbs.iter().find(inflected)).or(trailing).map(|v| act(words, v, Sure::Perhaps))
+}
+
+/// Names whose shape tells the act without a verb: `is_valid`, `text_to_speech`, `user_by_id`.
+fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
+    let shaped = |at: usize, effect, sure| Act {
+        effect,
+        word: words[at].clone(),
+        base: "",
+        object: words[at + 1..].to_vec(),
+        sure,
+        firmness: Firmness::Either,
+        form: Form::Base,
+        place: if at == 0 { Place::First } else { Place::Later },
+    };
+    let asks = |word: &&String| among(word, "is has can does should are was how what which who where when why");
+    if let Some(at) = words.iter().take(2).position(|word| asks(&word))
+        && at + 1 < words.len()
+        && !verbs.iter().any(|v| v.at < at)
+    {
+        return Some(shaped(at, Effect::Reads(Action::Read), Sure::Yes));
+    }
+    let firm = verbs.iter().any(|v| v.verb.firmness != Firmness::Either && v.form == Form::Base);
+    let to = words.iter().position(|word| word == "to" || word == "2").filter(|at| *at > 0 && at + 1 < words.len());
+    if let Some(at) = to.filter(|_| !firm) {
+        let media = words[at + 1..]
+            .iter()
+            .any(|word| among(word, "speech audio voice image video music song 3d sound picture animation"));
+        let effect = if media { Effect::Changes(Action::Create) } else { Effect::Reads(Action::Read) };
+        return Some(shaped(at, effect, if media { Sure::Yes } else { Sure::Perhaps }));
+    }
+    let by = words.iter().position(|word| among(word, "by near nearby")).filter(|at| *at > 0);
+    let by = by.filter(|_| {
+        !verbs.iter().any(|v| v.form == Form::Base && matches!(v.verb.effect, Effect::Changes(_) | Effect::Depends(_)))
+            && !firm
+    });
+    let narrow = |at: usize| if words[at] == "by" { Action::Read } else { Action::Search };
+    by.map(|at| shaped(at, Effect::Reads(narrow(at)), Sure::Perhaps))
 }
 
 /// What a sentence of a description opens with, and which act that is.
@@ -131,6 +175,7 @@ fn act(words: &[String], found: &Found, sure: Sure) -> Act {
         base: found.verb.base,
         object: object.to_vec(),
         sure,
+        firmness: found.verb.firmness,
         form: found.form,
         place: if found.at == 0 { Place::First } else { Place::Later },
     }
@@ -143,16 +188,13 @@ fn leads(words: &[String], found: &Found) -> bool {
     }
     let next = words.get(found.at + 1).map_or("", String::as_str);
     let noun_like = matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
-    let may_be_noun = found.verb.firmness != Firmness::Verb || NOUNS_IN_PLURAL.contains(&words[found.at].as_str());
+    let may_be_noun = found.verb.firmness != Firmness::Verb || among(&words[found.at], NOUNS_IN_PLURAL);
     !(may_be_noun && noun_like)
 }
 
 /// Firm verbs whose `-s` form is as well the plural of a noun.
-const NOUNS_IN_PLURAL: &[&str] = &[
-    "books", "trains", "stops", "starts", "reads", "writes", "checks", "lists", "shows", "views", "moves", "fills",
-    "fixes", "finds", "updates", "displays", "resets", "restarts", "clones", "copies", "searches", "queries",
-    "matches", "filters", "dumps", "polls",
-];
+const NOUNS_IN_PLURAL: &str = "books trains stops starts reads writes checks lists shows views moves fills fixes finds updates displays \
+    resets restarts clones copies searches queries matches filters dumps polls";
 
 /// Whether a later verb belongs to the same chain: right after the first verb's conjunction, or with an object of its own.
 fn continues(words: &[String], lead: usize, found: &Found) -> bool {
@@ -212,191 +254,39 @@ fn is_adverb(word: &str) -> bool {
 
 /// Whether words without a leading verb name a thing: "The latest decisions", "Tickets waiting for review".
 fn is_thing(words: &[String]) -> bool {
-    const STARTS: &[&str] = &[
-        "the",
-        "a",
-        "an",
-        "one",
-        "all",
-        "every",
-        "each",
-        "your",
-        "its",
-        "current",
-        "latest",
-        "newest",
-        "recent",
-        "best",
-        "top",
-        "full",
-        "complete",
-        "cheapest",
-        "similar",
-        "detailed",
-        "basic",
-        "raw",
-        "available",
-        "total",
-        "number",
-        "how",
-        "what",
-        "where",
-        "which",
-        "who",
-        "when",
-        "why",
-        "whether",
-        "is",
-        "are",
-        "does",
-        "do",
-        "up",
-        "list",
-        "details",
-        "information",
-        "info",
-        "status",
-        "overview",
-        "summary",
-        "most",
-        "popular",
-        "live",
-        "historical",
-        "daily",
-        "per",
-        "any",
-        "some",
-        "site-wide",
-        "model-friendly",
-        "real-time",
-        "one-shot",
-        "quick",
-        "at",
-    ];
-    const AFTER: &[&str] = &[
-        "of", "for", "by", "between", "on", "from", "at", "with", "about", "per", "in", "waiting", ":", "(", ",", "de",
-        "del", "por", "des", "du", "da", "do", "von", "für", "der", "und", "y", "en", "via", "—", "plus",
-    ];
+    const STARTS: &str = "the a an one all every each your its current latest newest recent best top full complete cheapest similar \
+    detailed basic raw available total number how what where which who when why whether is are does do up \
+    list details information info status overview summary most popular live historical daily per any some \
+    site-wide model-friendly real-time one-shot quick at";
+    const AFTER: &str = "of for by between on from at with about per in waiting : ( , de del por des du da do von für der und y en \
+    via — plus";
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    if STARTS.contains(&word(0)) || word(0).starts_with(|c: char| c.is_ascii_digit()) {
+    if among(word(0), STARTS) || word(0).starts_with(|c: char| c.is_ascii_digit()) {
         return true;
     }
     // An unknown word before a determiner is an unknown verb; before a preposition it is a noun.
-    let until = words.iter().take(5).position(|word| AFTER.contains(&word.as_str()));
+    let until = words.iter().take(5).position(|word| among(word, AFTER));
     // "X tool for …" speaks of the tool, and says nothing of what comes back.
-    const SELF: &[&str] = &[
-        "tool",
-        "wrapper",
-        "interface",
-        "client",
-        "assistant",
-        "agent",
-        "extension",
-        "workflow",
-        "helper",
-        "engine",
-        "sandbox",
-        "repl",
-    ];
+    const SELF: &str = "tool wrapper interface client assistant agent extension workflow helper engine sandbox repl";
     until.is_some_and(|until| {
-        until > 0 && !words[..until].iter().any(|word| is_determiner(Some(word)) || SELF.contains(&word.as_str()))
+        until > 0 && !words[..until].iter().any(|word| is_determiner(Some(word)) || among(word, SELF))
     })
 }
 
 /// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
 fn opening(words: &[String]) -> usize {
-    const OPENERS: &[&str] = &[
-        "this",
-        "tool",
-        "the",
-        "a",
-        "an",
-        "it",
-        "will",
-        "can",
-        "to",
-        "that",
-        "which",
-        "use",
-        "used",
-        "useful",
-        "for",
-        "allows",
-        "allow",
-        "lets",
-        "let",
-        "enables",
-        "you",
-        "users",
-        "user",
-        "us",
-        "agent",
-        "agents",
-        "ability",
-        "able",
-        "helps",
-        "help",
-        "api",
-        "endpoint",
-        "function",
-        "utility",
-        "helper",
-        "command",
-        "method",
-        "operation",
-        "should",
-        "when",
-        "whenever",
-        "please",
-        "simply",
-        "be",
-        "is",
-        "provides",
-        "provide",
-        "way",
-        "note",
-        "beta",
-        "experimental",
-        "deprecated",
-        "new",
-        "advanced",
-        ":",
-        ",",
-        "(",
-        ")",
-        "model",
-        "llm",
-        "assistant",
-        "ai",
-        "me",
-        "mcp",
-        "server",
-        "one-shot",
-        "need",
-        "want",
-        "wants",
-        "if",
-        "in",
-        "order",
-        "and",
-        "legacy",
-        "primary",
-        "unified",
-        "here",
-        "start",
-        "preferred",
-        "claude",
-    ];
-    const MAY_OPEN: &[&str] = &[
-        "use", "used", "allow", "allows", "help", "helps", "let", "lets", "provide", "provides", "start", "new",
-        "order", "model", "command",
-    ];
+    const OPENERS: &str = "this tool the a an it will can to that which use used useful for allows allow lets let enables you users \
+    user us agent agents ability able helps help api endpoint function utility helper command method \
+    operation should when whenever please simply be is provides provide way note beta experimental deprecated \
+    new advanced : , ( ) model llm assistant ai me mcp server one-shot need want wants if in order and legacy \
+    primary unified here start preferred claude";
+    const MAY_OPEN: &str = "use used allow allows help helps let lets provide provides start new order model command";
     let is_verb = |at: usize| {
         words
             .get(at)
             .is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
     };
-    let opens = |at: usize| words.get(at).is_some_and(|word| MAY_OPEN.contains(&word.as_str()));
+    let opens = |at: usize| words.get(at).is_some_and(|word| among(word, MAY_OPEN));
     if is_verb(0) && !opens(0) {
         return 0;
     }
@@ -407,7 +297,7 @@ fn opening(words: &[String]) -> usize {
     {
         return colon + 1;
     }
-    let skipped = words.iter().take(12).take_while(|word| OPENERS.contains(&word.as_str())).count();
+    let skipped = words.iter().take(12).take_while(|word| among(word, OPENERS)).count();
     if is_verb(skipped) && skipped > 0 {
         return skipped;
     }

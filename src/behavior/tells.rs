@@ -19,6 +19,8 @@ pub struct Tell {
 pub enum Gives {
     /// It says in so many words that nothing is changed.
     OnlyReads,
+    /// It says of one act that it is not done: "does not create", "without executing".
+    Denies,
     /// It says in so many words, or by a parameter, that something is changed.
     Changes,
     /// A parameter that changing tools have: `dry_run`, `force`.
@@ -56,7 +58,7 @@ pub fn of_description(description: &str) -> Vec<Tell> {
             tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned() });
         }
         let lower = sentence.to_lowercase();
-        for (phrases, gives) in [(ONLY_READS, Gives::OnlyReads), (CHANGES, Gives::Changes)] {
+        for (phrases, gives) in [(ONLY_READS, Gives::OnlyReads), (DENIES, Gives::Denies), (CHANGES, Gives::Changes)] {
             for phrase in phrases {
                 if let Some(at) = lower.find(phrase)
                     && !(gives == Gives::Changes && denied(&lower[..at]))
@@ -87,7 +89,7 @@ fn of_own_act(sentence: &str) -> Option<Tell> {
         object,
         Some("a" | "an" | "the" | "it" | "its" | "all" | "any" | "new" | "existing" | "your" | "every" | "each")
     );
-    let own = form == words::Form::Third && UNMISTAKABLE.contains(&found.base) && has_object;
+    let own = form == words::Form::Third && words::among(found.base, UNMISTAKABLE) && has_object;
     match found.effect {
         Effect::Changes(_) if own => Some(Tell {
             gives: Gives::Changes,
@@ -98,46 +100,9 @@ fn of_own_act(sentence: &str) -> Option<Tell> {
 }
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.
-pub const UNMISTAKABLE: &[&str] = &[
-    "create",
-    "delete",
-    "remove",
-    "write",
-    "overwrite",
-    "store",
-    "modify",
-    "send",
-    "insert",
-    "replace",
-    "install",
-    "update",
-    "append",
-    "publish",
-    "merge",
-    "deploy",
-    "start",
-    "stop",
-    "restart",
-    "cancel",
-    "terminate",
-    "execute",
-    "trigger",
-    "enable",
-    "disable",
-    "move",
-    "rename",
-    "erase",
-    "purge",
-    "revoke",
-    "register",
-    "submit",
-    "upload",
-    "launch",
-    "queue",
-    "enqueue",
-    "provision",
-    "mutate",
-];
+pub const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert replace install update append publish merge \
+    deploy start stop restart cancel terminate execute trigger enable disable move rename erase purge revoke \
+    register submit upload launch queue enqueue provision mutate";
 
 /// Everything the parameters give away.
 pub fn of_parameters(schema: &Value, description: &str) -> Vec<Tell> {
@@ -247,36 +212,29 @@ fn denied(before: &str) -> bool {
 const ONLY_READS: &[&str] = &[
     "read-only",
     "readonly",
-    "read only",
-    "does not modify",
-    "doesn't modify",
-    "does not change",
-    "doesn't change",
+    "is read only",
+    "read only tool",
+    "read only operation",
+    "(read only)",
     "no side effect",
-    "without modifying",
-    "without changing",
-    "never modifies",
-    "never changes",
-    "does not write",
-    "does not alter",
     "without side effect",
-    "never writes",
+    "side-effect-free",
+    "side-effect free",
     "makes no changes",
     "make no changes",
     "no changes are made",
-    "does not create",
-    "does not execute",
-    "without executing",
     "nothing is changed",
     "nothing is written",
-    "does not send",
-    "does not mutate",
-    "no mutation",
-    "never mutates",
+    "nothing is modified",
+    "nothing is saved",
     "changes nothing",
     "writes nothing",
-    "nothing is modified",
+    "no state change",
+    "no mutation",
+    "never mutates",
+    "does not mutate",
     "只读",
+    "不产生任何变更",
     "읽기 전용",
     "読み取り専用",
     "solo lectura",
@@ -284,14 +242,27 @@ const ONLY_READS: &[&str] = &[
     "lecture seule",
     "somente leitura",
     "только чтение",
-    "不产生任何变更",
-    "read- only",
-    "nothing is saved",
-    "no state change",
-    "without creating",
+];
+
+const DENIES: &[&str] = &[
+    "does not modify",
+    "doesn't modify",
+    "does not change",
+    "doesn't change",
+    "does not alter",
+    "does not write",
+    "does not create",
+    "does not execute",
+    "does not send",
     "does not save",
-    "side-effect-free",
-    "side-effect free",
+    "never modifies",
+    "never changes",
+    "never writes",
+    "without modifying",
+    "without changing",
+    "without executing",
+    "without creating",
+    "without saving",
 ];
 
 const CHANGES: &[&str] = &[

@@ -51,6 +51,11 @@ pub fn of_sentence(sentence: &str) -> Vec<String> {
     words
 }
 
+/// Whether `word` is one of the words of `list`, which are separated by white space.
+pub fn among(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
 /// How a verb stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
