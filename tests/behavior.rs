@@ -1,1 +1,363 @@
-//! behavior: tests to come.
+//! The behavior layer in tables: identities, evidence and how it joins, arguments, hazards, danger.
+
+use mcp_approve::behavior::arguments::sql::{Judgement, judge};
+use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
+use mcp_approve::behavior::evidence::Source;
+use mcp_approve::behavior::hazards::HazardKind;
+use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
+use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use mcp_approve::mcp::tool::Tool;
+use serde_json::{Value, json};
+
+fn tool(definition: Value) -> Tool {
+    Tool::read(definition).expect("a definition with a name")
+}
+
+fn named(name: &str, description: &str) -> Tool {
+    tool(json!({ "name": name, "description": description, "inputSchema": { "type": "object" } }))
+}
+
+fn concluded(definition: Value) -> Behavior {
+    of_tool(&tool(definition), Trust::Corroborate)
+}
+
+fn called(tool: &Tool, arguments: &Value) -> Behavior {
+    of_call(Some(tool), &of_tool(tool, Trust::Corroborate), &arguments.to_string(), arguments)
+}
+
+fn kinds(behavior: &Behavior) -> Vec<HazardKind> {
+    behavior.hazards.iter().map(|hazard| hazard.kind).collect()
+}
+
+#[test]
+fn an_identity_is_sixteen_characters_of_the_papers_hash() {
+    let write_query =
+        Identity { mutability: Mutability::Mutates, action: Action::Overwrite, output_domain: OutputDomain::Data };
+    assert_eq!(write_query.to_string(), "MUTATES|OVERWRITE|DATA");
+    assert_eq!(write_query.hash(), "38abadc1ae6f83b9");
+    let read_query = Identity { mutability: Mutability::Pure, action: Action::Read, ..write_query };
+    assert_eq!(read_query.hash(), "b2795a7bb60a9c04");
+}
+
+#[test]
+fn the_recogniser_reads_names_and_descriptions() {
+    for (name, description, expected) in RECOGNISED {
+        let behavior = of_tool(&named(name, description), Trust::Corroborate);
+        let said = format!("{} {}", behavior.badge().word(), behavior.identity.action.word());
+        assert_eq!(said, *expected, "{name}: {description} — {:?}", behavior.evidence);
+    }
+}
+
+const RECOGNISED: &[(&str, &str, &str)] = &[
+    ("read_file", "Reads a file.", "PURE READ"),
+    ("getUserById", "", "PURE READ"),
+    ("find-invoices", "Find invoices by number.", "PURE SEARCH"),
+    ("acme_list_orders", "Lists orders.", "PURE READ"),
+    ("order_delete", "Deletes an order", "MUTATES DELETE"),
+    ("merge_request_get", "Gets a merge request.", "PURE READ"),
+    ("get_merge_request", "Gets a merge request.", "PURE READ"),
+    ("merge_branches", "Merges one branch into another.", "MUTATES MERGE"),
+    ("get_or_create_user", "Gets the user.", "MUTATES CREATE"),
+    ("find_and_replace", "", "MUTATES OVERWRITE"),
+    ("weather", "Returns the weather of a city.", "PURE READ"),
+    ("cleanup", "Removes stale entries.", "MUTATES DELETE"),
+    ("frobnicate", "", "MUTATES UNKNOWN"),
+    ("frobnicate", "Frobnicates the gizmo.", "MUTATES UNKNOWN"),
+    ("get_status", "Gets the status and deletes the job.", "MUTATES DELETE"),
+    ("list_deleted_items", "Lists items that were deleted.", "PURE READ"),
+    ("reassign_ticket", "", "MUTATES UPDATE"),
+    ("send_mail", "Sends a mail.", "MUTATES SEND"),
+    ("rename_branch", "", "MUTATES MOVE"),
+    ("run_shell_command", "Runs a command in a shell.", "MUTATES EXECUTE"),
+];
+
+#[test]
+fn a_tool_that_selects_its_act_by_an_argument_mutates_if_any_choice_does() {
+    for (choices, expected) in [
+        (json!(["get", "list"]), Mutability::Pure),
+        (json!(["get", "list", "delete"]), Mutability::Mutates),
+        (json!(["GET", "POST"]), Mutability::Mutates),
+    ] {
+        let behavior = concluded(json!({
+            "name": "get_pages",
+            "description": "Reads pages.",
+            "inputSchema": { "type": "object", "properties": { "action": { "type": "string", "enum": choices } } },
+        }));
+        assert_eq!(behavior.badge(), expected, "{choices}");
+    }
+}
+
+#[test]
+fn evidence_joins_to_the_most_cautious() {
+    let pure = json!({ "readOnlyHint": true });
+    let changing = json!({ "readOnlyHint": false });
+    let destructive_only = json!({ "destructiveHint": true });
+    let additive_only = json!({ "destructiveHint": false });
+    let silent = json!({});
+    // name, annotations, trust, badge, disputed
+    let rows = [
+        ("get_user", &silent, Trust::Corroborate, Mutability::Pure, false),
+        ("get_user", &pure, Trust::Corroborate, Mutability::Pure, false),
+        ("get_user", &additive_only, Trust::Corroborate, Mutability::Pure, false),
+        ("get_user", &changing, Trust::Corroborate, Mutability::Mutates, true),
+        ("get_user", &destructive_only, Trust::Corroborate, Mutability::Mutates, true),
+        ("delete_user", &silent, Trust::Corroborate, Mutability::Mutates, false),
+        ("delete_user", &pure, Trust::Corroborate, Mutability::Mutates, true),
+        ("delete_user", &pure, Trust::Annotations, Mutability::Pure, false),
+        ("get_user", &changing, Trust::Annotations, Mutability::Mutates, false),
+        ("get_user", &silent, Trust::Annotations, Mutability::Pure, false),
+        ("frobnicate", &pure, Trust::Corroborate, Mutability::Pure, false),
+        ("frobnicate", &silent, Trust::Corroborate, Mutability::Mutates, false),
+        ("get_user", &pure, Trust::None, Mutability::Mutates, false),
+        ("frobnicate", &pure, Trust::None, Mutability::Mutates, false),
+        ("delete_user", &pure, Trust::None, Mutability::Mutates, true),
+    ];
+    for (name, annotations, trust, badge, disputed) in rows {
+        let behavior = of_tool(&tool(json!({ "name": name, "annotations": annotations })), trust);
+        assert_eq!((behavior.badge(), behavior.disputed), (badge, disputed), "{name} {annotations} {trust:?}");
+        let reads = matches!(behavior.identity.action, Action::Read | Action::Search);
+        assert_eq!(reads, badge == Mutability::Pure, "{name} {annotations}: an action that fits the badge");
+    }
+}
+
+#[test]
+fn a_tool_may_declare_the_fields_itself() {
+    let top =
+        concluded(json!({ "name": "frobnicate", "mutability": "PURE", "action": "SEARCH", "output_domain": "USER" }));
+    assert_eq!(top.identity.to_string(), "PURE|SEARCH|USER");
+    let meta = concluded(
+        json!({ "name": "frobnicate", "_meta": { "mutability": "MUTATES", "action": "SEND", "content_type": "TEXT" } }),
+    );
+    assert_eq!((meta.identity.to_string().as_str(), meta.content_type), ("MUTATES|SEND|UNKNOWN", ContentType::Text));
+    let liar = concluded(json!({ "name": "delete_all", "mutability": "PURE", "action": "READ" }));
+    assert_eq!((liar.badge(), liar.disputed), (Mutability::Mutates, true));
+    let odd = concluded(json!({ "name": "get_user", "mutability": "harmless" }));
+    assert_eq!(odd.badge(), Mutability::Pure);
+    let noted = odd.evidence.iter().find(|evidence| evidence.source == Source::Declared).expect("noted");
+    assert!(noted.span.contains("not in the taxonomy"), "{}", noted.span);
+}
+
+#[test]
+fn arguments_raise_and_never_lower() {
+    let read_query = tool(json!({
+        "name": "read_query",
+        "description": "Execute a SELECT query on the database",
+        "inputSchema": { "type": "object", "properties": { "query": { "type": "string", "description": "SELECT SQL query to execute" } } },
+    }));
+    let search = named("search_notes", "Searches notes.");
+    let fetch = named("fetch_url", "Fetches a page.");
+    let write_query = named("write_query", "Executes INSERT, UPDATE or DELETE.");
+    let rows = [
+        (&read_query, json!({ "query": "SELECT * FROM users" }), "PURE"),
+        (&read_query, json!({ "query": "DELETE FROM users" }), "MUTATES DELETE"),
+        (&read_query, json!({ "query": "SELECT 1; DROP TABLE users" }), "MUTATES EXECUTE"),
+        (&read_query, json!({ "query": "no sql at all" }), "MUTATES UNKNOWN"),
+        (&search, json!({ "query": "how to delete a user from the table" }), "PURE"),
+        (&search, json!({ "query": "drop table users" }), "MUTATES DELETE"),
+        (&search, json!({ "filter": { "sql": "TRUNCATE t" } }), "MUTATES DELETE"),
+        (&fetch, json!({ "url": "https://example.org", "method": "GET" }), "PURE"),
+        (&fetch, json!({ "url": "https://example.org", "method": "DELETE" }), "MUTATES DELETE"),
+        (&fetch, json!({ "url": "https://example.org", "method": "post" }), "MUTATES CREATE"),
+        (&fetch, json!({ "action": "purge_cache" }), "MUTATES DELETE"),
+        (&write_query, json!({ "query": "SELECT 1" }), "MUTATES"),
+    ];
+    for (tool, arguments, expected) in rows {
+        let behavior = called(tool, &arguments);
+        let said = format!("{} {}", behavior.badge().word(), behavior.identity.action.word());
+        assert!(said.starts_with(expected), "{} {arguments}: {said}", tool.name);
+        let shown = behavior.evidence.iter().any(|evidence| evidence.source == Source::Arguments);
+        assert_eq!(shown, expected.contains(' '), "{} {arguments}: the span that proves it", tool.name);
+    }
+}
+
+#[test]
+fn a_changing_statement_is_never_called_a_read() {
+    let (mut reads, mut kept) = (0, 0);
+    for line in include_str!("fixtures/sql_cases.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).expect("a case");
+        let sql = case["sql"].as_str().expect("sql");
+        let read = judge(sql) == Judgement::Read;
+        if case["changes"] == json!(true) {
+            assert!(!read, "{sql}");
+        } else {
+            reads += 1;
+            kept += i32::from(read);
+            if !read {
+                println!("asked: {sql} {:?}", judge(sql));
+            }
+        }
+    }
+    println!("{kept} of {reads} reads");
+    for sql in CHANGING_SQL {
+        assert_ne!(judge(sql), Judgement::Read, "{sql}");
+    }
+    for sql in READING_SQL {
+        assert_eq!(judge(sql), Judgement::Read, "{sql}");
+    }
+}
+
+const CHANGING_SQL: &[&str] = &[
+    "",
+    "   ",
+    "SELECT 1; DELETE FROM t",
+    "SELECT 1 DELETE FROM t",
+    "/*! DELETE FROM t */",
+    "SELECT 1 /*!; DELETE FROM t */",
+    "SELECT 1 --1\n; DELETE FROM t",
+    "SELECT '\\' ; DELETE FROM t -- '",
+    "SELECT 1 #'\n; DELETE FROM t --'",
+    "SELECT $$a$$; DELETE FROM t",
+    "SELECT [a'] ; DELETE FROM t -- ']",
+    "SELECT `a;b`",
+    "SELECT nextval('s')",
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT set_config('a', 'b', false)",
+    "SELECT \"nextval\"('s')",
+    "SELECT public.count(1)",
+    "SELECT lo_import('/etc/passwd')",
+    "SELECT load_extension('x')",
+    "SELECT * INTO OUTFILE '/tmp/x' FROM t",
+    "SELECT 1 INTO @x",
+    "SELECT @x := 1",
+    "SELECT * FROM t FOR UPDATE",
+    "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x",
+    "WITH x(a) AS (UPDATE t SET a = 1 RETURNING a) SELECT a FROM x",
+    "EXPLAIN ANALYZE DELETE FROM t",
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA writable_schema(1)",
+    "REPLACE INTO t VALUES (1)",
+    "VACUUM",
+    "CALL p()",
+    "SELECT 1 SHUTDOWN",
+    "SELECT 1 WAITFOR DELAY '1:00'",
+    "ＤＥＬＥＴＥ FROM t",
+    "SELECT\u{a0}1",
+    "DELETE\0FROM t",
+    "SELECT 1 /* a /* b */ ; DELETE FROM t */",
+    "SELECT 'it''s",
+    "COPY t TO PROGRAM 'sh'",
+    "DO $$ BEGIN END $$",
+    "select 1; ; drop table t",
+];
+
+const READING_SQL: &[&str] = &[
+    "SELECT * FROM users WHERE name = 'O''Hara' -- a comment\n",
+    "select count(*), max(\"Created At\") from orders group by 1 having count(*) > 3 order by 2 desc limit 10;",
+    "WITH recent(id, at) AS (SELECT id, at FROM t WHERE at > date('now')) SELECT * FROM recent",
+    "(SELECT 1) UNION ALL (SELECT 2)",
+    "SELECT replace(name, 'a', 'b') AS \"update\", t.set FROM t",
+    "SELECT row_number() OVER (PARTITION BY a ORDER BY b) FROM t OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY",
+    "EXPLAIN QUERY PLAN SELECT 1",
+    "SHOW CREATE TABLE t",
+    "DESCRIBE t",
+    "PRAGMA table_info(users)",
+    "SELECT [Order Date] FROM Orders",
+    "SELECT a FROM t WHERE b = $1 AND c = ? AND d = :name AND e IN (1, 2.5, 1e3)",
+    "VALUES (1, 'a')",
+];
+
+#[test]
+fn hazards_of_arguments_are_found_wherever_they_stand() {
+    let note = named("read_note", "Reads a note.");
+    let rows: &[(Value, Option<HazardKind>)] = &[
+        (json!({ "path": "notes/today.md" }), None),
+        (json!({ "path": "/home/u/.env" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "path": "app/.env.production" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "path": "app/.env.example" }), None),
+        (json!({ "path": "~/.ssh/config" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "deep": [{ "paths": ["a", "C:\\Users\\u\\.aws\\credentials"] }] }), Some(HazardKind::SensitiveRead)),
+        (json!({ "path": "/etc/shadow" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "path": "/proc/self/environ" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "url": "http://169.254.169.254/latest/meta-data" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "name": "GITHUB_TOKEN" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "name": "server.key" }), Some(HazardKind::SensitiveRead)),
+        (json!({ "text": "a key to a shadow environment" }), None),
+        (json!({ "text": "a\u{200b}b" }), Some(HazardKind::HiddenCharacters)),
+        (json!({ "a\u{202e}b": 1 }), Some(HazardKind::HiddenCharacters)),
+        (json!({ "text": "\u{e0041}" }), Some(HazardKind::HiddenCharacters)),
+        (json!({ "text": "👩\u{200d}💻 ❤\u{fe0f}" }), None),
+        (json!({ "text": "می\u{200c}خواهم" }), None),
+        (json!({ "text": "tabs\tand\nlines\r\n" }), None),
+        (json!({ "text": "\u{1b}[2J" }), Some(HazardKind::TerminalSequence)),
+        (json!({ "text": "\u{9b}2J" }), Some(HazardKind::TerminalSequence)),
+        (json!({ "text": "\u{7f}" }), Some(HazardKind::TerminalSequence)),
+        (json!({ "text": "a\0b" }), Some(HazardKind::NulCharacter)),
+        (json!({ "n": 9_007_199_254_740_992_u64 }), None),
+        (json!({ "n": 9_007_199_254_740_993_u64 }), Some(HazardKind::AmbiguousNumber)),
+        (json!({ "n": -9_007_199_254_740_993_i64 }), Some(HazardKind::AmbiguousNumber)),
+        (serde_json::from_str("{\"n\": 1e400}").expect("json"), Some(HazardKind::AmbiguousNumber)),
+        (serde_json::from_str("{\"n\": 1E2}").expect("json"), Some(HazardKind::AmbiguousNumber)),
+        (serde_json::from_str("{\"n\": -0}").expect("json"), Some(HazardKind::AmbiguousNumber)),
+        (serde_json::from_str("{\"n\": 0.1}").expect("json"), None),
+        (serde_json::from_str("{\"n\": 1.5e-3}").expect("json"), None),
+    ];
+    for (arguments, expected) in rows {
+        let behavior = called(&note, arguments);
+        assert_eq!(kinds(&behavior), expected.into_iter().copied().collect::<Vec<_>>(), "{arguments}");
+        assert_eq!(behavior.badge(), Mutability::Pure, "a hazard is no change of badge");
+    }
+}
+
+#[test]
+fn undeclared_arguments_are_named() {
+    let strict = tool(json!({ "name": "get_user", "inputSchema": { "type": "object", "properties": { "id": {} } } }));
+    let behavior = called(&strict, &json!({ "id": 1, "sudo": true }));
+    assert_eq!(kinds(&behavior), [HazardKind::UndeclaredArguments]);
+    assert!(behavior.hazards[0].what.contains("sudo"));
+}
+
+#[test]
+fn tools_that_hand_out_secrets_are_sensitive_reads() {
+    for (name, description, sensitive) in [
+        ("get-env", "Prints all environment variables.", true),
+        ("printenv", "Prints the environment.", true),
+        ("get_secret_value", "Gets a secret.", true),
+        ("list_api_keys", "Lists API keys.", true),
+        ("get_weather", "Gets the weather, using your API key.", false),
+        ("get_environment", "Gets a deployment environment.", false),
+        ("list_tokens", "Lists design tokens.", false),
+    ] {
+        let found = kinds(&of_tool(&named(name, description), Trust::Corroborate));
+        assert_eq!(found.contains(&HazardKind::SensitiveRead), sensitive, "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn danger_names_its_reasons() {
+    let of = |name: &str, description: &str| danger(&of_tool(&named(name, description), Trust::Corroborate));
+    for (name, word) in [
+        ("delete_file", "removes"),
+        ("execute_script", "runs"),
+        ("send_mail", "sends"),
+        ("merge_branch", "joins"),
+        ("overwrite_file", "replaces"),
+        ("frobnicate", "nobody knows"),
+    ] {
+        assert!(of(name, "").is_some_and(|why| why.contains(word)), "{name}: {:?}", of(name, ""));
+    }
+    assert_eq!(of("get_user", "Gets a user."), None);
+    assert_eq!(of("create_note", "Creates a note."), None);
+    let note = named("read_note", "Reads a note.");
+    assert_eq!(danger(&called(&note, &json!({ "path": ".env" }))).as_deref(), Some("sensitive-read"));
+}
+
+#[test]
+fn a_call_of_a_tool_nobody_described_is_unknown_with_its_hazards() {
+    let arguments = json!({ "path": "~/.ssh/id_rsa" });
+    let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), &arguments);
+    assert_eq!(behavior.identity, Identity::UNKNOWN);
+    assert_eq!(kinds(&behavior), [HazardKind::SensitiveRead]);
+}
+
+#[test]
+fn deceiving_characters_are_judged_in_context() {
+    let found = |text: &str| deceiving(text).map(|(c, deceit)| (u32::from(c), deceit)).collect::<Vec<_>>();
+    assert_eq!(found("plain – ünïcode 中文 🎉"), []);
+    assert_eq!(
+        found("\u{feff}a\u{ad}b\u{3164}"),
+        [(0xfeff, Deceit::Hidden), (0xad, Deceit::Hidden), (0x3164, Deceit::Hidden)]
+    );
+    assert_eq!(found("a\u{fe0f}"), [(0xfe0f, Deceit::Hidden)]);
+    assert_eq!(found("\u{2028}\0\u{8}"), [(0x2028, Deceit::Hidden), (0, Deceit::Nul), (8, Deceit::Control)]);
+}

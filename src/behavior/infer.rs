@@ -4,12 +4,12 @@
 //! away. A change seen anywhere outweighs a read seen anywhere; what nobody recognises is unknown.
 
 use super::evidence::{Claim, Evidence, Source, Strength};
-use super::lexicon::Effect;
-use super::objects;
-use super::reading::{self, Act, Sure};
+use super::lexicon::{Effect, Firmness};
+use super::objects::{self, Runs};
+use super::reading::{self, Act, Opening, Place, Sure};
 use super::taxonomy::{Action, Mutability};
 use super::tells::{self, Gives, Tell};
-use super::words;
+use super::words::{self, Form};
 use crate::mcp::tool::Tool;
 
 /// What the recogniser concludes: one claim, and the pieces it rests on.
@@ -25,10 +25,13 @@ pub struct Inference {
 pub fn infer(tool: &Tool) -> Inference {
     let signs = Signs::of(tool);
     let (mutability, action, strength) = signs.weighed();
-    let named: Vec<&str> = signs.named().collect();
-    let says = mutability.map_or(Claim::default(), |mutability| {
-        let output_domain = objects::output(mutability, action, &named, tool.output_schema.as_ref());
-        let content_type = objects::content_type(named.iter().copied(), output_domain);
+    let says = mutability.map_or(Claim { action: Some(action), ..Claim::default() }, |mutability| {
+        let phrases = signs.named();
+        let output_domain = objects::output(mutability, action, &phrases, signs.runs());
+        let content_type = objects::content_type(
+            phrases.iter().flat_map(|phrase| phrase.iter().take(8)).map(String::as_str),
+            output_domain,
+        );
         Claim {
             mutability: Some(mutability),
             action: Some(action),
@@ -43,7 +46,7 @@ pub fn infer(tool: &Tool) -> Inference {
 struct Signs {
     name_words: Vec<String>,
     name: Option<Act>,
-    described: Option<Act>,
+    described: Opening,
     first_sentence: Vec<String>,
     tells: Vec<Tell>,
 }
@@ -54,10 +57,10 @@ impl Signs {
         let description = tool.description.as_deref().unwrap_or_default();
         let first_sentence = tells::sentences(description).next().map(words::of_sentence).unwrap_or_default();
         let mut tells = tells::of_description(description);
-        tells.extend(tells::of_parameters(&tool.input_schema));
+        tells.extend(tells::of_parameters(&tool.input_schema, description));
         Self {
             name: reading::of_name(&name_words),
-            described: reading::of_sentence(&first_sentence),
+            described: described(description),
             name_words,
             first_sentence,
             tells,
@@ -71,63 +74,149 @@ impl Signs {
     fn selects(&self) -> Option<Action> {
         self.tells.iter().find_map(|tell| match tell.gives {
             Gives::Selects(action) => Some(action),
-            Gives::OnlyReads | Gives::Changes | Gives::WritesFile | Gives::SelectsReads | Gives::RunsCode => None,
+            Gives::OnlyReads
+            | Gives::Changes
+            | Gives::WritesFile
+            | Gives::SelectsReads
+            | Gives::RunsCode
+            | Gives::MayChange
+            | Gives::Denies
+            | Gives::Returns => None,
         })
+    }
+
+    /// The act of the description, where it opens with one.
+    fn act(&self) -> Option<&Act> {
+        match &self.described {
+            Opening::Act(act) => Some(act),
+            Opening::Thing | Opening::Unclear => None,
+        }
     }
 
     /// Mutability, action and how strongly; the most cautious sign decides.
     fn weighed(&self) -> (Option<Mutability>, Action, Strength) {
         use Effect::{Changes, Depends, Reads};
-        let acts = [self.name.as_ref(), self.described.as_ref()];
-        let changes = acts.iter().flatten().find_map(|act| match act.effect {
-            Changes(action) => Some((action, act.sure)),
-            Reads(_) | Depends(_) => None,
-        });
-        let reads = acts.iter().flatten().find_map(|act| match act.effect {
-            Reads(action) => Some((action, act.sure)),
-            Changes(_) | Depends(_) => None,
-        });
-        let depends = acts.iter().flatten().find_map(|act| match act.effect {
-            Depends(action) => Some(action),
-            Reads(_) | Changes(_) => None,
-        });
         let mutates = |action, strength| (Some(Mutability::Mutates), action, strength);
-        let pure = |action, strength| (Some(Mutability::Pure), action, strength);
-        if let Some((action, Sure::Yes)) = changes {
-            return mutates(action, Strength::Strong);
-        }
+        let unknown = |action| (None, action, Strength::Weak);
+        let pure = |action, strength| match self.doubt() {
+            Some(action) => mutates(action, Strength::Weak),
+            // A statement that only reads fetches what it names; nobody searches with it.
+            None if self.runs() == Runs::Statement => (Some(Mutability::Pure), Action::Read, strength),
+            None => (Some(Mutability::Pure), action, strength),
+        };
+        let only_reads = self.has(Gives::OnlyReads);
+        let name = self.name.as_ref().map(|act| (act.effect, act.sure));
+        let told = self.act().map(|act| (act.effect, act.sure));
         if let Some(action) = self.selects() {
             return mutates(action, Strength::Strong);
         }
-        let only_reads = self.has(Gives::OnlyReads);
-        match (changes, reads, depends) {
-            (Some((action, Sure::Perhaps)), None, _) => mutates(action, Strength::Fair),
-            (Some((action, _)), Some(_), _) if !only_reads => mutates(action, Strength::Weak),
-            (_, Some((action, sure)), None) => {
-                if self.has(Gives::Changes) && !only_reads {
-                    mutates(Action::Unknown, Strength::Weak)
-                } else if self.has(Gives::WritesFile) {
-                    mutates(Action::Create, Strength::Fair)
-                } else if self.has(Gives::RunsCode) && !only_reads {
-                    mutates(Action::Execute, Strength::Fair)
-                } else if sure == Sure::Yes || only_reads {
-                    pure(action, Strength::Strong)
+        let vague =
+            |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, VAGUE) || matches!(act.effect, Reads(_)));
+        if self.has(Gives::SelectsReads) && vague(self.name.as_ref()) && vague(self.act()) {
+            return pure(Action::Read, Strength::Fair);
+        }
+        match (name, told) {
+            (Some((Changes(action), Sure::Yes)), _) => mutates(action, Strength::Strong),
+            (Some((Reads(action), Sure::Yes)), Some((Changes(_), Sure::Yes))) if only_reads => {
+                pure(action, Strength::Weak)
+            }
+            // "Executes a query" and the like: what is run was named by the name.
+            (Some((Reads(action), Sure::Yes)), Some((Changes(Action::Execute), _)))
+                if self.act().is_some_and(|act| words::among(act.base, RUNS)) =>
+            {
+                pure(action, Strength::Weak)
+            }
+            (Some((Reads(_), Sure::Yes)), Some((Changes(action), Sure::Yes))) => mutates(action, Strength::Weak),
+            (_, Some((Changes(action), Sure::Yes))) => mutates(action, Strength::Strong),
+            (Some((Reads(action), Sure::Yes)), Some((Reads(other), _))) => {
+                pure(searching(action, other), Strength::Strong)
+            }
+            (Some((Reads(action), Sure::Yes)), Some((Depends(_) | Changes(_), _)) | None) => {
+                pure(action, Strength::Fair)
+            }
+            (Some((Reads(other), Sure::Perhaps)), Some((Reads(action), _))) => {
+                pure(searching(action, other), Strength::Strong)
+            }
+            // `git_log`: "Shows the logs". But `post_update`: "Reports that …" is no read.
+            (Some((Changes(action), Sure::Perhaps)), Some((Reads(_), _)))
+                if !self.ends_the_name() && !self.told_firmly() =>
+            {
+                mutates(action, Strength::Weak)
+            }
+            (_, Some((Reads(action), Sure::Yes))) => pure(action, Strength::Fair),
+            (Some((Changes(action), Sure::Perhaps)), None) if self.names_a_thing() => {
+                if self.described == Opening::Thing {
+                    pure(Action::Read, Strength::Weak)
                 } else {
-                    pure(action, Strength::Fair)
+                    mutates(action, Strength::Weak)
                 }
             }
-            (_, Some((action, _)), Some(_)) if only_reads => pure(action, Strength::Fair),
-            (_, _, Some(action)) => mutates(action, Strength::Weak),
-            (_, None, None) if only_reads && !self.has(Gives::Changes) => pure(Action::Read, Strength::Weak),
-            (None | Some(_), None, None) => (None, Action::Unknown, Strength::Weak),
+            (Some((Changes(action), Sure::Perhaps)), _) => mutates(action, Strength::Fair),
+            (_, Some((Changes(action), Sure::Perhaps))) => mutates(action, Strength::Fair),
+            (Some((Reads(action), Sure::Perhaps)), Some((Depends(_), _)) | None) => pure(action, Strength::Fair),
+            (_, Some((Reads(action), Sure::Perhaps))) => pure(action, Strength::Weak),
+            (Some((Depends(_), _)), _) | (_, Some((Depends(_), _))) if only_reads => pure(Action::Read, Strength::Weak),
+            (Some((Depends(action), _)), _) | (_, Some((Depends(action), _))) => unknown(action),
+            (None, None) if only_reads || self.described == Opening::Thing || self.has(Gives::Returns) => {
+                pure(Action::Read, Strength::Weak)
+            }
+            (None, None) => unknown(Action::Unknown),
         }
     }
 
-    /// The things named, nearest to the act first.
-    fn named(&self) -> impl Iterator<Item = &str> {
-        let of_name = self.name.as_ref().map_or(&self.name_words, |act| &act.object);
-        let sentence = self.described.as_ref().map_or(&self.first_sentence, |act| &act.object);
-        of_name.iter().rev().chain(&self.name_words).chain(sentence.iter().take(12)).map(String::as_str)
+    /// Whether the name's verb is its last word, where nouns stand.
+    fn ends_the_name(&self) -> bool {
+        self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
+    }
+
+    /// Whether the description opens with a word that is a verb beyond doubt.
+    fn told_firmly(&self) -> bool {
+        self.act().is_some_and(|act| act.firmness == Firmness::Verb)
+    }
+
+    /// Whether the name's only verb is a noun at its end, such as `latest_order`.
+    fn names_a_thing(&self) -> bool {
+        self.name.as_ref().is_some_and(|act| act.place == Place::Later)
+    }
+
+    /// What speaks against a read, whatever the verbs say.
+    fn doubt(&self) -> Option<Action> {
+        if self.has(Gives::OnlyReads) {
+            return None;
+        }
+        let denies = self.has(Gives::Denies);
+        let analyses = |act: &Act| words::among(act.base, ANALYSES);
+        let analysed = self.name.as_ref().is_some_and(analyses) || self.act().is_some_and(analyses);
+        let sure = |act: &Act| matches!(act.effect, Effect::Reads(_)) && act.sure == Sure::Yes;
+        let twice = self.name.as_ref().is_some_and(sure) && self.act().is_some_and(sure);
+        if self.has(Gives::Changes) || (self.has(Gives::MayChange) && !twice && !denies) {
+            Some(Action::Unknown)
+        } else if self.has(Gives::WritesFile) {
+            Some(Action::Create)
+        } else if self.has(Gives::RunsCode) && !analysed && !denies {
+            Some(Action::Execute)
+        } else {
+            None
+        }
+    }
+
+    /// The phrases that name what it is done to: the name's, then the description's.
+    fn named(&self) -> Vec<&[String]> {
+        let of_name = self.name.as_ref().map_or(self.name_words.as_slice(), |act| &act.object);
+        let sentence = self.act().map_or(self.first_sentence.as_slice(), |act| &act.object);
+        vec![of_name, sentence]
+    }
+
+    /// What a parameter lets one run.
+    fn runs(&self) -> Runs {
+        let spans = || self.tells.iter().filter(|tell| tell.gives == Gives::RunsCode).map(|tell| tell.span.as_str());
+        if spans().any(|span| words::among(span, "sql query queries statement")) {
+            Runs::Statement
+        } else if spans().next().is_some() {
+            Runs::Code
+        } else {
+            Runs::Nothing
+        }
     }
 
     fn evidence(&self, says: Claim, strength: Strength) -> Vec<Evidence> {
@@ -138,7 +227,7 @@ impl Signs {
             Effect::Changes(_) => Some(Mutability::Mutates),
             Effect::Depends(_) => None,
         };
-        for (place, act) in [("name", &self.name), ("description", &self.described)] {
+        for (place, act) in [("name", self.name.as_ref()), ("description", self.act())] {
             if let Some(act) = act {
                 let agrees = deciding(act.effect) == says.mutability;
                 let claim = if agrees { says } else { Claim { mutability: deciding(act.effect), ..Claim::default() } };
@@ -151,8 +240,10 @@ impl Signs {
         }
         for tell in &self.tells {
             let mutability = match tell.gives {
-                Gives::OnlyReads | Gives::SelectsReads => Mutability::Pure,
-                Gives::Changes | Gives::WritesFile | Gives::Selects(_) | Gives::RunsCode => Mutability::Mutates,
+                Gives::OnlyReads | Gives::Denies | Gives::SelectsReads | Gives::Returns => Mutability::Pure,
+                Gives::Changes | Gives::MayChange | Gives::WritesFile | Gives::Selects(_) | Gives::RunsCode => {
+                    Mutability::Mutates
+                }
             };
             let claim = Claim { mutability: Some(mutability), ..Claim::default() };
             pieces.push(piece(tell.span.clone(), claim, Strength::Fair));
@@ -160,3 +251,42 @@ impl Signs {
         pieces
     }
 }
+
+/// What a description opens with: its first sentence that is plain, where later ones must speak of the tool itself.
+fn described(description: &str) -> Opening {
+    let mut headings = Opening::Unclear;
+    let mut heading = true;
+    for sentence in tells::sentences(description).take(4) {
+        let words = words::of_sentence(sentence);
+        match reading::of_sentence(&words) {
+            // An imperative in a later sentence is said to the model, unless all before it was a heading.
+            Opening::Act(act)
+                if heading || (act.form == Form::Third && words::among(act.base, tells::UNMISTAKABLE)) =>
+            {
+                return Opening::Act(act);
+            }
+            Opening::Thing if heading && words.len() > 4 => return Opening::Thing,
+            Opening::Thing if heading => headings = Opening::Thing,
+            Opening::Act(_) | Opening::Thing | Opening::Unclear => {}
+        }
+        heading = heading && words.len() <= 4;
+    }
+    headings
+}
+
+/// Of two words for one read, searching is the narrower.
+fn searching(one: Action, other: Action) -> Action {
+    if [one, other].contains(&Action::Search) { Action::Search } else { one }
+}
+
+/// Verbs that look at code or statements without running them.
+const ANALYSES: &str = "explain validate parse check lint analyze analyse convert translate compare verify review estimate \
+    summarize detect inspect audit encode decode hash count extract tokenize normalize trace classify rank \
+    assess measure diff profile scan describe understand identify generate calculate compute solve simplify \
+    lookup";
+
+/// Verbs that say nothing of what is done.
+const VAGUE: &str = "manage handle operate process use interact administer perform work";
+
+/// Verbs that say that something is run.
+const RUNS: &str = "execute run invoke call perform";

@@ -1,94 +1,185 @@
-//! What comes back: output domain and content type, read off the things a definition names.
-
-use serde_json::Value;
+//! What comes back: output domain and content type, read off the things that a definition names.
 
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use super::words::among;
+
+/// The domain of what comes back.
+///
+/// `named` are the phrases that name the object, the name's first. A change mostly returns an acknowledgement; a read
+/// returns what it names, and records where it names nothing known.
+pub fn output(mutability: Mutability, action: Action, named: &[&[String]], runs: Runs) -> OutputDomain {
+    use OutputDomain as D;
+    let found = named.iter().find_map(|phrase| of_phrase(phrase));
+    match (mutability, action) {
+        (Mutability::Pure, Action::Search) => found.unwrap_or_else(|| searched(named)),
+        (Mutability::Pure, _) => found.unwrap_or(D::Data),
+        (Mutability::Mutates, Action::Unknown) => D::Unknown,
+        (Mutability::Mutates, Action::Execute) => match (runs, found) {
+            (Runs::Code, _) => D::Content,
+            (Runs::Statement, _) => D::Data,
+            (Runs::Nothing, Some(D::Model)) => D::Model,
+            (Runs::Nothing, _) => D::Ack,
+        },
+        (Mutability::Mutates, Action::Create | Action::Update | Action::Move) => match found {
+            Some(made @ (D::Issue | D::Pr | D::Repo)) => made,
+            Some(D::Content)
+                if action == Action::Create && named.iter().any(|phrase| phrase.iter().any(|word| is_media(word))) =>
+            {
+                D::Content
+            }
+            _ => D::Ack,
+        },
+        (Mutability::Mutates, _) => D::Ack,
+    }
+}
+
+/// What a parameter of the tool lets one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    Code,
+    Statement,
+    Nothing,
+}
+
+/// The domain that a noun phrase names, read from its head backwards: "pull request files", "file info".
+fn of_phrase(words: &[String]) -> Option<OutputDomain> {
+    use OutputDomain as D;
+    let start = words.iter().position(|word| !among(word, MODIFIERS))?;
+    let end = words[start..].iter().position(|word| among(word, STOPS)).map_or(words.len(), |found| start + found);
+    let phrase = &words[start..end];
+    let requests = phrase.windows(2).any(|pair| among(&pair[0], "pull merge") && among(&pair[1], "request requests"));
+    let mut about = false;
+    for word in phrase.iter().rev() {
+        if among(word, TRANSPARENT) {
+            about = true;
+            continue;
+        }
+        let named = domain(word);
+        if requests && !matches!(named, Some(D::Message)) {
+            let changed = among(word, "file files diff diffs change changes");
+            return Some(if changed { D::Diff } else { D::Pr });
+        }
+        return match named {
+            Some(D::Content | D::Structure) if about => Some(D::Data),
+            other => other,
+        };
+    }
+    None
+}
+
+/// Words that stand before the things named.
+const MODIFIERS: &str = "a an the all any one of your my its this that these new existing current latest recent single specific detailed full \
+    multiple list available complete basic up to information details about metadata-level paginated every each more for on in from";
+
+/// Words that end the phrase.
+const STOPS: &str = "by for from in of on with at via to using that which where and or as into per between about near over through under within based \
+    including if when then : ( ) , / — & +";
+
+/// Words that look through to what stands before them.
+const TRANSPARENT: &str = "status info information detail details data tool id ids by summary list v1 v2 v3";
+
+fn searched(named: &[&[String]]) -> OutputDomain {
+    let content = |word: &String| {
+        among(
+            word,
+            "web internet docs documentation documents code articles knowledge text pages content guides papers books",
+        )
+    };
+    if named.iter().any(|phrase| phrase.iter().take(8).any(content)) {
+        OutputDomain::Content
+    } else {
+        OutputDomain::Data
+    }
+}
 
 /// The domain that a word names; `None` for a word that tells nothing.
 pub fn domain(word: &str) -> Option<OutputDomain> {
-    use OutputDomain as D;
-    let find = |word: &str| {
-        TABLE.iter().find(|(_, words)| words.split_whitespace().any(|known| known == word)).map(|(domain, _)| *domain)
-    };
+    let find = |word: &str| TABLE.iter().find(|(_, words)| among(word, words)).map(|(domain, _)| *domain);
     let singular = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
-    let found = find(word)
+    find(word)
         .or_else(|| singular.as_deref().and_then(find))
         .or_else(|| word.strip_suffix('s').and_then(find))
-        .or_else(|| word.strip_suffix("es").and_then(find))?;
-    (found != D::Unknown).then_some(found)
+        .or_else(|| word.strip_suffix("es").and_then(find))
 }
 
 const TABLE: &[(OutputDomain, &str)] = &[
-    (OutputDomain::Diff, "diff difference patch blame changeset delta"),
+    (
+        OutputDomain::Data,
+        "record row metric stat statistic analytics count number url uri time date timezone coordinate distance location place result value \
+         event log history usage coverage size hash id key quota limit rate score rank health weather forecast report audit job build slot \
+         city country station match game player team flight hotel product item entity relation index query",
+    ),
+    (OutputDomain::Diff, "diff difference patch blame changeset"),
     (OutputDomain::Pr, "pr pullrequest mr mergerequest"),
-    (OutputDomain::Issue, "issue ticket task bug story epic todo card subtask incident defect milestone sprint"),
+    (OutputDomain::Issue, "issue ticket task bug story epic todo card subtask incident defect milestone"),
     (OutputDomain::Ref, "branch tag commit ref revision sha"),
     (OutputDomain::Repo, "repo repository fork"),
     (
         OutputDomain::User,
-        "user member account contact person people profile team assignee employee customer whoami me viewer",
+        "user member account contact person people assignee employee whoami viewer collaborator follower",
     ),
     (
         OutputDomain::Message,
-        "message mail email chat comment notification thread conversation inbox reply sms channel draft reaction mailbox",
+        "message mail email chat comment notification thread conversation inbox reply sms draft reaction mailbox update",
     ),
     (
         OutputDomain::Money,
-        "payment order price pricing balance invoice refund charge cost billing subscription quote transaction portfolio \
-         wallet budget currency tax fee salary",
+        "payment order price pricing balance invoice refund cost billing subscription quote transaction portfolio wallet \
+         budget tax fee salary payout expense",
     ),
     (
         OutputDomain::Infra,
-        "server host container cluster node pod network deployment instance vm machine droplet firewall dns domain vps \
-         service worker broker device interface emulator simulator datacenter region namespace volume",
+        "server host container cluster node pod network deployment instance vm machine droplet firewall dns domain vps worker broker \
+         device interface emulator simulator datacenter namespace volume client address",
     ),
-    (OutputDomain::Model, "model prediction run experiment training inference embedding"),
+    (OutputDomain::Model, "model prediction experiment inference embedding"),
     (
         OutputDomain::Structure,
-        "structure tree schema directory folder configuration config settings table database column list layout outline \
-         hierarchy option field catalog categories category toc index manifest enum type template workspace project",
+        "structure tree schema directory folder configuration config setting table database column layout outline hierarchy option field \
+         catalog category toc manifest enum type template workspace project dashboard collection bucket sheet tool topic",
     ),
     (
         OutputDomain::Content,
-        "content text file document doc documentation image audio video media page screenshot article transcript markdown html \
-         pdf code readme snippet summary guide tutorial note wiki blob attachment photo picture slide book chapter body source \
-         instructions prompt help script translation story lyrics news",
+        "content text file document doc documentation image audio video media page screenshot article transcript markdown html pdf code \
+         readme snippet tutorial note wiki blob attachment photo picture slide book chapter body source instruction guide \
+         prompt story lyrics news snapshot review summary spec map",
     ),
 ];
 
-/// What comes back, from the words of the object, nearest first, and the kind of act.
-pub fn output(mutability: Mutability, action: Action, named: &[&str], output_schema: Option<&Value>) -> OutputDomain {
-    let found = named.iter().find_map(|word| domain(word));
-    match mutability {
-        Mutability::Pure => found.unwrap_or(OutputDomain::Data),
-        Mutability::Mutates => match (action, output_schema) {
-            (Action::Unknown, None) => OutputDomain::Unknown,
-            (_, Some(_)) => found.unwrap_or(OutputDomain::Ack),
-            (_, None) => OutputDomain::Ack,
-        },
-    }
+fn is_media(word: &str) -> bool {
+    among(
+        word,
+        "image images audio video videos media screenshot photo photos picture pictures speech music voice song sound animation avatar thumbnail icon",
+    )
 }
 
 /// The kind of content that some words speak of.
 pub fn content_type<'a>(named: impl Iterator<Item = &'a str>, domain: OutputDomain) -> ContentType {
     for word in named {
-        match word {
-            "image" | "images" | "audio" | "video" | "media" | "binary" | "screenshot" | "photo" | "picture"
-            | "zip" | "archive" | "pdf" | "bytes" | "base64" | "speech" | "music" | "thumbnail" | "icon" | "png"
-            | "jpeg" | "wav" | "mp3" => {
-                return ContentType::Binary;
-            }
-            "text" | "markdown" | "transcript" | "document" | "documentation" | "docs" | "html" | "readme"
-            | "article" | "code" | "file" | "files" | "diff" => {
-                return ContentType::Text;
-            }
-            "json" | "table" | "records" | "rows" | "csv" => return ContentType::Structured,
-            _ => {}
+        if is_media(word) || among(word, "binary zip archive pdf bytes base64 png jpeg wav mp3 blob") {
+            return ContentType::Binary;
+        }
+        if among(word, "text markdown transcript document documentation docs html readme article code file files diff")
+        {
+            return ContentType::Text;
+        }
+        if among(word, "json table records rows csv") {
+            return ContentType::Structured;
         }
     }
     match domain {
         OutputDomain::Content | OutputDomain::Diff => ContentType::Text,
         OutputDomain::Ack | OutputDomain::Unknown => ContentType::Unknown,
-        _ => ContentType::Structured,
+        OutputDomain::Data
+        | OutputDomain::Structure
+        | OutputDomain::Pr
+        | OutputDomain::Issue
+        | OutputDomain::Ref
+        | OutputDomain::Repo
+        | OutputDomain::User
+        | OutputDomain::Message
+        | OutputDomain::Money
+        | OutputDomain::Infra
+        | OutputDomain::Model => ContentType::Structured,
     }
 }

@@ -38,14 +38,22 @@ pub fn of_sentence(sentence: &str) -> Vec<String> {
         if !word.is_empty() {
             words.push(std::mem::take(&mut word));
         }
-        if matches!(c, ',' | '/' | '&' | '+' | ':' | '(' | ')') {
-            words.push(c.to_string());
+        match c {
+            ',' | '/' | '&' | '+' | ':' | '(' | ')' | '—' => words.push(c.to_string()),
+            '|' | '：' => words.push(":".to_owned()),
+            '，' | '、' => words.push(",".to_owned()),
+            _ => {}
         }
     }
     if !word.is_empty() {
         words.push(word);
     }
     words
+}
+
+/// Whether `word` is one of the words of `list`, which are separated by white space.
+pub fn among(word: &str, list: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// How a verb stands.
@@ -59,7 +67,7 @@ pub enum Form {
     Gerund,
     /// `deleted`: something was done to a thing; no act of this tool.
     Participle,
-    /// `deleter`, `deletion`: the act as a thing.
+    /// `deleter`: what does it.
     Agent,
 }
 
@@ -92,13 +100,6 @@ pub fn base<T>(word: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, Form
     for suffix in ["er", "or"] {
         if let Some(stem) = word.strip_suffix(suffix) {
             return try_all(&stems(stem)).map(|found| (found, Form::Agent));
-        }
-    }
-    for (suffix, mend) in [("ation", "ate"), ("ation", "e"), ("ion", "e"), ("ion", ""), ("ment", ""), ("al", "e")] {
-        if let Some(stem) = word.strip_suffix(suffix)
-            && let Some(found) = known(&format!("{stem}{mend}"))
-        {
-            return Some((found, Form::Agent));
         }
     }
     None
