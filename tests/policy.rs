@@ -16,22 +16,9 @@ fn behavior(text: &str) -> Behavior {
     let mut words = text.split(' ');
     let mutability = Mutability::from_word(words.next().unwrap()).unwrap();
     let action = Action::from_word(words.next().unwrap()).unwrap();
-    let hazards = words
-        .map(|word| Hazard {
-            kind: hazard(word),
-            what: String::new(),
-        })
-        .collect();
+    let hazards = words.map(|word| Hazard { kind: hazard(word), what: String::new() }).collect();
     let output_domain = OutputDomain::Data;
-    Behavior {
-        identity: Identity {
-            mutability,
-            action,
-            output_domain,
-        },
-        hazards,
-        ..Behavior::unknown()
-    }
+    Behavior { identity: Identity { mutability, action, output_domain }, hazards, ..Behavior::unknown() }
 }
 
 fn hazard(word: &str) -> HazardKind {
@@ -47,26 +34,13 @@ fn policy(rules: &str) -> Policy {
 fn rule_on(policy: &Policy, call: &str, words: &str) -> Ruling {
     let (server, tool) = call.split_once('.').unwrap();
     let (behavior, arguments) = (behavior(words), json!({}));
-    decide(
-        policy,
-        &Question {
-            server,
-            tool,
-            behavior: &behavior,
-            arguments: &arguments,
-        },
-    )
+    decide(policy, &Question { server, tool, behavior: &behavior, arguments: &arguments })
 }
 
 fn rulings(policy: &Policy, cases: &[(&str, &str, &str, &str)]) {
     for (call, words, decision, reason) in cases {
         let ruling = rule_on(policy, call, words);
-        assert_eq!(
-            ruling.decision.word(),
-            *decision,
-            "{call} {words}: {}",
-            ruling.reason
-        );
+        assert_eq!(ruling.decision.word(), *decision, "{call} {words}: {}", ruling.reason);
         assert_eq!(ruling.reason, *reason, "{call} {words}");
     }
 }
@@ -76,24 +50,9 @@ fn without_rules_reads_pass_and_changes_ask() {
     rulings(
         &built_in(),
         &[
-            (
-                "fs.read_file",
-                "PURE READ",
-                "allow",
-                "the default for PURE allows it",
-            ),
-            (
-                "fs.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
-            (
-                "fs.mystery",
-                "MUTATES UNKNOWN",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("fs.read_file", "PURE READ", "allow", "the default for PURE allows it"),
+            ("fs.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            ("fs.mystery", "MUTATES UNKNOWN", "ask", "the default for MUTATES asks"),
             (
                 "fs.read_file",
                 "PURE READ sensitive-read",
@@ -115,10 +74,7 @@ fn the_built_in_policy_is_the_contract() {
     let policy = built_in();
     assert!(policy.rules.is_empty() && policy.allows_stand && policy.banner.is_none());
     assert_eq!(policy.defaults.pure, Decision::Allow);
-    assert_eq!(
-        (policy.defaults.mutates, policy.defaults.hazard),
-        (Decision::Ask, Decision::Ask)
-    );
+    assert_eq!((policy.defaults.mutates, policy.defaults.hazard), (Decision::Ask, Decision::Ask));
 }
 
 #[test]
@@ -148,50 +104,15 @@ action = "SEARCH"
     rulings(
         &policy,
         &[
-            (
-                "fs.write_file",
-                "MUTATES UPDATE",
-                "allow",
-                "rule writes allows it",
-            ),
+            ("fs.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
             ("fs.edit_file", "MUTATES UPDATE", "ask", "rule careful asks"),
-            (
-                "fs.write_gone",
-                "MUTATES DELETE",
-                "deny",
-                "rule no-deletes denies it",
-            ),
-            (
-                "git.merge",
-                "MUTATES MERGE",
-                "deny",
-                "rule no-deletes denies it",
-            ),
-            (
-                "git.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("fs.write_gone", "MUTATES DELETE", "deny", "rule no-deletes denies it"),
+            ("git.merge", "MUTATES MERGE", "deny", "rule no-deletes denies it"),
+            ("git.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
             ("git.find", "PURE SEARCH", "deny", "rule searches denies it"),
-            (
-                "git.find",
-                "MUTATES SEARCH",
-                "ask",
-                "the default for MUTATES asks",
-            ),
-            (
-                "fs#2.write_file",
-                "MUTATES UPDATE",
-                "allow",
-                "rule writes allows it",
-            ),
-            (
-                "fsx.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("git.find", "MUTATES SEARCH", "ask", "the default for MUTATES asks"),
+            ("fs#2.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
+            ("fsx.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
         ],
     );
 }
@@ -199,21 +120,13 @@ action = "SEARCH"
 #[test]
 fn an_allow_never_covers_an_unnamed_hazard() {
     let policy = policy("[[rule]]\nid = \"all\"\ndecision = \"allow\"\n");
-    for kind in [
-        "sensitive-read",
-        "hidden-characters",
-        "terminal-sequence",
-        "changed-definition",
-        "undeclared-arguments",
-    ] {
+    for kind in
+        ["sensitive-read", "hidden-characters", "terminal-sequence", "changed-definition", "undeclared-arguments"]
+    {
         for badge in ["PURE READ", "MUTATES UPDATE"] {
             let ruling = rule_on(&policy, "fs.read", &format!("{badge} {kind}"));
             assert_eq!(ruling.decision, Decision::Ask, "{badge} {kind}");
-            assert!(
-                ruling.reason.starts_with("rule all does not cover "),
-                "{}",
-                ruling.reason
-            );
+            assert!(ruling.reason.starts_with("rule all does not cover "), "{}", ruling.reason);
             assert_eq!(ruling.rule, None);
         }
     }
@@ -222,50 +135,18 @@ fn an_allow_never_covers_an_unnamed_hazard() {
 #[test]
 fn defaults_only_tighten_with_a_hazard() {
     let cases = [
-        (
-            "pure = \"allow\"\nhazard = \"deny\"",
-            "PURE READ sensitive-read",
-            "deny",
-        ),
-        (
-            "pure = \"deny\"\nhazard = \"ask\"",
-            "PURE READ sensitive-read",
-            "deny",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ sensitive-read",
-            "allow",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ hidden-characters",
-            "ask",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ changed-definition",
-            "ask",
-        ),
-        (
-            "mutates = \"deny\"\nhazard = \"allow\"",
-            "MUTATES UPDATE nul-character",
-            "deny",
-        ),
-        (
-            "mutates = \"ask\"\nhazard = \"deny\"",
-            "MUTATES UPDATE nul-character",
-            "deny",
-        ),
+        ("pure = \"allow\"\nhazard = \"deny\"", "PURE READ sensitive-read", "deny"),
+        ("pure = \"deny\"\nhazard = \"ask\"", "PURE READ sensitive-read", "deny"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ sensitive-read", "allow"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ hidden-characters", "ask"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ changed-definition", "ask"),
+        ("mutates = \"deny\"\nhazard = \"allow\"", "MUTATES UPDATE nul-character", "deny"),
+        ("mutates = \"ask\"\nhazard = \"deny\"", "MUTATES UPDATE nul-character", "deny"),
         ("pure = \"ask\"", "PURE READ", "ask"),
     ];
     for (defaults, words, decision) in cases {
         let policy = policy(&format!("[defaults]\n{defaults}"));
-        assert_eq!(
-            rule_on(&policy, "fs.x", words).decision.word(),
-            decision,
-            "{defaults}: {words}"
-        );
+        assert_eq!(rule_on(&policy, "fs.x", words).decision.word(), decision, "{defaults}: {words}");
     }
 }
 
@@ -300,23 +181,12 @@ fn a_broken_file_allows_nothing() {
         &[
             ("fs.read", "PURE READ", "ask", broken),
             ("fs.rm", "PURE READ", "deny", "rule no denies it"),
-            (
-                "fs.write",
-                "MUTATES UPDATE",
-                "deny",
-                "the default for MUTATES denies it",
-            ),
+            ("fs.write", "MUTATES UPDATE", "deny", "the default for MUTATES denies it"),
         ],
     );
     assert_eq!(after.banner.as_deref(), Some("line 3"));
     let at_start = everything_asks("line 3".to_owned());
-    rulings(
-        &at_start,
-        &[
-            ("fs.read", "PURE READ", "ask", broken),
-            ("fs.rm", "MUTATES DELETE", "ask", broken),
-        ],
-    );
+    rulings(&at_start, &[("fs.read", "PURE READ", "ask", broken), ("fs.rm", "MUTATES DELETE", "ask", broken)]);
 }
 
 #[test]
@@ -370,52 +240,31 @@ fn what_is_no_policy_is_refused() {
         ("version = 1\ndefaults = 3", "`defaults` is of type integer"),
         ("version = 1\n[rule]\nid = \"x\"", "`rule` is of type table"),
         ("version = 1\nversion = 1", "duplicate key"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\nid = \"b\"\ndecision = \"allow\"",
-            "duplicate key",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\nid = \"b\"\ndecision = \"allow\"", "duplicate key"),
         ("version = 1\n[[rule]\nid = \"a\"", "this is not TOML"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T",
-            "this is not TOML",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"",
-            "`id` cannot be",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"",
-            "backwards",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"",
-            "`mutability` cannot be",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T", "this is not TOML"),
+        ("version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"", "`id` cannot be"),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"", "backwards"),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"", "`mutability` cannot be"),
     ] {
         let problems = parse(text).expect_err(text);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(what)),
-            "{text}: {problems:?}"
-        );
+        assert!(problems.iter().any(|problem| problem.what.contains(what)), "{text}: {problems:?}");
     }
 }
 
 #[test]
 fn syntax_errors_come_all_at_once_too() {
-    let problems =
-        parse("version = 1\n[defaults\npure = \"ask\"\n[[rule]]\nid = \ndecision = \"deny\"\n")
-            .unwrap_err();
+    let problems = parse("version = 1\n[defaults\npure = \"ask\"\n[[rule]]\nid = \ndecision = \"deny\"\n").unwrap_err();
     let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [2, 5], "{problems:?}");
 }
 
 #[test]
 fn columns_count_characters() {
-    let problems = parse("version = 1\n[[rule]]\nid = \"ä\"\ndecision = \"deny\"\nnote = \"äöü\"\nserver = [\"äöü\", \"\"]\n").unwrap_err();
-    let places: Vec<_> = problems
-        .iter()
-        .map(|problem| (problem.line, problem.column))
-        .collect();
+    let problems =
+        parse("version = 1\n[[rule]]\nid = \"ä\"\ndecision = \"deny\"\nnote = \"äöü\"\nserver = [\"äöü\", \"\"]\n")
+            .unwrap_err();
+    let places: Vec<_> = problems.iter().map(|problem| (problem.line, problem.column)).collect();
     assert_eq!(places, [(3, 6), (6, 18)], "{problems:?}");
 }
 
@@ -447,11 +296,7 @@ fn globs() {
         ("{a,b}", "a", false),
         ("read", "read\n", false),
     ] {
-        assert_eq!(
-            Glob::new(glob).unwrap().matches(name),
-            fits,
-            "{glob} on {name}"
-        );
+        assert_eq!(Glob::new(glob).unwrap().matches(name), fits, "{glob} on {name}");
     }
     for bad in ["", "[", "[a", "[]", "[!]", "[z-a]", "x\\", "[a-"] {
         assert!(Glob::new(bad).is_err(), "{bad}");
@@ -464,18 +309,9 @@ fn the_explanation_names_the_first_selector_that_fails() {
         "[[rule]]\nid = \"a\"\ndecision = \"allow\"\nserver = \"fs\"\ntool = \"x\"\n[[rule]]\nid = \"b\"\ndecision = \"deny\"\ntool = \"y\"\n[[rule]]\nid = \"c\"\ndecision = \"allow\"\n",
     );
     let behavior = behavior("PURE READ sensitive-read");
-    let question = Question {
-        server: "git",
-        tool: "y",
-        behavior: &behavior,
-        arguments: &json!({}),
-    };
+    let question = Question { server: "git", tool: "y", behavior: &behavior, arguments: &json!({}) };
     let explanation = explain(&policy, &question);
-    let fits: Vec<String> = explanation
-        .rules
-        .iter()
-        .map(|(rule, fit)| format!("{} {fit:?}", rule.id))
-        .collect();
+    let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));
 }
@@ -485,26 +321,10 @@ fn any_rule() -> impl Strategy<Value = String> {
     let pick = |from: &'static [&'static str]| proptest::sample::select(from);
     (
         pick(&["allow", "ask", "deny"]),
-        pick(&[
-            "",
-            "server = \"a\"",
-            "server = [\"b\", \"a?\"]",
-            "server = \"*\"",
-        ]),
-        pick(&[
-            "",
-            "tool = \"x\"",
-            "tool = \"x*\"",
-            "tool = [\"y\", \"mcp__a__x\"]",
-            "tool = \"[!x]*\"",
-        ]),
+        pick(&["", "server = \"a\"", "server = [\"b\", \"a?\"]", "server = \"*\""]),
+        pick(&["", "tool = \"x\"", "tool = \"x*\"", "tool = [\"y\", \"mcp__a__x\"]", "tool = \"[!x]*\""]),
         pick(&["", "mutability = \"PURE\"", "mutability = \"MUTATES\""]),
-        pick(&[
-            "",
-            "action = \"READ\"",
-            "action = [\"DELETE\", \"READ\"]",
-            "action = \"DELETE\"",
-        ]),
+        pick(&["", "action = \"READ\"", "action = [\"DELETE\", \"READ\"]", "action = \"DELETE\""]),
     )
         .prop_map(|(decision, server, tool, mutability, action)| {
             format!("decision = \"{decision}\"\n{server}\n{tool}\n{mutability}\n{action}\n")
@@ -515,12 +335,7 @@ fn any_call() -> impl Strategy<Value = (String, String)> {
     let pick = |from: &'static [&'static str]| proptest::sample::select(from);
     (
         pick(&["a.x", "a.y", "b.x", "ab.xy", "a#2.x"]),
-        pick(&[
-            "PURE READ",
-            "MUTATES READ",
-            "MUTATES DELETE",
-            "MUTATES UNKNOWN",
-        ]),
+        pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES UNKNOWN"]),
         pick(&["", " sensitive-read", " hidden-characters"]),
     )
         .prop_map(|(call, words, hazard)| (call.to_owned(), format!("{words}{hazard}")))
@@ -528,25 +343,16 @@ fn any_call() -> impl Strategy<Value = (String, String)> {
 
 fn any_defaults() -> impl Strategy<Value = String> {
     let pick = |from: &'static [&'static str]| proptest::sample::select(from);
-    (
-        pick(&["allow", "ask", "deny"]),
-        pick(&["ask", "deny"]),
-        pick(&["allow", "ask", "deny"]),
+    (pick(&["allow", "ask", "deny"]), pick(&["ask", "deny"]), pick(&["allow", "ask", "deny"])).prop_map(
+        |(pure, mutates, hazard)| {
+            format!("[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n")
+        },
     )
-        .prop_map(|(pure, mutates, hazard)| {
-            format!(
-                "[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n"
-            )
-        })
 }
 
 /// Rules with an id that goes with the rule, not with its place.
 fn numbered(rules: &[String]) -> Vec<String> {
-    rules
-        .iter()
-        .enumerate()
-        .map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}"))
-        .collect()
+    rules.iter().enumerate().map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}")).collect()
 }
 
 proptest! {

@@ -40,6 +40,7 @@ use crate::behavior::conclude::Trust;
 use crate::capability::scope::Scope;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub struct Config {
 pub struct Gate {
     config: Config,
     before_tool: BeforeTool,
-    policy_digest: Arc<str>,
+    policy_digest: Option<Digest>,
     policy_banner: Option<String>,
     lifecycle: Lifecycle,
     catalog: Catalog,
@@ -108,7 +109,7 @@ impl Gate {
             catalog: Catalog::new(config.trust, Arc::clone(&config.nonce)),
             config,
             before_tool: BeforeTool::Unregistered,
-            policy_digest: "".into(),
+            policy_digest: None,
             policy_banner: None,
             lifecycle: Lifecycle::default(),
             early: Vec::new(),
@@ -203,7 +204,7 @@ impl Gate {
 
     fn register(&mut self, before_tool: BeforeTool) {
         if let BeforeTool::Policy(policy) = &before_tool {
-            self.policy_digest = policy.digest.short().into();
+            self.policy_digest = Some(policy.digest);
             self.policy_banner.clone_from(&policy.banner);
         }
         self.before_tool = before_tool;
@@ -211,11 +212,8 @@ impl Gate {
 
     fn started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
         self.config.server = server;
-        let mut entry = self
-            .entry(now, Kind::ServerStart)
-            .with("command", command.to_vec())
-            .with("pid", pid)
-            .with("policy", self.policy_digest.as_ref());
+        let mut entry = self.entry(now, Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
+        entry.policy = self.policy_digest;
         if self.config.mode == Mode::Observe {
             entry = entry.with("mode", "observe");
         }
@@ -229,7 +227,8 @@ impl Gate {
     }
 
     fn policy_changed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Policy).with("policy", self.policy_digest.as_ref());
+        let mut entry = self.entry(now, Kind::Policy);
+        entry.policy = self.policy_digest;
         if let Some(banner) = &self.policy_banner {
             entry = entry.with("banner", banner.as_str());
         }

@@ -64,9 +64,7 @@ impl Gate {
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
         }
-        if !self.policy_digest.is_empty() {
-            entry.detail.push(("policy", self.policy_digest.as_ref().into()));
-        }
+        entry.policy = self.policy_digest;
         entry
     }
 

@@ -92,10 +92,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
     if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
         return Fit::Differs(Selector::Tool);
     }
-    if rule
-        .mutability
-        .is_some_and(|mutability| mutability != question.behavior.badge())
-    {
+    if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         return Fit::Differs(Selector::Mutability);
     }
     if !any(&rule.action, |action| *action == identity.action) {
@@ -117,9 +114,7 @@ fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
 /// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
 fn rules_name(server: &str) -> &str {
     match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
-            name
-        }
+        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => server,
     }
 }
@@ -135,17 +130,9 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
 fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
     let (decision, mut reason) = default_for(policy, behavior);
     if let Some(rule) = would_allow {
-        reason = format!(
-            "rule {} does not cover {}; {reason}",
-            rule.id,
-            phrases(behavior)
-        );
+        reason = format!("rule {} does not cover {}; {reason}", rule.id, phrases(behavior));
     }
-    Ruling {
-        decision,
-        rule: None,
-        reason,
-    }
+    Ruling { decision, rule: None, reason }
 }
 
 /// The default that applies, and why.
@@ -159,11 +146,7 @@ fn default_for(policy: &Policy, behavior: &Behavior) -> (Decision, String) {
     if !behavior.hazards.is_empty() {
         by_hazard = policy.defaults.hazard;
     }
-    if behavior
-        .hazards
-        .iter()
-        .any(|hazard| hazard.kind.beyond_any_allow())
-    {
+    if behavior.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()) {
         by_hazard = by_hazard.max(Decision::Ask);
     }
     let decision = by_badge.max(by_hazard);
@@ -171,19 +154,10 @@ fn default_for(policy: &Policy, behavior: &Behavior) -> (Decision, String) {
         let reason = "the policy file is broken, so whatever is not denied asks";
         (Decision::Ask, reason.to_owned())
     } else if decision == by_badge {
-        (
-            decision,
-            format!("the default for {} {}", badge.word(), says(decision)),
-        )
+        (decision, format!("the default for {} {}", badge.word(), says(decision)))
     } else {
         let (hazards, word) = (phrases(behavior), badge.word());
-        (
-            decision,
-            format!(
-                "with {hazards} the default for hazards {}, even when {word}",
-                says(decision)
-            ),
-        )
+        (decision, format!("with {hazards} the default for hazards {}, even when {word}", says(decision)))
     }
 }
 

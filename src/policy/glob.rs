@@ -24,10 +24,7 @@ enum Token {
     One(char),
     Any,
     Many,
-    Class {
-        negated: bool,
-        ranges: Vec<(char, char)>,
-    },
+    Class { negated: bool, ranges: Vec<(char, char)> },
 }
 
 /// Why a text is no glob.
@@ -72,10 +69,7 @@ impl Glob {
                 Token::Any | Token::Many | Token::Class { .. } => None,
             })
             .collect();
-        Ok(Self {
-            text: text.to_owned(),
-            how: exact.map_or(How::Tokens(tokens), How::Exact),
-        })
+        Ok(Self { text: text.to_owned(), how: exact.map_or(How::Tokens(tokens), How::Exact) })
     }
 
     /// The glob as it was written.
@@ -127,11 +121,7 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, GlobError> {
 }
 
 fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
-    if c == '\\' {
-        rest.next().ok_or(GlobError::Dangling)
-    } else {
-        Ok(c)
-    }
+    if c == '\\' { rest.next().ok_or(GlobError::Dangling) } else { Ok(c) }
 }
 
 /// Matches with one point of return, the last `*`: never worse than the product of both lengths.
@@ -171,8 +161,6 @@ fn fits(token: &Token, c: char) -> bool {
     match token {
         Token::One(one) => *one == c,
         Token::Any | Token::Many => true,
-        Token::Class { negated, ranges } => {
-            ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
-        }
+        Token::Class { negated, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated,
     }
 }

@@ -17,42 +17,15 @@ use crate::wire::digest::Digest;
 const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
 const DEFAULTS: &[&str] = &["pure", "mutates", "hazard"];
-const RULE: &[&str] = &[
-    "id",
-    "decision",
-    "server",
-    "tool",
-    "mutability",
-    "action",
-    "note",
-];
+const RULE: &[&str] = &["id", "decision", "server", "tool", "mutability", "action", "note"];
 /// Keys of the language that this version does not know how to judge.
-const LATER: &[&str] = &[
-    "output_domain",
-    "identity",
-    "capability",
-    "when",
-    "unless",
-    "expires",
-    "match",
-    "not_match",
-];
-const DECISIONS: &[(&str, Decision)] = &[
-    ("allow", Decision::Allow),
-    ("ask", Decision::Ask),
-    ("deny", Decision::Deny),
-];
-const ASKING: Defaults = Defaults {
-    pure: Decision::Ask,
-    mutates: Decision::Ask,
-    hazard: Decision::Ask,
-};
+const LATER: &[&str] = &["output_domain", "identity", "capability", "when", "unless", "expires", "match", "not_match"];
+const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+const ASKING: Defaults = Defaults { pure: Decision::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
 pub fn built_in() -> Policy {
-    parse(BUILT_IN).unwrap_or_else(|_| {
-        everything_asks("the built-in policy of this build is broken".to_owned())
-    })
+    parse(BUILT_IN).unwrap_or_else(|_| everything_asks("the built-in policy of this build is broken".to_owned()))
 }
 
 /// Reads a policy.
@@ -61,10 +34,7 @@ pub fn built_in() -> Policy {
 /// Every problem in the text, in order of line.
 pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
-    let mut defaults = Defaults {
-        pure: Decision::Allow,
-        ..ASKING
-    };
+    let mut defaults = Defaults { pure: Decision::Allow, ..ASKING };
     let mut rules = Vec::new();
     let mut versioned = false;
     for (key, value) in document.get_ref() {
@@ -79,43 +49,23 @@ pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
         }
     }
     if !versioned {
-        reading.problem(
-            0..0,
-            "the file does not say its version",
-            "begin it with `version = 1`",
-        );
+        reading.problem(0..0, "the file does not say its version", "begin it with `version = 1`");
     }
     let problems = reading.finish();
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Policy {
-        defaults,
-        rules,
-        allows_stand: true,
-        digest: Digest::of(text.as_bytes()),
-        banner: None,
-    })
+    Ok(Policy { defaults, rules, allows_stand: true, digest: Digest::of(text.as_bytes()), banner: None })
 }
 
 /// What stands in for a file that cannot be read at start: everything asks; `banner` says why.
 pub fn everything_asks(banner: String) -> Policy {
-    Policy {
-        defaults: ASKING,
-        rules: Vec::new(),
-        allows_stand: false,
-        digest: Digest::of(b""),
-        banner: Some(banner),
-    }
+    Policy { defaults: ASKING, rules: Vec::new(), allows_stand: false, digest: Digest::of(b""), banner: Some(banner) }
 }
 
 /// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy {
-        allows_stand: false,
-        banner: Some(banner),
-        ..last.clone()
-    }
+    Policy { allows_stand: false, banner: Some(banner), ..last.clone() }
 }
 
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
@@ -130,11 +80,7 @@ fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     }
 }
 
-fn read_defaults<'t>(
-    reading: &mut Reading<'t>,
-    value: &Spanned<DeValue<'t>>,
-    defaults: &mut Defaults,
-) {
+fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, defaults: &mut Defaults) {
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };
@@ -175,23 +121,14 @@ fn read_rules<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, rules
         };
         if let Some(first) = lines.insert(rule.id.clone(), line) {
             let what = format!("the id {:?} is taken by the rule in line {first}", rule.id);
-            reading.problem(
-                at,
-                what,
-                "give each rule its own id: the log names rules by it",
-            );
+            reading.problem(at, what, "give each rule its own id: the log names rules by it");
         }
         rules.push(rule);
     }
 }
 
 /// Reads one rule with the place of its id; `None` when it has no usable id or decision.
-fn read_rule<'t>(
-    reading: &mut Reading<'t>,
-    at: Span,
-    table: &DeTable<'t>,
-    line: usize,
-) -> Option<(Span, Rule)> {
+fn read_rule<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>, line: usize) -> Option<(Span, Rule)> {
     let (mut id, mut decision, mut note, mut mutability) = (None, None, None, None);
     let (mut server, mut tool, mut action) = (Vec::new(), Vec::new(), Vec::new());
     for (key, value) in table {
@@ -204,46 +141,29 @@ fn read_rule<'t>(
             "action" => {
                 let known = words(Action::ALL, Action::word);
                 let found = reading.texts(value, "action");
-                action = found.iter().filter_map(|(at, word)| reading.one_of(at.clone(), word, "action", &known)).collect();
+                action =
+                    found.iter().filter_map(|(at, word)| reading.one_of(at.clone(), word, "action", &known)).collect();
             }
             "note" => note = reading.text(value, "note"),
             later if LATER.contains(&later) => reading.problem(
                 key.span(),
-                format!("`{later}` is not understood by this version, so the rule could allow too much or deny too little"),
+                format!(
+                    "`{later}` is not understood by this version, so the rule could allow too much or deny too little"
+                ),
                 "take the rule out, or use a newer mcp-approve",
             ),
             other => reading.unknown_key(key.span(), other, &[RULE, LATER].concat()),
         }
     }
     if id.is_none() {
-        reading.problem(
-            at.clone(),
-            "a rule without an id",
-            "add `id = \"a-short-name\"`: the log names rules by it",
-        );
+        reading.problem(at.clone(), "a rule without an id", "add `id = \"a-short-name\"`: the log names rules by it");
     }
     if decision.is_none() {
-        reading.problem(
-            at,
-            "a rule without a decision",
-            "add `decision = \"allow\"`, \"ask\" or \"deny\"",
-        );
+        reading.problem(at, "a rule without a decision", "add `decision = \"allow\"`, \"ask\" or \"deny\"");
     }
     let (place, id) = id?;
     let (id, decision) = (id?, decision??);
-    Some((
-        place,
-        Rule {
-            id,
-            decision,
-            server,
-            tool,
-            mutability,
-            action,
-            note,
-            line,
-        },
-    ))
+    Some((place, Rule { id, decision, server, tool, mutability, action, note, line }))
 }
 
 /// An id stands in reasons, records and answers to the agent, so it is a plain word.
@@ -252,11 +172,7 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
         let what = format!("`id` cannot be {id:?}");
-        reading.problem(
-            value.span(),
-            what,
-            "use 1 to 64 of the characters a-z A-Z 0-9 - _ .",
-        );
+        reading.problem(value.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 - _ .");
         return None;
     }
     Some(id)

@@ -20,11 +20,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}: {}; {}",
-            self.line, self.column, self.what, self.mend
-        )
+        write!(f, "{}:{}: {}; {}", self.line, self.column, self.what, self.mend)
     }
 }
 
@@ -44,11 +40,7 @@ impl<'t> Reading<'t> {
     /// Reads the TOML of `text`, as much of it as there is.
     pub fn new(text: &'t str) -> (Self, Spanned<DeTable<'t>>) {
         let (table, errors) = DeTable::parse_recoverable(text);
-        let mut reading = Self {
-            text,
-            problems: Vec::new(),
-            unreadable: BTreeSet::new(),
-        };
+        let mut reading = Self { text, problems: Vec::new(), unreadable: BTreeSet::new() };
         for error in errors {
             let span = error.span().unwrap_or(0..0);
             let (line, _) = reading.place(span.start);
@@ -63,12 +55,7 @@ impl<'t> Reading<'t> {
     pub fn problem(&mut self, at: Span, what: impl Into<String>, mend: impl Into<String>) {
         let (line, column) = self.place(at.start);
         if !self.unreadable.contains(&line) {
-            self.problems.push(Problem {
-                line,
-                column,
-                what: what.into(),
-                mend: mend.into(),
-            });
+            self.problems.push(Problem { line, column, what: what.into(), mend: mend.into() });
         }
     }
 
@@ -85,18 +72,11 @@ impl<'t> Reading<'t> {
     pub fn place(&self, byte: usize) -> (usize, usize) {
         let before = self.text.get(..byte).unwrap_or(self.text);
         let start = before.rfind('\n').map_or(0, |end| end + 1);
-        (
-            before.matches('\n').count() + 1,
-            before[start..].chars().count() + 1,
-        )
+        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
     }
 
     /// A table.
-    pub fn table<'v>(
-        &mut self,
-        value: &'v Spanned<DeValue<'t>>,
-        key: &str,
-    ) -> Option<&'v DeTable<'t>> {
+    pub fn table<'v>(&mut self, value: &'v Spanned<DeValue<'t>>, key: &str) -> Option<&'v DeTable<'t>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
             self.wrong_type(value, key, "a table");
@@ -125,10 +105,7 @@ impl<'t> Reading<'t> {
     /// A text, or a list of texts; each with its place.
     pub fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<(Span, String)> {
         let Some(list) = value.get_ref().as_array() else {
-            let text = value
-                .get_ref()
-                .as_str()
-                .map(|text| (value.span(), text.to_owned()));
+            let text = value.get_ref().as_str().map(|text| (value.span(), text.to_owned()));
             if text.is_none() {
                 self.wrong_type(value, key, "a text in quotes, or a list of such texts");
             }
@@ -136,24 +113,13 @@ impl<'t> Reading<'t> {
         };
         if list.is_empty() {
             let mend = format!("leave `{key}` out where anything will do");
-            self.problem(
-                value.span(),
-                format!("`{key}` is an empty list, which nothing matches"),
-                mend,
-            );
+            self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), mend);
         }
-        list.iter()
-            .filter_map(|item| Some((item.span(), self.text(item, key)?)))
-            .collect()
+        list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()
     }
 
     /// One word out of `words`.
-    pub fn word<T>(
-        &mut self,
-        value: &Spanned<DeValue<'_>>,
-        key: &str,
-        words: &[(&str, T)],
-    ) -> Option<T>
+    pub fn word<T>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T>
     where
         T: Copy,
     {
@@ -162,17 +128,8 @@ impl<'t> Reading<'t> {
     }
 
     /// The meaning of a word out of `words`.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        at: Span,
-        word: &str,
-        key: &str,
-        words: &[(&str, T)],
-    ) -> Option<T> {
-        let meaning = words
-            .iter()
-            .find(|(known, _)| *known == word)
-            .map(|(_, meaning)| *meaning);
+    pub fn one_of<T: Copy>(&mut self, at: Span, word: &str, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let meaning = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
         if meaning.is_none() {
             let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
             let mend = match nearest(word, &known) {
@@ -187,11 +144,7 @@ impl<'t> Reading<'t> {
     /// Notes a value of the wrong type.
     pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let found = value.get_ref().type_str();
-        self.problem(
-            value.span(),
-            format!("`{key}` is of type {found}"),
-            format!("write {wanted}"),
-        );
+        self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));
     }
 
     /// All problems, in order of place.
@@ -210,13 +163,8 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     } else {
         (word.len() / 2).clamp(1, 3)
     };
-    let distances = known
-        .iter()
-        .map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
-    distances
-        .min()
-        .filter(|(slips_needed, _)| *slips_needed <= slips)
-        .map(|(_, near)| near)
+    let distances = known.iter().map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
+    distances.min().filter(|(slips_needed, _)| *slips_needed <= slips).map(|(_, near)| near)
 }
 
 /// Levenshtein's distance, with a swap of neighbours as one slip.
@@ -227,9 +175,7 @@ fn distance(a: &str, b: &str) -> usize {
         let mut row = vec![i];
         for j in 1..=b.len() {
             let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (row[j - 1] + 1)
-                .min(rows[i - 1][j] + 1)
-                .min(rows[i - 1][j - 1] + changed);
+            let mut least = (row[j - 1] + 1).min(rows[i - 1][j] + 1).min(rows[i - 1][j - 1] + changed);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 least = least.min(rows[i - 2][j - 2] + 1);
             }
