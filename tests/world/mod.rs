@@ -13,7 +13,7 @@ use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
 use mcp_approve::gate::judge::BeforeTool;
-use mcp_approve::gate::report::{OperatorVerdict, Settled};
+use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::gate::{Config, Gate, Mode, Unattended};
 use mcp_approve::policy::parse;
@@ -61,6 +61,7 @@ pub struct World {
     sent: BTreeSet<Digest>,
     pub cards: BTreeMap<String, Snapshot>,
     pub settled: Vec<Settled>,
+    pub shown: Vec<Activity>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
 }
@@ -86,6 +87,7 @@ impl World {
             sent: BTreeSet::new(),
             cards: BTreeMap::new(),
             settled: Vec::new(),
+            shown: Vec::new(),
             log_answers: true,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
@@ -222,7 +224,11 @@ impl World {
                 Did::Settle(settled.ticket)
             }
             Effect::Refuse { why, .. } => Did::Refuse(why),
-            Effect::Show(_) | Effect::WakeAt(_) => return None,
+            Effect::Show(one) => {
+                self.shown.push(*one);
+                return None;
+            }
+            Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),
         })
