@@ -192,11 +192,14 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
     let mut chain = Chain::start(&stage)?;
     let mut play = operator::Play::new(&stage, out)?;
     let played = play.perform(&mut chain);
-    chain.leave()?;
+    let left = chain.leave();
     played?;
     let mut wrong = play.close()?;
-    if summary::write(&stage, &before, out)? == summary::Log::Broken {
-        wrong.push("the log does not verify".into());
+    wrong.extend(left.err().map(|error| error.to_string()));
+    match summary::write(&stage, &before, out) {
+        Ok(summary::Log::Verifies) => {}
+        Ok(summary::Log::Broken) => wrong.push("the log does not verify".into()),
+        Err(error) => wrong.push(error.to_string()),
     }
     if wrong.is_empty() {
         writeln!(

@@ -99,7 +99,13 @@ impl<'a> Play<'a> {
     pub(super) fn close(mut self) -> Result<Vec<String>, DemoError> {
         writeln!(self.out, "the agent left")?;
         self.compare(&[], "after the last decision")?;
-        let ledger = Ledger::read(self.stage)?;
+        let ledger = match Ledger::read(self.stage) {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                self.wrong.push(error.to_string());
+                return Ok(self.wrong);
+            }
+        };
         for Dealt { ticket, act } in &self.dealt {
             let verdicts: Vec<&str> = ledger
                 .decisions()
