@@ -110,8 +110,8 @@ fn hold<L: Fn() -> String + Clone + Send + 'static>(folder: &Path, case: Case<L>
             approved.answers[0]
         );
         assert_eq!(approved.inside.calls_of(tool), 1, "{tool}: once");
-        assert_eq!(
-            approved.outside, approved.inside,
+        assert!(
+            approved.outside.relays(&approved.inside),
             "{tool}: the wrapper altered bytes"
         );
         match trace {
@@ -210,6 +210,8 @@ fn filesystem_with_the_second_python_client_that_probes_in_place() {
 #[ignore = "installs real servers and clients; .ci/run runs it"]
 fn everything_asks_before_its_environment_is_read() {
     let folder = tempfile::tempdir().unwrap();
+    let gzip =
+        json!({ "name": "a.gz", "data": "data:text/plain;base64,aGk=", "outputType": "resource" });
     hold(
         folder.path(),
         Case {
@@ -224,6 +226,8 @@ fn everything_asks_before_its_environment_is_read() {
             ],
             waits: vec![
                 (("get-env", json!({})), Trace::Nowhere),
+                (("gzip-file-as-resource", gzip), Trace::Nowhere),
+                // From here on it talks unasked, and it ignores the end of its input.
                 (("toggle-simulated-logging", json!({})), Trace::Nowhere),
             ],
             look: || String::new(),

@@ -1,7 +1,10 @@
 //! One play: an official client over a recorded wrapper over a recorded server, and the same without the wrapper.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use mcp_approve::link::message::OperatorVerdict;
 use serde_json::{Value, json};
@@ -82,28 +85,45 @@ fn drive(
     let plan = folder.join("plan.json");
     let text = json!({ "client": client.name(), "command": command, "steps": steps });
     fs::write(&plan, text.to_string()).unwrap();
-    let output = bed().driver(client, &plan).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let said = run_out(bed().driver(client, &plan), &folder.join("said"));
     let mut lines = said
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let Some(first) = lines.next() else {
-        panic!(
-            "the client failed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    };
+    let first = lines.next().unwrap();
     let answers: Vec<Value> = lines.collect();
-    assert_eq!(
-        answers.len(),
-        calls.len(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert_eq!(answers.len(), calls.len(), "{said}");
     (
         first["revision"].as_str().unwrap_or_default().into(),
         answers,
     )
+}
+
+/// Runs a client to its end and takes what it printed. Through files: an orphan that kept the pipe would hang us.
+fn run_out(mut client: Command, said: &Path) -> String {
+    let words = said.with_extension("err");
+    let mut running = client
+        .stdin(Stdio::null())
+        .stdout(File::create(said).unwrap())
+        .stderr(File::create(&words).unwrap())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_mins(2);
+    let status = loop {
+        if let Some(status) = running.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            running.kill().unwrap();
+            panic!("the client hangs: {}", fs::read_to_string(words).unwrap());
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert!(
+        status.success(),
+        "the client failed: {}",
+        fs::read_to_string(words).unwrap()
+    );
+    fs::read_to_string(said).unwrap()
 }
 
 fn fresh(folder: &Path, name: &str) -> PathBuf {
@@ -137,6 +157,12 @@ impl Transcript {
             message["method"] == "tools/call" && message["params"]["name"] == tool
         };
         self.to.lines().filter(calls).count()
+    }
+
+    /// Whether this side of the wrapper got what the other side sent, byte for byte. A server may still talk when the
+    /// host has stopped listening.
+    pub fn relays(&self, inside: &Self) -> bool {
+        self.to == inside.to && inside.from.starts_with(&self.from)
     }
 
     /// The same lines in any order: notifications come when they come.

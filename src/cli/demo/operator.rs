@@ -329,17 +329,15 @@ fn deny(reason: &str) -> OperatorVerdict {
     }
 }
 
-/// One line of bounded length. The demo's arguments are our own, still nothing but visible ASCII leaves here.
+/// One line of bounded length in visible ASCII, whatever stands in the arguments.
 fn brief(arguments: &str) -> String {
-    let short: String = arguments
-        .chars()
-        .take(96)
-        .flat_map(char::escape_default)
-        .collect();
-    let short = short.replace("\\\"", "\"");
-    if arguments.chars().nth(96).is_some() {
-        format!("{short}…")
-    } else {
-        short
+    let mut line = String::new();
+    for (at, c) in arguments.chars().enumerate() {
+        match c {
+            _ if at == 96 => return line + " ...",
+            ' '..='~' => line.push(c),
+            _ => line.extend(c.escape_unicode()),
+        }
     }
+    line
 }
