@@ -1,0 +1,363 @@
+//! The scripted agent: a real MCP client on the wrapper's pipes that lives the `story` and writes a diary.
+//!
+//! It reads refusals as a model would and goes on. It stays until its own stdin ends; then it withdraws what still
+//! waits, closes the pipe and sees its server off.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::story::{self, Era, Errand, Step};
+use super::{AgentArgs, DemoError, wait_for};
+
+/// How long the agent stays idle before it reads something.
+const PASTIME: Duration = Duration::from_secs(2);
+
+/// How long a server may take to end after its pipe closed.
+const FAREWELL: Duration = Duration::from_secs(6);
+
+/// Runs the agent over a wrapped server command until it is told to leave.
+pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
+    let diary =
+        File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
+    let words = diary
+        .try_clone()
+        .map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
+    let (mut server, to, from) = start(&args.command, words)?;
+    let (tell, told) = mpsc::channel();
+    listen(from, tell.clone());
+    wait_for_leave(tell);
+    let ended = Agent::new(to, diary).live(&told);
+    let gone = wait_for(&mut server, FAREWELL).map_err(DemoError::Process)?;
+    if gone.is_none() {
+        server.kill().map_err(DemoError::Process)?;
+    }
+    match ended.map_err(DemoError::Process)? {
+        Ending::Left if gone.is_some() => Ok(ExitCode::SUCCESS),
+        Ending::Left | Ending::Abandoned => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// What the agent hears.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Line(Vec<u8>),
+    /// The server's pipe ended.
+    Silence,
+    /// Its own stdin ended: time to go.
+    Leave,
+}
+
+/// How its life ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Told to leave, it closed the pipe.
+    Left,
+    /// The server went first.
+    Abandoned,
+}
+
+/// The client: requests in flight, and errands with how far each has come.
+pub(super) struct Agent<W, D> {
+    to: W,
+    diary: D,
+    next: u64,
+    waiting: BTreeMap<u64, Asked>,
+    errands: Vec<std::vec::IntoIter<Step>>,
+    pastimes: usize,
+}
+
+/// What a request in flight was for.
+enum Asked {
+    Handshake,
+    List,
+    Errand { at: usize, step: Step },
+    Pastime,
+}
+
+impl<W: Write, D: Write> Agent<W, D> {
+    pub(super) fn new(to: W, diary: D) -> Self {
+        Self {
+            to,
+            diary,
+            next: 0,
+            waiting: BTreeMap::new(),
+            errands: story::errands()
+                .into_iter()
+                .map(Errand::into_iter)
+                .collect(),
+            pastimes: 0,
+        }
+    }
+
+    /// Shakes hands, runs the errands side by side and stays until told to leave. Dropping it closes the pipe.
+    pub(super) fn live(mut self, told: &Receiver<Heard>) -> io::Result<Ending> {
+        self.ask(
+            Asked::Handshake,
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "demo-agent", "version": env!("CARGO_PKG_VERSION") },
+            }),
+        )?;
+        loop {
+            match told.recv_timeout(PASTIME) {
+                Ok(Heard::Line(line)) => self.hear(&line)?,
+                Ok(Heard::Silence) => {
+                    self.note("The server is gone.")?;
+                    return Ok(Ending::Abandoned);
+                }
+                Ok(Heard::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
+                Err(RecvTimeoutError::Timeout) => self.pass_the_time()?,
+            }
+        }
+    }
+
+    fn hear(&mut self, line: &[u8]) -> io::Result<()> {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else {
+            return self.note("I heard a line that is no JSON.");
+        };
+        let Some(asked) = message["id"]
+            .as_u64()
+            .and_then(|id| self.waiting.remove(&id))
+        else {
+            return Ok(());
+        };
+        let came = Came::read(&message);
+        match asked {
+            Asked::Handshake => {
+                self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+                self.ask(Asked::List, "tools/list", &json!({}))
+            }
+            Asked::List => {
+                let tools = message["result"]["tools"].as_array().map_or(0, Vec::len);
+                self.note(&format!("The server offers {tools} tools."))?;
+                (0..self.errands.len()).try_for_each(|at| self.go_on(at))
+            }
+            Asked::Errand { at, step } => self.learn(at, step, &came),
+            Asked::Pastime => Ok(()),
+        }
+    }
+
+    /// Takes in what came of a step, and goes on: another way after a refusal where the step knows one.
+    fn learn(&mut self, at: usize, step: Step, came: &Came) -> io::Result<()> {
+        match came {
+            Came::Done(text) => self.note(&format!("{}: done. {text}", step.tool))?,
+            Came::Refused(text) => {
+                self.note(&format!("{}: not done. I read: {text}", step.tool))?;
+                if let Some(other) = step.otherwise {
+                    return self.take(at, *other);
+                }
+            }
+        }
+        self.go_on(at)
+    }
+
+    fn go_on(&mut self, at: usize) -> io::Result<()> {
+        match self.errands[at].next() {
+            Some(step) => self.take(at, step),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, at: usize, step: Step) -> io::Result<()> {
+        self.note(&format!("{} {}: {}", step.tool, step.arguments, step.why))?;
+        let params = call(&step);
+        self.ask(Asked::Errand { at, step }, "tools/call", &params)
+    }
+
+    /// One read at a time, and only while nothing but errands waits.
+    fn pass_the_time(&mut self) -> io::Result<()> {
+        if !self
+            .waiting
+            .values()
+            .all(|asked| matches!(asked, Asked::Errand { .. }))
+        {
+            return Ok(());
+        }
+        self.pastimes += 1;
+        self.ask(
+            Asked::Pastime,
+            "tools/call",
+            &call(&story::pastime(self.pastimes)),
+        )
+    }
+
+    /// Withdraws what still waits, as a host does that gives up; closing the pipe follows.
+    fn leave(mut self) -> io::Result<Ending> {
+        for (id, asked) in std::mem::take(&mut self.waiting) {
+            if let Asked::Errand { step, .. } = asked {
+                self.note(&format!("{}: nobody decided; I withdraw it.", step.tool))?;
+            }
+            let gave_up = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/cancelled",
+                "params": { "requestId": id, "reason": "the agent leaves" },
+            });
+            self.send(&gave_up)?;
+        }
+        self.note("Goodbye.")?;
+        Ok(Ending::Left)
+    }
+
+    fn ask(&mut self, asked: Asked, method: &str, params: &Value) -> io::Result<()> {
+        let id = self.next;
+        self.next += 1;
+        self.waiting.insert(id, asked);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    }
+
+    fn send(&mut self, message: &Value) -> io::Result<()> {
+        self.to.write_all(format!("{message}\n").as_bytes())?;
+        self.to.flush()
+    }
+
+    fn note(&mut self, words: &str) -> io::Result<()> {
+        writeln!(self.diary, "{words}")
+    }
+}
+
+/// The parameters of a call, in the era the step belongs to.
+fn call(step: &Step) -> Value {
+    let mut params = json!({ "name": step.tool, "arguments": step.arguments });
+    if step.era == Era::Stateless {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "demo-agent", "version": env!("CARGO_PKG_VERSION") },
+        });
+    }
+    params
+}
+
+/// An answer as a model reads it: its first text, and whether the thing was done.
+enum Came {
+    Done(String),
+    Refused(String),
+}
+
+impl Came {
+    fn read(message: &Value) -> Self {
+        if let Some(error) = message.get("error") {
+            return Self::Refused(format!("error {}: {}", error["code"], error["message"]));
+        }
+        let result = &message["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if result["isError"] == true {
+            Self::Refused(text)
+        } else {
+            Self::Done(text)
+        }
+    }
+}
+
+fn start(
+    command: &[std::ffi::OsString],
+    words: File,
+) -> Result<(Child, ChildStdin, ChildStdout), DemoError> {
+    let [program, arguments @ ..] = command else {
+        return Err(DemoError::NoCommand);
+    };
+    let mut server = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(words)
+        .spawn()
+        .map_err(DemoError::Process)?;
+    match (server.stdin.take(), server.stdout.take()) {
+        (Some(to), Some(from)) => Ok((server, to, from)),
+        _ => Err(DemoError::Process(io::ErrorKind::BrokenPipe.into())),
+    }
+}
+
+/// Hands every line of the server on, then the silence after it.
+pub(super) fn listen(from: impl Read + Send + 'static, tell: Sender<Heard>) {
+    thread::spawn(move || {
+        let mut lines = BufReader::new(from).split(b'\n');
+        while let Some(Ok(line)) = lines.next() {
+            if tell.send(Heard::Line(line)).is_err() {
+                return;
+            }
+        }
+        // Nobody may be left to hear it.
+        let _ = tell.send(Heard::Silence);
+    });
+}
+
+fn wait_for_leave(tell: Sender<Heard>) {
+    thread::spawn(move || {
+        // An error on stdin is an end, too.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        let _ = tell.send(Heard::Leave);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::effects::State;
+    use super::super::{server, stage, tools::Tools};
+    use super::*;
+
+    /// The agent without a wrapper: whatever it asks for, happens.
+    #[test]
+    fn unguarded_the_agent_does_all_its_harm() {
+        let work = tempfile::tempdir().unwrap();
+        stage::furnish(work.path()).unwrap();
+        let before = State::of(work.path()).unwrap();
+        let (server_in, to_server) = io::pipe().unwrap();
+        let (from_server, server_out) = io::pipe().unwrap();
+        let tools = Tools::over(work.path()).unwrap();
+        let serving =
+            thread::spawn(move || server::serve(BufReader::new(server_in), server_out, &tools));
+
+        let (tell, told) = mpsc::channel();
+        let (heard, hearing) = mpsc::channel();
+        listen(from_server, heard);
+        let mut diary = Vec::new();
+        let written = &mut diary;
+        let living = thread::scope(move |scope| {
+            let life = scope.spawn(move || Agent::new(to_server, written).live(&told));
+            // Handshake, list, and every call of every errand.
+            let mut answers = 0;
+            while answers < 2 + story::errands().concat().len() {
+                match hearing.recv_timeout(Duration::from_secs(20)).unwrap() {
+                    Heard::Line(line) => {
+                        answers += 1;
+                        tell.send(Heard::Line(line)).unwrap();
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            tell.send(Heard::Leave).unwrap();
+            life.join().unwrap()
+        });
+        assert_eq!(living.unwrap(), Ending::Left);
+        serving.join().unwrap().unwrap();
+        let changes = before.changes(&State::of(work.path()).unwrap());
+        assert_eq!(
+            changes,
+            [
+                "drafts/plan-2024.md is gone",
+                "drafts/todo.md is gone",
+                "notes.md changes",
+                "archive/todo.md appears",
+                "jobs/run-1.json appears",
+                "jobs/run-2.json appears",
+                "report.md appears",
+                "orders: 5 rows -> 3",
+                "sessions: 5 rows -> 0",
+            ],
+            "{}",
+            String::from_utf8_lossy(&diary)
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! The demo's processes: agent, wrapper and server in a chain, and the console beside them; all of this very binary.
+
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+use super::stage::Stage;
+use super::{DemoError, wait_for};
+
+/// The agent sees the wrapper off, which sees the server off: each within its own limit.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// The agent with everything below it. It leaves when its stdin ends, so also when this process dies.
+#[derive(Debug)]
+pub(super) struct Chain {
+    agent: Child,
+}
+
+impl Chain {
+    /// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it.
+    pub(super) fn start(stage: &Stage) -> Result<Self, DemoError> {
+        let words = stage.root().join("agent.err");
+        let words =
+            File::create(&words).map_err(|cause| DemoError::io("creating", &words, cause))?;
+        let me = std::env::current_exe().map_err(DemoError::Process)?;
+        let agent = Command::new(&me)
+            .arg("demo-agent")
+            .arg("--diary")
+            .arg(stage.diary())
+            .arg("--")
+            .arg(&me)
+            .arg("--home")
+            .arg(stage.home())
+            // An agent that waits for a reader of this demo has patience.
+            .args([
+                "--name",
+                "demo",
+                "--host-timeout",
+                "1h",
+                "--approval-timeout",
+                "1h",
+                "--",
+            ])
+            .arg(&me)
+            .arg("demo-server")
+            .arg(stage.work())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(words)
+            .process_group(0)
+            .spawn()
+            .map_err(DemoError::Process)?;
+        Ok(Self { agent })
+    }
+
+    /// Tells the agent to leave; without waiting.
+    pub(super) fn dismiss(&mut self) {
+        drop(self.agent.stdin.take());
+    }
+
+    /// Tells the agent to leave and waits until it has; one that stays is killed and reported.
+    pub(super) fn leave(mut self) -> Result<(), DemoError> {
+        self.dismiss();
+        match wait_for(&mut self.agent, FAREWELL).map_err(DemoError::Process)? {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(DemoError::Chain(format!("the agent ended with {status}"))),
+            None => Err(DemoError::Chain("the agent did not leave in time".into())),
+        }
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        self.dismiss();
+        if let Ok(None) = wait_for(&mut self.agent, FAREWELL) {
+            // It is gone or it cannot be killed: either way nothing is left to do.
+            let _ = self.agent.kill();
+            let _ = self.agent.wait();
+        }
+    }
+}
+
+/// Runs the console on this terminal, as a user would in another one, until the person quits.
+pub(super) fn console(stage: &Stage) -> Result<ExitStatus, DemoError> {
+    command(&stage.home())?.status().map_err(DemoError::Process)
+}
+
+/// Runs one command over the demo's home and takes its output.
+pub(super) fn ask(home: &Path, arguments: &[&str]) -> Result<Output, DemoError> {
+    command(home)?
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(DemoError::Process)
+}
+
+fn command(home: &Path) -> Result<Command, DemoError> {
+    let mut command = Command::new(std::env::current_exe().map_err(DemoError::Process)?);
+    command.arg("--home").arg(home);
+    Ok(command)
+}

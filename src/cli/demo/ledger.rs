@@ -1,0 +1,87 @@
+//! The demo's audit log as any user reads it: through `log list --json` and `log verify`. Owns no access of its own.
+
+use serde_json::Value;
+
+use super::DemoError;
+use super::chain;
+use super::stage::Stage;
+
+/// Whether the chain holds, with the words of `log verify`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Chained {
+    Verifies(String),
+    Broken(String),
+}
+
+/// All records, oldest first.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    rows: Vec<Value>,
+}
+
+impl Ledger {
+    /// Reads the log of this demo.
+    pub(super) fn read(stage: &Stage) -> Result<Self, DemoError> {
+        let listed = chain::ask(
+            &stage.home(),
+            &["log", "list", "--json", "--limit", "10000"],
+        )?;
+        if !listed.status.success() {
+            return Err(DemoError::Log(
+                String::from_utf8_lossy(&listed.stderr).into(),
+            ));
+        }
+        let mut rows: Vec<Value> = serde_json::from_slice(&listed.stdout)
+            .map_err(|cause| DemoError::Log(cause.to_string()))?;
+        rows.sort_by_key(|row| row["seq"].as_u64());
+        Ok(Self { rows })
+    }
+
+    /// How many records there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The final decisions.
+    pub(super) fn decisions(&self) -> impl Iterator<Item = Decided<'_>> {
+        self.of_kind("decision")
+    }
+
+    /// The calls that were taken back before a decision.
+    pub(super) fn withdrawn(&self) -> impl Iterator<Item = Decided<'_>> {
+        self.of_kind("withdrawn")
+    }
+
+    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = Decided<'_>> {
+        self.rows
+            .iter()
+            .filter(move |row| row["kind"] == kind)
+            .map(Decided)
+    }
+}
+
+/// One row about one call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided<'a>(&'a Value);
+
+impl<'a> Decided<'a> {
+    /// A field as text; a dash where it does not apply.
+    pub(super) fn field(self, name: &str) -> &'a str {
+        self.0[name].as_str().unwrap_or("-")
+    }
+}
+
+/// Runs `log verify`.
+pub(super) fn verify(stage: &Stage) -> Result<Chained, DemoError> {
+    let verified = chain::ask(&stage.home(), &["log", "verify"])?;
+    let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    Ok(if verified.status.success() {
+        Chained::Verifies(words(&verified.stdout))
+    } else {
+        Chained::Broken(format!(
+            "{}\n{}",
+            words(&verified.stdout),
+            words(&verified.stderr)
+        ))
+    })
+}

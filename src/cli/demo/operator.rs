@@ -1,0 +1,343 @@
+//! The automatic operator: attaches to the wrapper as a console does, follows a cue for each call that waits, and
+//! checks after every decision that it had its effect and no other. Knows no bytes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::Write;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use super::DemoError;
+use super::chain::Chain;
+use super::cues::{self, Act, Cue};
+use super::effects::State;
+use super::ledger::Ledger;
+use super::stage::Stage;
+use crate::audit::record::VerdictWord;
+use crate::behavior::taxonomy::Mutability;
+use crate::gate::snapshot::Snapshot;
+use crate::link::client::{ClientEvent, Clients, Me};
+use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, OperatorVerdict};
+
+/// How long the whole play may wait for any one thing.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One call the operator dealt with.
+struct Dealt {
+    ticket: String,
+    act: Act,
+}
+
+/// The play as it goes on.
+pub(super) struct Play<'a> {
+    stage: &'a Stage,
+    out: &'a mut dyn Write,
+    clients: Clients,
+    events: Receiver<ClientEvent>,
+    held: VecDeque<(String, Snapshot)>,
+    settled: BTreeMap<String, Option<VerdictWord>>,
+    answered: BTreeSet<String>,
+    cues: Vec<Cue>,
+    dealt: Vec<Dealt>,
+    state: State,
+    wrong: Vec<String>,
+}
+
+impl<'a> Play<'a> {
+    /// Attaches to whatever wrapper appears in the stage's home.
+    pub(super) fn new(stage: &'a Stage, out: &'a mut dyn Write) -> Result<Self, DemoError> {
+        let (tell, events) = mpsc::channel();
+        let me = Me {
+            operator: "automatic operator".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+        };
+        // A play that is over does not listen.
+        let on = move |event| drop(tell.send(event));
+        let clients = Clients::watch(&stage.run_dir(), me, on)
+            .map_err(|cause| DemoError::Attach(cause.to_string()))?;
+        Ok(Self {
+            state: State::of(&stage.work())?,
+            stage,
+            out,
+            clients,
+            events,
+            held: VecDeque::new(),
+            settled: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            cues: cues::ALL.to_vec(),
+            dealt: Vec::new(),
+            wrong: Vec::new(),
+        })
+    }
+
+    /// Deals with calls until every cue was given, then lets the agent leave.
+    pub(super) fn perform(&mut self, chain: &mut Chain) -> Result<(), DemoError> {
+        while !self.cues.is_empty() {
+            let deadline = Instant::now() + PATIENCE;
+            let next = loop {
+                if let Some(next) = self.held.pop_front() {
+                    break Some(next);
+                }
+                if !self.listen(deadline)? {
+                    break None;
+                }
+            };
+            let Some((session, call)) = next else {
+                for cue in &self.cues {
+                    let what = format!("{} {} never waited for a decision", cue.tool, cue.shows);
+                    self.wrong.push(what);
+                }
+                break;
+            };
+            self.deal(&session, &call)?;
+        }
+        chain.dismiss();
+        Ok(())
+    }
+
+    /// The last look, after the chain has ended: what is not as it should be.
+    pub(super) fn close(mut self) -> Result<Vec<String>, DemoError> {
+        writeln!(self.out, "the agent left")?;
+        self.compare(&[], "after the last decision")?;
+        let ledger = match Ledger::read(self.stage) {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                self.wrong.push(error.to_string());
+                return Ok(self.wrong);
+            }
+        };
+        for Dealt { ticket, act } in &self.dealt {
+            let verdicts: Vec<&str> = ledger
+                .decisions()
+                .filter(|row| row.field("ticket") == ticket)
+                .map(|row| row.field("verdict"))
+                .collect();
+            let expected: &[&str] = match act {
+                Act::Approve | Act::Edit(_) => &["approve"],
+                Act::Deny(_) => &["deny"],
+                Act::LetBe => &[],
+            };
+            if verdicts != expected {
+                self.wrong.push(format!(
+                    "{ticket}: the log decides {verdicts:?}, not {expected:?}"
+                ));
+            }
+            if *act == Act::LetBe && !ledger.withdrawn().any(|row| row.field("ticket") == ticket) {
+                self.wrong.push(format!(
+                    "{ticket}: the log does not say that it was withdrawn"
+                ));
+            }
+        }
+        Ok(self.wrong)
+    }
+
+    fn deal(&mut self, session: &str, call: &Snapshot) -> Result<(), DemoError> {
+        let badge = match call.identity.mutability {
+            Mutability::Pure => "PURE",
+            Mutability::Mutates => "MUTATES",
+        };
+        writeln!(
+            self.out,
+            "{:<8} {} {}\n         {badge}; {}",
+            call.ticket,
+            call.tool,
+            brief(&call.arguments),
+            call.ruling.reason,
+        )?;
+        let found = self
+            .cues
+            .iter()
+            .position(|cue| cue.tool == call.tool && call.arguments.contains(cue.shows));
+        let Some(cue) = found.map(|at| self.cues.remove(at)) else {
+            self.wrong.push(format!(
+                "{} {} waited, but no such call should",
+                call.ticket, call.tool
+            ));
+            return self.decide(session, call, deny("not in the script"));
+        };
+        self.dealt.push(Dealt {
+            ticket: call.ticket.clone(),
+            act: cue.act,
+        });
+        match cue.act {
+            Act::Approve => {
+                writeln!(self.out, "         approved")?;
+                self.decide(session, call, OperatorVerdict::Approve { unread: false })?;
+            }
+            Act::Deny(reason) => {
+                writeln!(self.out, "         denied: {reason}")?;
+                self.decide(session, call, deny(reason))?;
+            }
+            Act::Edit(arguments) => {
+                let Some(edited) = self.edit(session, call, arguments)? else {
+                    self.wrong
+                        .push(format!("{}: the edit did not come back", call.ticket));
+                    return self.decide(session, call, deny("the edit failed"));
+                };
+                writeln!(
+                    self.out,
+                    "         edited to {}, approved",
+                    brief(&edited.arguments)
+                )?;
+                self.decide(session, &edited, OperatorVerdict::Approve { unread: false })?;
+            }
+            Act::LetBe => writeln!(self.out, "         left undecided")?,
+        }
+        self.compare(cue.effects, &format!("{} {}", call.ticket, call.tool))
+    }
+
+    /// Sends a verdict and waits until the wrapper has settled the call and, where it was approved, its answer came.
+    fn decide(
+        &mut self,
+        session: &str,
+        call: &Snapshot,
+        verdict: OperatorVerdict,
+    ) -> Result<(), DemoError> {
+        let expected = match verdict {
+            OperatorVerdict::Approve { .. } => VerdictWord::Approve,
+            OperatorVerdict::Deny { .. } => VerdictWord::Deny,
+        };
+        let message = FromConsole::Decide {
+            ticket: call.ticket.clone(),
+            digest: call.digest,
+            verdict,
+        };
+        self.send(session, &message)?;
+        let deadline = Instant::now() + PATIENCE;
+        while !self.settled.contains_key(&call.ticket) && self.listen(deadline)? {}
+        let settled = self.settled.get(&call.ticket).copied().flatten();
+        if settled != Some(expected) {
+            self.wrong.push(format!(
+                "{}: settled as {settled:?}, not {expected:?}",
+                call.ticket
+            ));
+        }
+        while expected == VerdictWord::Approve && !self.answered.contains(&call.ticket) {
+            if !self.listen(deadline)? {
+                self.wrong
+                    .push(format!("{}: approved, but never answered", call.ticket));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends other arguments and waits for the changed card.
+    fn edit(
+        &mut self,
+        session: &str,
+        call: &Snapshot,
+        arguments: &str,
+    ) -> Result<Option<Snapshot>, DemoError> {
+        let message = FromConsole::Edit {
+            ticket: call.ticket.clone(),
+            digest: call.digest,
+            arguments: arguments.into(),
+        };
+        self.send(session, &message)?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let back = |(_, held): &(String, Snapshot)| {
+                held.ticket == call.ticket && held.edited_from.is_some()
+            };
+            if let Some(at) = self.held.iter().position(back) {
+                return Ok(self.held.remove(at).map(|(_, edited)| edited));
+            }
+            if !self.listen(deadline)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn send(&self, session: &str, message: &FromConsole) -> Result<(), DemoError> {
+        self.clients
+            .send(session, message)
+            .map_err(|cause| DemoError::Attach(cause.to_string()))
+    }
+
+    /// Compares the workspace with the last look. What was approved has been answered by now; what comes too late or
+    /// unbidden is found by the next look.
+    fn compare(&mut self, expected: &[&str], when: &str) -> Result<(), DemoError> {
+        let now = State::of(&self.stage.work())?;
+        let changes = self.state.changes(&now);
+        self.state = now;
+        if changes != expected {
+            self.wrong.push(format!(
+                "{when}: expected {expected:?} in the workspace, found {changes:?}"
+            ));
+        }
+        let said = if changes.is_empty() {
+            "nothing changes".into()
+        } else {
+            changes.join(", ")
+        };
+        Ok(writeln!(self.out, "         -> {said}")?)
+    }
+
+    /// Takes in the next event; `false` when none came in time.
+    fn listen(&mut self, deadline: Instant) -> Result<bool, DemoError> {
+        let Ok(event) = self
+            .events
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        else {
+            return Ok(false);
+        };
+        match event {
+            ClientEvent::Connected(wrapper) => {
+                writeln!(
+                    self.out,
+                    "attached to {}, assurance {}\n",
+                    wrapper.server, wrapper.assurance
+                )?;
+            }
+            ClientEvent::Said { session, message } => match message {
+                FromWrapper::Held { call } => self.held.push_back((session, *call)),
+                FromWrapper::Settled(settled) => {
+                    self.settled.insert(settled.ticket, settled.verdict);
+                }
+                FromWrapper::Refused { ticket, why } => self.wrong.push(format!("{ticket}: {why}")),
+                FromWrapper::Activity(Activity {
+                    kind: ActivityKind::Outcome,
+                    ticket: Some(ticket),
+                    ..
+                }) => {
+                    self.answered.insert(ticket);
+                }
+                FromWrapper::Hello { .. } | FromWrapper::Activity(_) | FromWrapper::Status(_) => {}
+            },
+            ClientEvent::Incompatible {
+                name,
+                protocol,
+                version,
+            } => {
+                self.wrong.push(format!(
+                    "{name} speaks protocol {protocol} (version {version})"
+                ));
+            }
+            ClientEvent::Gone { .. } => self
+                .wrong
+                .push("the wrapper went away during the play".into()),
+            ClientEvent::Trouble(what) => self.wrong.push(what),
+        }
+        Ok(true)
+    }
+}
+
+fn deny(reason: &str) -> OperatorVerdict {
+    OperatorVerdict::Deny {
+        reason: reason.into(),
+    }
+}
+
+/// One line of bounded length in visible ASCII, whatever stands in the arguments.
+fn brief(arguments: &str) -> String {
+    let mut line = String::new();
+    for (at, c) in arguments.chars().enumerate() {
+        match c {
+            _ if at == 96 => return line + " ...",
+            ' '..='~' => line.push(c),
+            _ => line.extend(c.escape_unicode()),
+        }
+    }
+    line
+}

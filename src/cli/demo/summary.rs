@@ -1,0 +1,82 @@
+//! What the demo says at its end: what ran, what did not, what became of the workspace, whether the log verifies.
+
+use std::io::Write;
+
+use super::DemoError;
+use super::effects::State;
+use super::ledger::{self, Chained, Decided, Ledger};
+use super::stage::Stage;
+
+/// How to go on with a server of one's own.
+pub(super) const NEXT: &str = "
+To wrap a server of your own, put `mcp-approve --` in front of its command in your host's configuration:
+    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/projects
+and open the console in any terminal:
+    mcp-approve";
+
+/// Whether the log of the demo holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Log {
+    Verifies,
+    Broken,
+}
+
+/// Writes the summary from the log and the workspace.
+pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Result<Log, DemoError> {
+    let ledger = Ledger::read(stage)?;
+    let (asked, passed): (Vec<_>, Vec<_>) = ledger
+        .decisions()
+        .partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
+    let (ran, denied): (Vec<_>, Vec<_>) = asked
+        .into_iter()
+        .partition(|row| row.field("verdict") == "approve");
+    section(out, "Ran, because it was approved", ran)?;
+    section(out, "Denied, and not run", denied)?;
+    section(
+        out,
+        "Withdrawn undecided, and not run",
+        ledger.withdrawn().collect(),
+    )?;
+    writeln!(
+        out,
+        "\nPassed by policy without a question: {} calls",
+        passed.len()
+    )?;
+
+    writeln!(out, "\nThe workspace")?;
+    let changes = before.changes(&State::of(&stage.work())?);
+    for change in &changes {
+        writeln!(out, "  {change}")?;
+    }
+    if changes.is_empty() {
+        writeln!(out, "  is as it was")?;
+    }
+
+    writeln!(out, "\nThe log: {} records", ledger.len())?;
+    let (log, words) = match ledger::verify(stage)? {
+        Chained::Verifies(words) => (Log::Verifies, words),
+        Chained::Broken(words) => (Log::Broken, words),
+    };
+    for line in words.lines() {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(log)
+}
+
+fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(), DemoError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}")?;
+    for row in rows {
+        writeln!(
+            out,
+            "  {:<9} {:<17} {:<8} by {}",
+            row.field("ticket"),
+            row.field("tool"),
+            row.field("badge"),
+            row.field("by"),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Both ends of the pipe for end-to-end tests: a scripted host (`host`) and a scripted server (`server`).
+//!
+//! Needs nothing but the built binary. Every wait has a deadline; none is a fixed sleep.
+
+#![allow(dead_code, reason = "each test uses the part it needs")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken test bed fails the test"
+)]
+
+pub mod host;
+pub mod server;
+
+use std::time::Duration;
+
+/// How long any one wait may take on a busy machine before the test fails.
+pub const DEADLINE: Duration = Duration::from_secs(20);
+
+/// The binary under test.
+pub const BINARY: &str = env!("CARGO_BIN_EXE_mcp-approve");
+
+/// Polls until `look` finds something; panics with `what` when it never does.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = std::time::Instant::now() + DEADLINE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            std::time::Instant::now() < deadline,
+            "never happened: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,155 @@
+//! Installs the real servers and clients into `target/real`, once, and knows where they are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+const PINS: [(&str, &str); 6] = [
+    ("package.json", include_str!("package.json")),
+    ("requirements.txt", include_str!("requirements.txt")),
+    (
+        "requirements-legacy.txt",
+        include_str!("requirements-legacy.txt"),
+    ),
+    ("drive.mjs", include_str!("drive.mjs")),
+    ("drive.py", include_str!("drive.py")),
+    ("tee.py", include_str!("tee.py")),
+];
+
+/// The official client that drives a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    /// TypeScript, first line: the handshake era.
+    Ts1,
+    /// TypeScript, second line: probes with a disposable sibling process, then speaks what the server speaks.
+    Ts2,
+    /// Python, first line: the handshake era.
+    Py1,
+    /// Python, second line: probes in place.
+    Py2,
+}
+
+impl Client {
+    /// Its name in a plan.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ts1 => "ts1",
+            Self::Ts2 => "ts2",
+            Self::Py1 => "py1",
+            Self::Py2 => "py2",
+        }
+    }
+}
+
+/// Where everything was installed.
+pub struct Bed {
+    root: PathBuf,
+}
+
+/// The bed, installed at first use.
+pub fn bed() -> &'static Bed {
+    static BED: OnceLock<Bed> = OnceLock::new();
+    BED.get_or_init(Bed::install)
+}
+
+impl Bed {
+    fn install() -> Self {
+        let target = Path::new(env!("CARGO_BIN_EXE_mcp-approve"))
+            .ancestors()
+            .nth(2)
+            .unwrap();
+        let root = target.join("real");
+        fs::create_dir_all(&root).unwrap();
+        let bed = Self { root };
+        let pinned: String = PINS[..3].iter().map(|(_, text)| *text).collect();
+        let installed = fs::read_to_string(bed.path("installed")).unwrap_or_default();
+        for (name, text) in PINS {
+            fs::write(bed.path(name), text).unwrap();
+        }
+        if installed != pinned {
+            println!("installing real servers into {}", bed.root.display());
+            run(Command::new("npm")
+                .args([
+                    "install",
+                    "--no-package-lock",
+                    "--no-audit",
+                    "--no-fund",
+                    "--silent",
+                ])
+                .current_dir(&bed.root));
+            for (venv, requirements) in [
+                ("venv", "requirements.txt"),
+                ("venv1", "requirements-legacy.txt"),
+            ] {
+                run(Command::new("python3")
+                    .args(["-m", "venv"])
+                    .arg(bed.path(venv)));
+                run(Command::new(bed.path(venv).join("bin/pip"))
+                    .args(["install", "--quiet", "--disable-pip-version-check", "-r"])
+                    .arg(bed.path(requirements)));
+            }
+            fs::write(bed.path("installed"), pinned).unwrap();
+        }
+        bed
+    }
+
+    /// The command of a server from npm.
+    pub fn npm(&self, server: &str) -> Vec<String> {
+        let script = format!("node_modules/@modelcontextprotocol/{server}/dist/index.js");
+        vec!["node".into(), self.text(&script)]
+    }
+
+    /// A program of the stateless era's Python environment.
+    pub fn python(&self, program: &str) -> String {
+        self.text(&format!("venv/bin/{program}"))
+    }
+
+    /// A program of the handshake era's Python environment.
+    pub fn legacy_python(&self, program: &str) -> String {
+        self.text(&format!("venv1/bin/{program}"))
+    }
+
+    /// `command` with every byte on its pipes kept in `records`.
+    pub fn recorded(&self, records: &Path, command: &[String]) -> Vec<String> {
+        let tee = [
+            "python3".into(),
+            self.text("tee.py"),
+            records.to_str().unwrap().into(),
+        ];
+        [&tee[..], command].concat()
+    }
+
+    /// The command that plays a plan with this client.
+    pub fn driver(&self, client: Client, plan: &Path) -> Command {
+        let (program, script) = match client {
+            Client::Ts1 | Client::Ts2 => ("node".into(), "drive.mjs"),
+            Client::Py1 => (self.legacy_python("python"), "drive.py"),
+            Client::Py2 => (self.python("python"), "drive.py"),
+        };
+        let mut command = Command::new(program);
+        command.arg(self.path(script)).arg(plan);
+        command
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().into()
+    }
+}
+
+/// Runs a command that must succeed.
+pub fn run(command: &mut Command) {
+    let output = command
+        .output()
+        .unwrap_or_else(|cause| panic!("{command:?}: {cause}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+}

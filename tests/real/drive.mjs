@@ -1,0 +1,37 @@
+// Drives one server with an official TypeScript client and prints one JSON line per step.
+// Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], steps: [{tool, arguments}]}.
+import { readFileSync } from "node:fs";
+
+const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const me = { name: "real-test", version: "1" };
+const [command, ...args] = plan.command;
+const say = (line) => console.log(JSON.stringify(line));
+
+async function connect() {
+  if (plan.client === "ts1") {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const client = new Client(me);
+    await client.connect(new StdioClientTransport({ command, args }));
+    return [client, "handshake"];
+  }
+  const { Client } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const client = new Client(me, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StdioClientTransport({ command, args }));
+  return [client, client.getNegotiatedProtocolVersion()];
+}
+
+const [client, revision] = await connect();
+const { tools } = await client.listTools();
+say({ revision, tools: tools.length });
+for (const { tool, arguments: given } of plan.steps) {
+  try {
+    const result = await client.callTool({ name: tool, arguments: given });
+    const text = (result.content ?? []).map((block) => block.text ?? "").join("\n");
+    say({ tool, error: result.isError === true, text });
+  } catch (failure) {
+    say({ tool, thrown: String(failure) });
+  }
+}
+await client.close();

@@ -1,0 +1,176 @@
+//! One play: an official client over a recorded wrapper over a recorded server, and the same without the wrapper.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_approve::link::message::OperatorVerdict;
+use serde_json::{Value, json};
+
+use super::bed::{Client, bed};
+use super::operator::{Asked, Operator};
+
+/// One call, by tool and arguments.
+pub type Call = (&'static str, Value);
+
+/// What a play left behind.
+pub struct Played {
+    /// The revision that client and server agreed on.
+    pub revision: String,
+    /// One object per call, as `drive.mjs` and `drive.py` print them.
+    pub answers: Vec<Value>,
+    pub asked: Vec<Asked>,
+    /// On the host's side of the wrapper.
+    pub outside: Transcript,
+    /// On the server's side of the wrapper.
+    pub inside: Transcript,
+}
+
+/// Every byte in both directions of the session that listed tools.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Transcript {
+    pub to: String,
+    pub from: String,
+}
+
+/// Plays `calls` through the wrapper, with an operator who decides everything by `verdict`.
+pub fn wrapped(
+    folder: &Path,
+    client: Client,
+    server: &[String],
+    calls: &[Call],
+    verdict: OperatorVerdict,
+    look: impl Fn() -> String + Send + 'static,
+) -> Played {
+    let home = folder.join("home");
+    let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
+    let wrapper = [
+        env!("CARGO_BIN_EXE_mcp-approve"),
+        "--home",
+        home.to_str().unwrap(),
+        "--",
+    ]
+    .map(String::from);
+    let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
+    let operator = Operator::attach(&home, verdict, look);
+    let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls);
+    Played {
+        revision,
+        answers,
+        asked: operator.leave(),
+        outside: Transcript::read(&outside),
+        inside: Transcript::read(&inside),
+    }
+}
+
+/// Plays `calls` without the wrapper.
+pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) -> Transcript {
+    let records = fresh(folder, "direct");
+    drive(folder, client, &bed().recorded(&records, server), calls);
+    Transcript::read(&records)
+}
+
+fn drive(
+    folder: &Path,
+    client: Client,
+    command: &[String],
+    calls: &[Call],
+) -> (String, Vec<Value>) {
+    let steps: Vec<Value> = calls
+        .iter()
+        .map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments }))
+        .collect();
+    let plan = folder.join("plan.json");
+    let text = json!({ "client": client.name(), "command": command, "steps": steps });
+    fs::write(&plan, text.to_string()).unwrap();
+    let said = run_out(bed().driver(client, &plan), &folder.join("said"));
+    let mut lines = said
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let first = lines.next().unwrap();
+    let answers: Vec<Value> = lines.collect();
+    assert_eq!(answers.len(), calls.len(), "{said}");
+    (
+        first["revision"].as_str().unwrap_or_default().into(),
+        answers,
+    )
+}
+
+/// Runs a client to its end and takes what it printed. Through files: an orphan that kept the pipe would hang us.
+fn run_out(mut client: Command, said: &Path) -> String {
+    let words = said.with_extension("err");
+    let mut running = client
+        .stdin(Stdio::null())
+        .stdout(File::create(said).unwrap())
+        .stderr(File::create(&words).unwrap())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_mins(2);
+    let status = loop {
+        if let Some(status) = running.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            running.kill().unwrap();
+            panic!("the client hangs: {}", fs::read_to_string(words).unwrap());
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert!(
+        status.success(),
+        "the client failed: {}",
+        fs::read_to_string(words).unwrap()
+    );
+    fs::read_to_string(said).unwrap()
+}
+
+fn fresh(folder: &Path, name: &str) -> PathBuf {
+    let records = folder.join(name);
+    let _ = fs::remove_dir_all(&records);
+    fs::create_dir_all(&records).unwrap();
+    records
+}
+
+impl Transcript {
+    /// The records of the one process that was asked for its tools; a probing sibling was not.
+    fn read(records: &Path) -> Self {
+        let mut found: Vec<Self> = fs::read_dir(records)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|end| end == "to"))
+            .map(|to| Self {
+                from: fs::read_to_string(to.with_extension("from")).unwrap(),
+                to: fs::read_to_string(to).unwrap(),
+            })
+            .filter(|transcript| transcript.to.contains("\"tools/list\""))
+            .collect();
+        assert_eq!(found.len(), 1, "sessions in {}", records.display());
+        found.remove(0)
+    }
+
+    /// The calls of one tool that went to the server.
+    pub fn calls_of(&self, tool: &str) -> usize {
+        let calls = |line: &&str| {
+            let message: Value = serde_json::from_str(line).unwrap_or_default();
+            message["method"] == "tools/call" && message["params"]["name"] == tool
+        };
+        self.to.lines().filter(calls).count()
+    }
+
+    /// Whether this side of the wrapper got what the other side sent, byte for byte. A server may still talk when the
+    /// host has stopped listening.
+    pub fn relays(&self, inside: &Self) -> bool {
+        self.to == inside.to && inside.from.starts_with(&self.from)
+    }
+
+    /// The same lines in any order: notifications come when they come.
+    pub fn sorted(&self) -> [Vec<&str>; 2] {
+        [&self.to, &self.from].map(|text| {
+            let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+            lines.sort_unstable();
+            lines
+        })
+    }
+}
