@@ -5,6 +5,7 @@ pub mod behavior;
 pub mod capability;
 pub mod cli;
 pub mod console;
+pub mod error;
 pub mod gate;
 pub mod interpose;
 pub mod link;

@@ -1,1 +1,15 @@
-fn main() {}
+//! Arguments to command to exit code. The only place that prints an error.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut out = std::io::stdout();
+    let outcome = mcp_approve::cli::run(std::env::args_os(), &mut out);
+    let outcome = outcome.and_then(|code| Ok(out.flush().map(|()| code)?));
+    outcome.unwrap_or_else(|error| {
+        // Nobody is left to be told when stderr is gone.
+        let _ = std::io::stderr().write_all(error.report().as_bytes());
+        error.exit_code().into()
+    })
+}

@@ -1,4 +1,165 @@
-//! One file per command; all wording of --help.
+//! One file per command; all wording of --help. Turns a command line into a command, and runs it.
 
+pub mod args;
+pub mod completions;
+pub mod config;
+pub mod console;
+pub mod demo;
+pub mod doctor;
+pub mod duration;
 pub mod log;
+pub mod name;
+pub mod places;
+pub mod policy_file;
+pub mod rules;
 pub mod tools;
+pub mod user;
+pub mod wrap;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::error::Error;
+use args::{ClassifyOptions, Cli, Command, RulesCommand, ToolsCommand, WrapOptions};
+use log::{Finding, LogCommand};
+use places::Places;
+
+/// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.
+///
+/// # Errors
+/// Whatever keeps the command from its answer.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            write!(out, "{}", error.render())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(error) => return Err(usage(&error)),
+    };
+    let places = match &cli.home {
+        Some(dir) => Places::under(dir),
+        None => Places::of_user(),
+    };
+    match cli.command {
+        None => without_command(cli.wrap, &places?),
+        Some(command) => {
+            if let Some(option) = cli
+                .wrap
+                .first_given()
+                .or((!cli.wrap.command.is_empty()).then_some("-- CMD"))
+            {
+                return Err(Error::Wrong {
+                    what: format!("{option} belongs to wrapping a server, not to a command"),
+                    hint: "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD"
+                        .to_owned(),
+                });
+            }
+            with_command(command, places, out)
+        }
+    }
+}
+
+/// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
+fn without_command(options: WrapOptions, places: &Places) -> Result<ExitCode, Error> {
+    if !options.command.is_empty() || options.first_given().is_some() {
+        return wrap::run(options, places);
+    }
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        return console::run(places);
+    }
+    Err(Error::NoTerminal(Cli::command().render_help().to_string()))
+}
+
+fn with_command(
+    command: Command,
+    places: Result<Places, places::PlaceError>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    match command {
+        Command::Wrap(options) => wrap::run(options, &places?),
+        Command::Demo { auto } => {
+            let operator = if auto {
+                demo::Operator::Automatic
+            } else {
+                demo::Operator::Person
+            };
+            Ok(demo::run(operator, out)?)
+        }
+        Command::Log { audit_db, command } => review(command, audit_db, &places?, out),
+        Command::Rules { policy, command } => {
+            let command = command.unwrap_or(RulesCommand::List { json: false });
+            rules::run(&command, policy, &places?, out)
+        }
+        Command::Tools(ToolsCommand::Classify(options)) => classify(&options, out),
+        Command::Doctor(options) => doctor::run(options, &places?, out),
+        Command::Completions { shell } => {
+            completions::run(shell, out)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::DemoServer(args) => Ok(demo::serve(&args)?),
+        Command::DemoAgent(args) => Ok(demo::agent(&args)?),
+    }
+}
+
+fn review(
+    command: Option<LogCommand>,
+    named: Option<PathBuf>,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
+    let db = named.unwrap_or_else(|| places.audit_db());
+    let now = jiff::Timestamp::now().as_millisecond();
+    Ok(match log::run(&command, &db, now, out)? {
+        Finding::So => ExitCode::SUCCESS,
+        Finding::NotSo => ExitCode::FAILURE,
+    })
+}
+
+fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let unreadable = |cause| Error::Unreadable {
+        path: options.file.clone(),
+        cause,
+    };
+    let mut input = String::new();
+    if options.file == Path::new("-") {
+        io::stdin().read_to_string(&mut input).map_err(unreadable)?;
+    } else {
+        input = std::fs::read_to_string(&options.file).map_err(unreadable)?;
+    }
+    let hints = if options.no_annotations {
+        tools::Hints::Hidden
+    } else {
+        tools::Hints::Heard
+    };
+    out.write_all(tools::classify(&input, hints)?.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a usage error; a server's command without its `--` is the likeliest slip.
+fn usage(error: &clap::Error) -> Error {
+    let mut text = error.render().to_string();
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+    {
+        let word: String = word.chars().flat_map(char::escape_debug).collect();
+        text.push_str(&format!(
+            "  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"
+        ));
+    }
+    Error::Usage(text)
+}

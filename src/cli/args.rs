@@ -1,0 +1,240 @@
+//! The command line as clap reads it: every command, option and word of help. Decides nothing.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use super::demo::{AgentArgs, ServerArgs};
+use super::log::LogCommand;
+use super::{duration, name};
+
+/// Holds every tools/call of an MCP server until policy or you decide
+///
+/// Put it in front of a server's command, in the configuration of the MCP host. Calls that only read run at once;
+/// calls that change something wait for you in the console. Every decision is in a log before anything runs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp-approve",
+    version,
+    override_usage = "mcp-approve [OPTIONS] -- CMD [ARGS]...\n       mcp-approve [OPTIONS] [COMMAND]",
+    max_term_width = 100,
+    after_help = "Examples:
+  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/notes   wrap a server
+  mcp-approve                                                             open the console
+  mcp-approve demo                                                        see it work, nothing to install
+  mcp-approve log list                                                    what was called, and who decided
+
+`mcp-approve wrap --help` lists the options of wrapping.
+Exit codes: 0 done, 1 the thing asked about is not so, 2 wrong usage or configuration;
+of a wrapped server, the server's own."
+)]
+pub struct Cli {
+    /// Keep configuration and state under DIR, instead of your home
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub home: Option<PathBuf>,
+    #[command(flatten)]
+    pub wrap: WrapOptions,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Wraps a server: `mcp-approve wrap -- CMD` is `mcp-approve -- CMD`
+    #[command(
+        override_usage = "mcp-approve wrap [OPTIONS] -- CMD [ARGS]...",
+        after_help = "Each option has a key of the same name in config.toml, at top level or under [server.NAME].
+Durations: 500ms, 60s, 5m, 1h.
+
+Examples:
+  mcp-approve wrap -- uvx mcp-server-git
+  mcp-approve wrap --name notes --unattended deny -- node server.js
+  mcp-approve wrap --observe -- npx -y some-server     the way to start: asks nothing, records everything"
+    )]
+    Wrap(WrapOptions),
+    /// Plays a real server, a scripted agent and the console together, in a temporary folder
+    #[command(after_help = "Examples:
+  mcp-approve demo           decide yourself, in the console
+  mcp-approve demo --auto    played through without you; needs no terminal")]
+    Demo {
+        /// Let a scripted operator decide
+        #[arg(long)]
+        auto: bool,
+    },
+    /// Reviews the audit log
+    #[command(after_help = "Examples:
+  mcp-approve log list --limit 20
+  mcp-approve log show filesystem-12
+  mcp-approve log verify && echo \"nobody changed it\"")]
+    Log {
+        /// Read this database, as given to `wrap --audit-db`
+        #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        audit_db: Option<PathBuf>,
+        #[command(subcommand)]
+        command: Option<LogCommand>,
+    },
+    /// Shows, checks and explains the rules
+    Rules {
+        /// Read this policy, as given to `wrap --policy`
+        #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        policy: Option<PathBuf>,
+        #[command(subcommand)]
+        command: Option<RulesCommand>,
+    },
+    /// Tells what tools are
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// Tells what is in order, what is not, and how to mend it
+    Doctor(DoctorOptions),
+    /// Prints a completion script for your shell
+    #[command(after_help = "Example:
+  mcp-approve completions bash > ~/.local/share/bash-completion/completions/mcp-approve")]
+    Completions { shell: clap_complete::Shell },
+    #[command(hide = true)]
+    DemoServer(ServerArgs),
+    #[command(hide = true)]
+    DemoAgent(AgentArgs),
+}
+
+/// Options of wrapping, and the server's command. `None` leaves it to config.toml.
+#[derive(Clone, Debug, Default, Args)]
+pub struct WrapOptions {
+    /// The server's name in rules and tickets [default: from its command]
+    #[arg(long, value_name = "NAME", value_parser = server_name)]
+    pub name: Option<String>,
+    /// Decide by this policy, instead of the usual policy.toml
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub policy: Option<PathBuf>,
+    /// What happens to a call that must be asked while no console is open [default: wait]
+    #[arg(long, value_name = "WHAT")]
+    pub unattended: Option<Unattended>,
+    /// Deny a call that nobody answered for so long [default: 5m]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub approval_timeout: Option<Duration>,
+    /// When the host gives up on a call; it is denied before that [default: as known of the host]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub host_timeout: Option<Duration>,
+    /// Draw the console on the controlling terminal
+    #[arg(long)]
+    pub inline: bool,
+    /// Let everything pass, and record what would have been asked
+    #[arg(long)]
+    pub observe: bool,
+    /// Record in this database [default: audit.db in the state folder]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub audit_db: Option<PathBuf>,
+    /// The server's command, after `--`
+    #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+impl WrapOptions {
+    /// The first option that was given, as it is written; `None` when none was.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.name.is_some(), "--name"),
+            (self.policy.is_some(), "--policy"),
+            (self.unattended.is_some(), "--unattended"),
+            (self.approval_timeout.is_some(), "--approval-timeout"),
+            (self.host_timeout.is_some(), "--host-timeout"),
+            (self.inline, "--inline"),
+            (self.observe, "--observe"),
+            (self.audit_db.is_some(), "--audit-db"),
+        ];
+        given
+            .into_iter()
+            .find_map(|(given, option)| given.then_some(option))
+    }
+}
+
+/// What happens to a held call while no console is attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Unattended {
+    /// It waits for one, until its deadline.
+    #[default]
+    Wait,
+    /// It is denied at once.
+    Deny,
+}
+
+/// What to do with the rules.
+#[derive(Clone, Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Lists the defaults and the rules
+    List {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Checks the policy: every problem with line and mend (exit code 1 if there is one)
+    Check {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tells how a call would be ruled, and how each rule stands to it
+    #[command(
+        after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper
+would, the tool's `definition` as in tools/list. Without it the tool counts as one nobody described.
+
+Example:
+  echo '{\"server\":\"filesystem\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.txt\"}}' |
+    mcp-approve rules explain -"
+    )]
+    Explain {
+        /// The call; `-` reads it from stdin
+        #[arg(value_name = "CALL.json", value_hint = ValueHint::FilePath)]
+        call: PathBuf,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints where the policy is read from
+    Path,
+}
+
+/// What to tell of tools.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ToolsCommand {
+    /// Tells of each tool in a list whether it is PURE or MUTATES, and why
+    #[command(
+        after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
+
+Example:
+  mcp-approve tools classify --json tools.json | jq '.[] | select(.badge == \"MUTATES\").name'"
+    )]
+    Classify(ClassifyOptions),
+}
+
+/// What to classify, and how.
+#[derive(Clone, Debug, Args)]
+pub struct ClassifyOptions {
+    /// The list; `-` reads it from stdin
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Judge by names, descriptions and schemas alone
+    #[arg(long)]
+    pub no_annotations: bool,
+    /// Print one JSON array (the only form there is yet)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How doctor tells.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DoctorOptions {
+    /// Print one JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn server_name(text: &str) -> Result<String, &'static str> {
+    if name::is_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("use 1 to 64 of the characters a-z A-Z 0-9 . _ -")
+    }
+}

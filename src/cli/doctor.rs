@@ -1,0 +1,228 @@
+//! `mcp-approve doctor`: what is in order, what is not, and how to mend it. Looks only; changes nothing.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::DoctorOptions;
+use super::config;
+use super::places::Places;
+use super::policy_file::{PolicyPlace, load};
+use crate::error::Error;
+
+/// What level 0 gives, and what it does not.
+const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected MCP calls; does not stop an agent that has a shell as you";
+
+/// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
+const LONGEST_RUN_DIR: usize = 104 - 32;
+
+/// One thing looked at.
+struct Check {
+    about: &'static str,
+    state: State,
+    what: String,
+    mend: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    InOrder,
+    /// Worth knowing; nothing is wrong.
+    Note,
+    Broken,
+}
+
+/// Looks at everything; exit code 1 if something is broken.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn run(
+    options: DoctorOptions,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let checks = [
+        note("version", env!("CARGO_PKG_VERSION")),
+        note("assurance", ASSURANCE),
+        configuration(places),
+        policy(places),
+        state(places),
+        log(places),
+        run_folder(places),
+        terminal(),
+    ];
+    if options.json {
+        writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
+    } else {
+        for check in &checks {
+            writeln!(
+                out,
+                "{:7} {:14} {}",
+                word(check.state),
+                check.about,
+                check.what
+            )?;
+            if let Some(mend) = &check.mend {
+                writeln!(out, "{:22} to mend: {mend}", "")?;
+            }
+        }
+    }
+    let broken = checks.iter().any(|check| check.state == State::Broken);
+    Ok(if broken {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn row(check: &Check) -> Value {
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.mend })
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::InOrder => "ok",
+        State::Note => "note",
+        State::Broken => "broken",
+    }
+}
+
+fn good(about: &'static str, what: impl Into<String>) -> Check {
+    Check {
+        about,
+        state: State::InOrder,
+        what: what.into(),
+        mend: None,
+    }
+}
+
+fn note(about: &'static str, what: impl Into<String>) -> Check {
+    Check {
+        state: State::Note,
+        ..good(about, what)
+    }
+}
+
+fn broken(about: &'static str, what: impl Into<String>, mend: Option<String>) -> Check {
+    Check {
+        state: State::Broken,
+        mend,
+        ..good(about, what)
+    }
+}
+
+fn configuration(places: &Places) -> Check {
+    let file = places.config_file();
+    match config::check(places) {
+        Err(error) => broken("configuration", error.to_string(), error.hint()),
+        Ok(()) if file.exists() => good("configuration", file.display().to_string()),
+        Ok(()) => good(
+            "configuration",
+            format!("no {}: every option has its default", file.display()),
+        ),
+    }
+}
+
+fn policy(places: &Places) -> Check {
+    let place = PolicyPlace::Usual(places.policy_file());
+    match load(&place) {
+        Err(error) => {
+            let what = format!("{error}: everything that is not denied asks");
+            broken("policy", what, Some(error.hint()))
+        }
+        Ok(_) if !place.path().exists() => good(
+            "policy",
+            format!(
+                "no {}: the built-in default applies",
+                place.path().display()
+            ),
+        ),
+        Ok(policy) => good(
+            "policy",
+            format!("{}, {} rules", place.path().display(), policy.rules.len()),
+        ),
+    }
+}
+
+fn state(places: &Places) -> Check {
+    let dir = places.state_dir();
+    match places.check_state() {
+        Err(error) => broken("state", error.to_string(), Some(error.hint())),
+        Ok(()) if !may_write(dir) => {
+            let mend = "make it yours, or name another folder with --home DIR";
+            broken(
+                "state",
+                format!("you may not write to {}", dir.display()),
+                Some(mend.to_owned()),
+            )
+        }
+        Ok(()) if dir.exists() => good("state", dir.display().to_string()),
+        Ok(()) => good(
+            "state",
+            format!("{}, made by the first wrapped server", dir.display()),
+        ),
+    }
+}
+
+fn log(places: &Places) -> Check {
+    let path = places.audit_db();
+    match File::options().read(true).write(true).open(&path) {
+        Ok(_) => good(
+            "audit log",
+            format!(
+                "{}; `mcp-approve log verify` checks its chain",
+                path.display()
+            ),
+        ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            good("audit log", format!("none yet at {}", path.display()))
+        }
+        Err(error) => {
+            let mend = "make it yours: without its log no call is forwarded";
+            broken(
+                "audit log",
+                format!("{}: {error}", path.display()),
+                Some(mend.to_owned()),
+            )
+        }
+    }
+}
+
+fn run_folder(places: &Places) -> Check {
+    let dir = places.run_dir();
+    let length = dir.as_os_str().len();
+    if length > LONGEST_RUN_DIR {
+        let what = format!(
+            "{} is {length} bytes long; sockets in it have no room",
+            dir.display()
+        );
+        return broken(
+            "run folder",
+            what,
+            Some(format!(
+                "use a --home whose state/run has at most {LONGEST_RUN_DIR} bytes"
+            )),
+        );
+    }
+    good("run folder", dir.display().to_string())
+}
+
+fn terminal() -> Check {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() {
+        good("terminal", "the console can be opened here")
+    } else {
+        note(
+            "terminal",
+            "not one: open the console in another window, with `mcp-approve`",
+        )
+    }
+}
+
+/// Whether files can be made in a folder, or the folder itself can be made.
+fn may_write(dir: &Path) -> bool {
+    let there = dir.ancestors().find(|ancestor| ancestor.exists());
+    there.is_some_and(|there| rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok())
+}

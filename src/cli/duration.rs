@@ -1,0 +1,39 @@
+//! Durations as people write them: `500ms`, `60s`, `5m`, `1h`.
+
+use std::time::Duration;
+
+/// Why a text is no duration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DurationError {
+    #[error("write a whole number and its unit, like 500ms, 60s, 5m or 1h")]
+    Shape,
+    #[error("it must be longer than nothing, and at most 30 days (720h)")]
+    Range,
+}
+
+/// Reads one duration, up to 30 days.
+///
+/// # Errors
+/// [`DurationError`].
+pub fn parse(text: &str) -> Result<Duration, DurationError> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(DurationError::Shape),
+    };
+    if number.is_empty() {
+        return Err(DurationError::Shape);
+    }
+    let total = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(millis));
+    match total {
+        Some(total @ 1..=2_592_000_000) => Ok(Duration::from_millis(total)),
+        _ => Err(DurationError::Range),
+    }
+}

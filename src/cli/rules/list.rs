@@ -1,0 +1,125 @@
+//! `mcp-approve rules list`: the defaults and the rules, as text or JSON.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::super::policy_file::PolicyPlace;
+use super::visible;
+use crate::error::Error;
+use crate::policy::rule::{Policy, Rule};
+
+/// Lists the policy.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn run(
+    policy: &Policy,
+    place: &PolicyPlace,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    if json {
+        let file = place.path().display().to_string();
+        writeln!(
+            out,
+            "{:#}",
+            policy
+                .rules
+                .iter()
+                .map(|rule| row(rule, &file))
+                .collect::<Value>()
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let from = if place.path().exists() {
+        ""
+    } else {
+        " (no file: the built-in default)"
+    };
+    writeln!(out, "{}{from}", place.path().display())?;
+    let defaults = policy.defaults;
+    writeln!(
+        out,
+        "defaults: pure {}, mutates {}, hazard {}",
+        defaults.pure.word(),
+        defaults.mutates.word(),
+        defaults.hazard.word()
+    )?;
+    let widest = policy
+        .rules
+        .iter()
+        .map(|rule| rule.id.len())
+        .max()
+        .unwrap_or_default();
+    for rule in &policy.rules {
+        let note = rule
+            .note
+            .as_deref()
+            .map(|note| format!("  # {}", visible(note)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "{:widest$}  {:5}  {}{note}",
+            rule.id,
+            rule.decision.word(),
+            selects(rule)
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(rule: &Rule, file: &str) -> Value {
+    json!({
+        "id": rule.id,
+        "decision": rule.decision.word(),
+        "server": rule.server.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
+        "tool": rule.tool.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
+        "mutability": rule.mutability.map(|mutability| mutability.word()),
+        "action": rule.action.iter().map(|action| action.word()).collect::<Vec<_>>(),
+        "note": rule.note,
+        "file": file,
+        "line": rule.line,
+    })
+}
+
+/// What a rule matches, on one line.
+fn selects(rule: &Rule) -> String {
+    let mut parts = Vec::new();
+    let mut part = |key: &str, words: Vec<String>| {
+        if !words.is_empty() {
+            parts.push(format!("{key} {}", words.join("|")));
+        }
+    };
+    part(
+        "server",
+        rule.server
+            .iter()
+            .map(|glob| visible(glob.text()))
+            .collect(),
+    );
+    part(
+        "tool",
+        rule.tool.iter().map(|glob| visible(glob.text())).collect(),
+    );
+    part(
+        "mutability",
+        rule.mutability
+            .iter()
+            .map(|mutability| mutability.word().to_owned())
+            .collect(),
+    );
+    part(
+        "action",
+        rule.action
+            .iter()
+            .map(|action| action.word().to_owned())
+            .collect(),
+    );
+    if parts.is_empty() {
+        "every call".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
