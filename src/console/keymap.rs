@@ -29,6 +29,7 @@ pub enum Action {
     ApproveUnread,
     Deny,
     Confirm,
+    Send,
     Edit,
     Open,
     Back,
@@ -100,6 +101,14 @@ pub const BINDINGS: &[Binding] = &[
         name: "yes, approve",
         places: &[Confirm],
         help: "Confirms the approval of a dangerous call.",
+    },
+    Binding {
+        action: Action::Send,
+        keys: &[Key::Enter],
+        shown: "Enter",
+        name: "deny",
+        places: &[Reason],
+        help: "Sends the denial with its reason.",
     },
     Binding {
         action: Action::Edit,

@@ -8,6 +8,7 @@ pub mod client;
 pub mod editor;
 pub mod keymap;
 pub mod model;
+pub mod panel;
 pub mod plain;
 pub mod row;
 pub mod run;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::card::Card;
 use super::keymap::Place;
+use super::panel;
 use super::row::Row;
 use super::screen::{self, Areas, Arrangement};
 use super::theme::{Palette, Risk};
@@ -237,13 +238,12 @@ impl Model {
             Screen::Queue => Arrangement::QueueAndCard,
             Screen::Detail => Arrangement::CardAlone,
         };
-        let panel = match &self.overlay {
-            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => {
-                5
-            }
-            Some(Overlay::Help { .. }) | None => 0,
+        let height = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        let panel = match panel::rows(self).len() {
+            0 => 0,
+            rows => height(rows + 1),
         };
-        let banners = u16::try_from(self.banners().len()).unwrap_or(u16::MAX);
+        let banners = height(self.banners().len());
         screen::areas(self.size, arrangement, banners, panel)
     }
 

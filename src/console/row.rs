@@ -171,7 +171,7 @@ pub fn tame_row(text: &str, from: usize, len: usize, width: usize) -> usize {
 
 /// How far back from the edge a space may be to break there.
 fn reach(width: usize) -> usize {
-    (width / 3).min(20)
+    (width / 2).min(24)
 }
 
 /// What stands in one unit of text that is never broken: its columns, and whether it is a space.

@@ -71,7 +71,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, banners: u16, panel: u1
         // Too low for both: the card matters more.
         Arrangement::QueueAndCard if inner < 9 => areas.card = body,
         Arrangement::QueueAndCard => {
-            let queue = (inner / 3).max(3);
+            let queue = (inner / 4).clamp(3, 12);
             areas.queue = Rect {
                 height: queue,
                 ..body

@@ -86,11 +86,9 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
         return vec![Command::Quit];
     }
     let place = model.place();
-    if place == Place::Reason {
-        return decide::typed(model, key);
-    }
     match action(key, place) {
         Some(action) => act(model, action),
+        None if place == Place::Reason => decide::typed(model, key),
         None => Vec::new(),
     }
 }
@@ -101,6 +99,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::ApproveUnread => return decide::approve_unread(model),
         Action::Deny => return decide::deny(model),
         Action::Confirm => return decide::confirm(model),
+        Action::Send => return decide::send_denial(model),
         Action::Edit => return edit::open(model),
         Action::Quit => return vec![Command::Quit],
         Action::Down

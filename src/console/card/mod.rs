@@ -6,7 +6,9 @@
 mod diff;
 mod json;
 mod paged;
+mod region;
 mod sections;
+mod sheet;
 mod token;
 mod walk;
 
@@ -150,7 +152,10 @@ impl Card {
             let words = "This cannot be read as JSON; it stands here as it was sent.";
             self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
         }
-        let margin = Row::of(Tone::Ours, " ");
+        let margin = match writing {
+            Writing::Json => Row::of(Tone::Ours, " "),
+            Writing::Bare => Row::of(Tone::Border, " │ "),
+        };
         let paged = Paged::lay(text, &self.undeclared, writing, margin, columns);
         self.put(Block::Paged(field, paged));
     }

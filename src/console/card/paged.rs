@@ -1,7 +1,8 @@
 //! A long foreign text whose rows are laid out where they are looked at: it is counted once, and marked on the way.
 
 use super::json::Extents;
-use super::walk::{Ground, Sheet, Walk};
+use super::sheet::{Ground, Sheet};
+use super::walk::Walk;
 use crate::console::row::Row;
 
 /// What kind of text it is.

@@ -70,29 +70,39 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows
 }
 
-/// The three checks of `Safe`.
+/// The three checks of `Safe` on one row; a check that fails says at once why.
 fn safe(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let safe = &snapshot.safe;
-    let checks = [
-        ("capability", &safe.capability),
-        ("guardrail", &safe.guardrail),
-        ("session", &safe.session),
-    ];
-    let mut rows = Vec::new();
-    for (i, (name, check)) in checks.into_iter().enumerate() {
-        let label = if i == 0 { "safe" } else { "" };
-        rows.extend(entry(label, checked(name, check), width));
+    let mut row = Row::default();
+    let mut failures = Vec::new();
+    for (name, check) in checks(snapshot) {
+        let (mark, tone) = mark(check.state);
+        row = row.and(tone, format!("{mark} {name}   "));
+        if check.state == CheckState::Fails {
+            let why =
+                Row::of(tone, format!("{mark} {name}: ")).and_foreign(Tone::Ours, &check.what);
+            failures.extend(entry("", why, width));
+        }
     }
+    let mut rows = entry("safe", row, width);
+    rows.extend(failures);
     rows
 }
 
-fn checked(name: &str, check: &Check) -> Row {
-    let (mark, tone) = match check.state {
+fn checks(snapshot: &Snapshot) -> [(&'static str, &Check); 3] {
+    let safe = &snapshot.safe;
+    [
+        ("capability", &safe.capability),
+        ("guardrail", &safe.guardrail),
+        ("session", &safe.session),
+    ]
+}
+
+fn mark(state: CheckState) -> (&'static str, Tone) {
+    match state {
         CheckState::Holds => ("✓", Tone::Good),
         CheckState::Pending => ("◌", Tone::Warn),
         CheckState::Fails => ("✗", Tone::Danger),
-    };
-    Row::of(tone, format!("{mark} {name:<11}")).and_foreign(Tone::Quiet, &check.what)
+    }
 }
 
 /// The rule above the arguments.
@@ -139,6 +149,12 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
         for evidence in &snapshot.evidence {
             rows.extend(proof(evidence, width));
         }
+    }
+    rows.push(caption("safe", "what the three checks found", width));
+    for (name, check) in checks(snapshot) {
+        let (mark, tone) = mark(check.state);
+        let row = Row::of(tone, format!("{mark} ")).and_foreign(Tone::Ours, &check.what);
+        rows.extend(entry(name, row, width));
     }
     rows.push(caption("this call", "", width));
     let ours = |text: String| Row::of(Tone::Ours, text);

@@ -3,20 +3,11 @@
 //! A walk is small and can be copied, so that layout can go on from any place it has been at. Nothing is cut: what does
 //! not fit on a row goes on in the next.
 
-use super::json::{Extents, part, said, skip_space, string_end};
+use super::json::{said, skip_space, string_end};
+use super::region::{Form, Region};
+use super::sheet::{Ground, Sheet};
 use super::token::{alignment, counted, is_beyond_doubles, is_short_list, label, quoted, size};
-use crate::console::plain::{Edges, is_tame, segment};
-use crate::console::row::{Row, Tone, tame_row, tame_rows};
-
-/// What stays the same during a walk.
-#[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
-    pub text: &'a str,
-    pub extents: &'a Extents,
-    pub width: usize,
-    /// Top-level keys that the tool's schema does not declare, sorted.
-    pub undeclared: &'a [String],
-}
+use crate::console::row::{Row, Tone};
 
 /// Where a walk stands.
 #[derive(Clone, Debug)]
@@ -46,36 +37,11 @@ enum Container {
 enum Doing {
     /// Looking for the next member, or for the only value.
     Members,
-    Region(Region),
+    Region(Region, Then),
     Done,
 }
 
-/// A text that stands in a region of its own rows.
-#[derive(Clone, Copy, Debug)]
-struct Region {
-    form: Form,
-    end: usize,
-    begins: Begins,
-    then: Then,
-}
-
-/// What the next part of a region begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begins {
-    Line,
-    /// The rest of a line that was cut for its length.
-    Rest,
-}
-
-/// How a region's text is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Between the quotes of a JSON string.
-    Quoted,
-    /// As it stands.
-    Bare,
-}
-
+/// What follows a region.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Members,
@@ -84,30 +50,6 @@ enum Then {
     Nothing,
 }
 
-/// Takes the rows of a walk, or only counts them.
-pub enum Sheet {
-    Count(usize),
-    Rows(Vec<Row>),
-}
-
-impl Sheet {
-    fn row(&mut self, row: impl FnOnce() -> Row) {
-        match self {
-            Self::Count(n) => *n += 1,
-            Self::Rows(rows) => rows.push(row()),
-        }
-    }
-
-    fn rows(&mut self, made: Vec<Row>, prefix: &Row) {
-        match self {
-            Self::Count(n) => *n += made.len(),
-            Self::Rows(rows) => rows.extend(made.into_iter().map(|row| prefix.clone().joined(row))),
-        }
-    }
-}
-
-/// How much of a region is laid out in one step.
-const STEP: usize = 4096;
 /// Labels longer than this get a region of their own.
 const LONGEST_LABEL: usize = 32;
 
@@ -123,16 +65,10 @@ impl Walk {
 
     /// Begins at a text that is only text.
     pub fn bare(text: &str) -> Self {
-        let doing = Doing::Region(Region {
-            form: Form::Bare,
-            end: text.len(),
-            begins: Begins::Line,
-            then: Then::Nothing,
-        });
         Self {
             at: 0,
             open: Vec::new(),
-            doing,
+            doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing),
         }
     }
 
@@ -145,7 +81,7 @@ impl Walk {
     pub fn step(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
         match self.doing {
             Doing::Done => {}
-            Doing::Region(region) => self.region(on, sheet, region),
+            Doing::Region(region, then) => self.region(on, sheet, region, then),
             Doing::Members => self.member(on, sheet),
         }
     }
@@ -305,13 +241,7 @@ impl Walk {
     }
 
     fn enter_region(&mut self, form: Form, start: usize, end: usize, then: Then) {
-        self.at = start;
-        self.doing = Doing::Region(Region {
-            form,
-            end,
-            begins: Begins::Line,
-            then,
-        });
+        self.doing = Doing::Region(Region::new(form, start, end), then);
     }
 
     /// What follows a value.
@@ -323,62 +253,18 @@ impl Walk {
         }
     }
 
-    /// One part of a region: up to its next line break, or a few thousand bytes.
-    fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, region: Region) {
-        let Region {
-            form,
-            end,
-            begins,
-            then,
-        } = region;
-        let prefix = indent(on, self.open.len()).and(Tone::Border, "│ ");
-        let room = on.width.saturating_sub(prefix.width()).max(1);
-        let from = self.at;
-        let (mut stop, next) = match form {
-            Form::Quoted => part(on.text, from, end, STEP),
-            Form::Bare => bare_part(on.text, from, end),
+    fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
+        // A text that is all there is has its border from elsewhere.
+        let bar = if matches!(then, Then::Nothing) {
+            ""
+        } else {
+            "│ "
         };
-        let breaks = next > stop;
-        let cut = !breaks && stop < end;
-        let edges = match (begins, cut) {
-            (Begins::Line, false) => Edges::Block,
-            (Begins::Line, true) => Edges::Head,
-            (Begins::Rest, true) => Edges::Middle,
-            (Begins::Rest, false) => Edges::Tail,
-        };
-        let raw = on.text.get(from..stop).unwrap_or_default();
-        let simple = (form == Form::Bare || !raw.contains('\\')) && is_tame(raw, edges);
-        if simple && cut {
-            // A cut that falls on the end of a row is no cut to the reader.
-            let mut row = 0;
-            while raw.len() - row > room {
-                row = tame_row(raw, row, raw.len(), room);
-            }
-            if row > 0 {
-                stop = from + row;
-            }
-        }
-        self.at = if breaks { next } else { stop };
-        let raw = on.text.get(from..stop).unwrap_or_default();
-        let tail = if breaks { "␊" } else { "" };
-        match sheet {
-            Sheet::Count(n) if simple => *n += tame_rows(raw, usize::from(breaks), room),
-            Sheet::Count(_) | Sheet::Rows(_) => {
-                let text = if form == Form::Quoted {
-                    said(raw)
-                } else {
-                    raw.into()
-                };
-                let mut row = Row::default();
-                row.extend(Tone::Foreign, segment(&text, edges));
-                row.push(Tone::Escape, tail);
-                sheet.rows(row.wrapped(room), &prefix);
-            }
-        }
-        let begins = if breaks { Begins::Line } else { Begins::Rest };
-        self.doing = Doing::Region(Region { begins, ..region });
-        if self.at >= end {
-            self.leave(on, sheet, then, end);
+        let margin = indent(on, self.open.len()).and(Tone::Border, bar);
+        region.step(on, &margin, sheet);
+        self.doing = Doing::Region(region, then);
+        if region.is_done() {
+            self.leave(on, sheet, then, region.end());
         }
     }
 
@@ -398,17 +284,4 @@ impl Walk {
 fn indent(on: &Ground<'_>, depth: usize) -> Row {
     let columns = (depth.saturating_sub(1) * 2).min(on.width / 3);
     Row::of(Tone::Ours, " ".repeat(columns))
-}
-
-fn bare_part(text: &str, from: usize, end: usize) -> (usize, usize) {
-    let limit = (from + STEP).min(end);
-    let window = text.as_bytes().get(from..limit).unwrap_or_default();
-    if let Some(found) = memchr::memchr(b'\n', window) {
-        return (from + found, from + found + 1);
-    }
-    let mut cut = limit;
-    while !text.is_char_boundary(cut) {
-        cut += 1;
-    }
-    (cut, cut)
 }

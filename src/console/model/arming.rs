@@ -86,8 +86,14 @@ impl Model {
 
     /// Takes note that the frame of this size was drawn from the model as it is.
     pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
-        let shows_card =
-            self.areas().card.height > 2 && !matches!(self.overlay, Some(Overlay::Help { .. }));
+        // A question stands for its card, which may have no room beside it.
+        let shows_card = match &self.overlay {
+            Some(Overlay::Help { .. }) => false,
+            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => {
+                true
+            }
+            None => self.areas().card.height > 2,
+        };
         let shown = match (self.selection(), &self.card) {
             (Some(held), Some(card))
                 if shows_card

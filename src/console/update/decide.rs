@@ -72,44 +72,41 @@ pub(super) fn deny(model: &mut Model) -> Vec<Command> {
     Vec::new()
 }
 
-/// A key while the reason is written.
+/// A key that is text, while the reason is written.
 pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
-    let Some(Overlay::Reason { armed, text }) = &mut model.overlay else {
-        return Vec::new();
-    };
-    match key {
-        Key::Char(c) => text.push(c),
-        Key::Backspace => {
-            text.pop();
-        }
-        Key::Ctrl('u') => text.clear(),
-        Key::Esc => model.overlay = None,
-        Key::Enter => {
-            let (armed, text) = (armed.clone(), text.trim().to_owned());
-            model.overlay = None;
-            if model.still(&armed).is_none() {
-                note(
-                    model,
-                    Tone::Warn,
-                    "Too late: the call no longer waits as it was shown. Nothing was sent.",
-                );
-                return Vec::new();
+    if let Some(Overlay::Reason { text, .. }) = &mut model.overlay {
+        match key {
+            Key::Char(c) => text.push(c),
+            Key::Backspace => {
+                text.pop();
             }
-            let reason = if text.is_empty() {
-                "no reason given".to_owned()
-            } else {
-                text
-            };
-            return send(
-                model,
-                &armed,
-                VerdictWord::Deny,
-                OperatorVerdict::Deny { reason },
-            );
+            Key::Ctrl('u') => text.clear(),
+            _ => {}
         }
-        _ => {}
     }
     Vec::new()
+}
+
+/// `Enter` after the reason: denies.
+pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
+    let Some(Overlay::Reason { armed, text }) = model.overlay.take() else {
+        return Vec::new();
+    };
+    if model.still(&armed).is_none() {
+        let words = "Too late: the call no longer waits as it was shown. Nothing was sent.";
+        note(model, Tone::Warn, words);
+        return Vec::new();
+    }
+    let reason = match text.trim() {
+        "" => "no reason given".to_owned(),
+        reason => reason.to_owned(),
+    };
+    send(
+        model,
+        &armed,
+        VerdictWord::Deny,
+        OperatorVerdict::Deny { reason },
+    )
 }
 
 /// The armed call; else a note on why no key decides now.

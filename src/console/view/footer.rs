@@ -1,7 +1,7 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
 use crate::console::keymap::{Action, BINDINGS, Place};
-use crate::console::model::{Model, Unarmed};
+use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
 /// The line at a given width.
@@ -11,32 +11,36 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     }
     let place = model.place();
     let width = usize::from(width);
-    let unarmed = model.armed().err();
-    let mut row = Row::of(Tone::Ours, " ");
-    let help = hint("?", "help", Tone::Key);
-    let reserved = if place == Place::Help {
-        0
-    } else {
-        help.width()
+    let tone = |action| match model.armed() {
+        Err(_) if decides(action) => Tone::Quiet,
+        _ => Tone::Key,
     };
-    for binding in BINDINGS {
-        if !binding.places.contains(&place) || !is_worth_a_hint(binding.action, place) {
-            continue;
-        }
-        let tone = match (decides(binding.action), unarmed) {
-            (true, Some(_)) => Tone::Quiet,
-            _ => Tone::Key,
-        };
-        let hint = hint(binding.shown, binding.name, tone);
-        if row.width() + hint.width() + reserved > width {
+    let hints: Vec<Row> = BINDINGS
+        .iter()
+        .filter(|binding| {
+            binding.places.contains(&place)
+                && is_worth_a_hint(binding.action, place)
+                && (model.selected.is_some() || !needs_a_call(binding.action, place))
+        })
+        .map(|binding| hint(binding.shown, binding.name, tone(binding.action)))
+        .collect();
+    // Help is named whatever else has no room.
+    let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
+    let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
+    let mut row = Row::of(Tone::Ours, " ");
+    for hint in hints {
+        if row.width() + hint.width() > room {
             break;
         }
         row = row.joined(hint);
     }
-    if unarmed == Some(Unarmed::Nothing) || place != Place::Help {
-        row = row.joined(help);
-    }
-    row
+    row.joined(last.unwrap_or_default())
+}
+
+fn knows_help(place: Place) -> bool {
+    BINDINGS
+        .iter()
+        .any(|binding| binding.action == Action::Help && binding.places.contains(&place))
 }
 
 fn hint(key: &str, name: &str, tone: Tone) -> Row {
@@ -48,6 +52,14 @@ fn decides(action: Action) -> bool {
         action,
         Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit
     )
+}
+
+fn needs_a_call(action: Action, place: Place) -> bool {
+    let leaves = matches!(
+        action,
+        Action::Waiting | Action::Activity | Action::Help | Action::Quit
+    );
+    place == Place::Queue && !leaves
 }
 
 /// Help comes last in any case; what every list does need not be said on every screen.

@@ -9,29 +9,35 @@ use crate::console::row::{Row, Tone};
 pub(super) fn row(model: &Model, width: u16) -> Row {
     let width = usize::from(width);
     let waiting = model.waiting();
-    let mut left = Row::of(Tone::Strong, " mcp-approve");
+    let mut name = Row::of(Tone::Strong, " mcp-approve");
     if waiting > 0 {
-        left.push(Tone::Warn, format!("  {waiting} waiting"));
+        name.push(Tone::Warn, format!("  {waiting} waiting"));
     } else {
-        left.push(Tone::Quiet, "  none waiting");
+        name.push(Tone::Quiet, "  none waiting");
     }
-    if width >= 60 {
-        let servers = counted(model.wrappers.len(), "server");
-        left.push(Tone::Quiet, format!(" · {servers}"));
-    }
+    let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
+    // The weakest of all wrappers; with none there is nothing to promise.
     let levels = model
         .wrappers
         .iter()
         .map(|connected| connected.wrapper.assurance.as_str());
-    // The weakest of all wrappers; with none there is nothing to promise.
     let level = levels.min().unwrap_or("L0");
-    let room = width.saturating_sub(left.width() + 2);
-    let promise = [format!("{level}: {}", promise(level)), level.to_owned()]
+    let promise = Row::default().and_foreign(Tone::Quiet, &format!("{level}: {}", promise(level)));
+    let level = Row::default().and_foreign(Tone::Quiet, level);
+    let counted = name.clone().and(Tone::Quiet, servers);
+    // What the level promises matters more than the number of servers.
+    let choices = [
+        (counted.clone(), promise.clone()),
+        (name.clone(), promise),
+        (counted, level.clone()),
+        (name, level),
+    ];
+    choices
         .into_iter()
-        .map(|words| Row::default().and_foreign(Tone::Quiet, &words))
-        .find(|row| row.width() < room)
-        .unwrap_or_default();
-    ends(left, promise.and(Tone::Ours, " "), width)
+        .map(|(left, right)| (left, right.and(Tone::Ours, " ")))
+        .find(|(left, right)| left.width() + right.width() < width)
+        .map(|(left, right)| ends(left, right, width))
+        .unwrap_or_else(|| Row::of(Tone::Strong, " mcp-approve"))
 }
 
 /// What a level does and does not do, in the words of the threat model.

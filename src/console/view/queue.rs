@@ -52,12 +52,16 @@ struct Columns {
     ticket: usize,
     tool: usize,
     effect: usize,
+    time: usize,
 }
 
 /// Marker, risk and the gaps around it.
 const LEADING: usize = 13;
-/// Age and what is left.
+/// Age and what is left; where it is narrow, only the latter.
 const TRAILING: usize = 12;
+const TRAILING_NARROW: usize = 7;
+/// Below this width a list is narrow.
+const NARROW: usize = 64;
 
 impl Columns {
     fn of(shown: &[&Held], width: usize) -> Self {
@@ -65,22 +69,29 @@ impl Columns {
             let columns = |held: &&Held| Row::default().and_foreign(Tone::Ours, text(held)).width();
             shown.iter().map(columns).max().unwrap_or(0)
         };
-        let room = width.saturating_sub(LEADING + TRAILING);
-        let ticket = widest(|held| &held.snapshot.ticket).min(room.saturating_sub(1) / 2);
-        let tool = widest(|held| &held.snapshot.tool).min(room.saturating_sub(ticket + 2).min(24));
-        let effect = room.saturating_sub(ticket + tool + 4);
-        // A few letters of an effect say nothing; the room is better left to the tool.
-        if effect < 12 {
-            return Self {
-                ticket,
-                tool: room.saturating_sub(ticket + 2),
-                effect: 0,
-            };
-        }
+        let time = if width < NARROW {
+            TRAILING_NARROW
+        } else {
+            TRAILING
+        };
+        let room = width.saturating_sub(LEADING + time);
+        let ticket = widest(|held| &held.snapshot.ticket);
+        let tool = widest(|held| &held.snapshot.tool);
+        // A few letters of a text say nothing. The tool matters most: the ticket stands above the card.
+        let (ticket, tool) = match room.checked_sub(ticket + 2) {
+            Some(rest) if rest >= tool.min(12) => (ticket, tool.min(rest).min(24)),
+            _ => (0, room),
+        };
+        let used = if ticket > 0 { ticket + 2 + tool } else { tool };
+        let (tool, effect) = match room.checked_sub(used + 2) {
+            Some(rest) if rest >= 12 => (tool, rest),
+            _ => (tool + (room - used), 0),
+        };
         Self {
             ticket,
             tool,
             effect,
+            time,
         }
     }
 
@@ -96,20 +107,22 @@ impl Columns {
         let mut risk = Row::default();
         risk.runs.push(Risk::of(snapshot).run());
         row = row.joined(risk.padded(LEADING - 4)).and(Tone::Ours, "  ");
-        row = row
-            .joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket))
-            .and(Tone::Ours, "  ");
+        if self.ticket > 0 {
+            row = row
+                .joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket))
+                .and(Tone::Ours, "  ");
+        }
         row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
         if self.effect > 0 {
             row.push(Tone::Ours, "  ");
             row = row.joined(cell(&snapshot.effect, Tone::Ours, self.effect));
         }
-        row.joined(state(held, now))
+        row.joined(state(held, now, self.time))
     }
 }
 
 /// Age and what is left, or how it stands.
-fn state(held: &Held, now: i64) -> Row {
+fn state(held: &Held, now: i64, width: usize) -> Row {
     let words = match &held.standing {
         Standing::Waiting => {
             let age = time::span(now - held.snapshot.arrived);
@@ -118,13 +131,17 @@ fn state(held: &Held, now: i64) -> Row {
                 Some(..30_000) => Tone::Danger,
                 _ => Tone::Quiet,
             };
-            let left = left.map_or_else(String::new, time::left);
-            return Row::of(Tone::Quiet, format!(" {age:>4}")).and(tone, format!(" {left:>5} "));
+            let left = left.map(time::left);
+            return match left {
+                left if width >= TRAILING => Row::of(Tone::Quiet, format!(" {age:>4}"))
+                    .and(tone, format!(" {:>5} ", left.unwrap_or_default())),
+                left => Row::of(tone, format!(" {:>5} ", left.unwrap_or(age))),
+            };
         }
         Standing::Sent(_) => "sent",
-        Standing::EditSent => "edit sent",
-        Standing::Settled(_) => "settled",
+        Standing::EditSent => "edited",
+        Standing::Settled(_) => "over",
         Standing::Gone => "gone",
     };
-    Row::of(Tone::Quiet, format!(" {words:>10} "))
+    Row::of(Tone::Quiet, format!("{words:>0$} ", width - 1))
 }
