@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::card::Card;
 use super::keymap::Place;
 use super::panel;
-use super::row::Row;
-use super::screen::{self, Areas, Arrangement};
+use super::row::{Row, Tone};
+use super::screen::{self, Areas, Arrangement, Heights};
 use super::theme::{Palette, Risk};
 use crate::audit::record::VerdictWord;
 use crate::gate::snapshot::Snapshot;
@@ -241,10 +241,21 @@ impl Model {
         let height = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
         let panel = match panel::rows(self).len() {
             0 => 0,
-            rows => height(rows + 1),
+            rows => rows + 1,
         };
-        let banners = height(self.banners().len());
-        screen::areas(self.size, arrangement, banners, panel)
+        let heights = Heights {
+            banners: height(self.banners().len()),
+            panel: height(panel),
+            footer: height(self.note_rows().len()),
+        };
+        screen::areas(self.size, arrangement, heights)
+    }
+
+    /// The note, wrapped to the screen's width.
+    pub fn note_rows(&self) -> Vec<Row> {
+        let width = usize::from(self.size.0);
+        let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
+        self.note.as_ref().map(row).unwrap_or_default()
     }
 
     /// The rows of the card that fit on the screen.

@@ -222,6 +222,13 @@ impl<'a> Units<'a> {
                 cells.push((index, 0..run.text.len(), cell));
                 continue;
             }
+            if run.text.is_ascii() {
+                // Most text by far, and every byte of it is one column.
+                let cell = |b: u8| (1, if b == b' ' { Gap::Space } else { Gap::Ink });
+                let bytes = run.text.bytes().enumerate();
+                cells.extend(bytes.map(|(at, b)| (index, at..at + 1, cell(b))));
+                continue;
+            }
             for (at, cluster) in run.text.grapheme_indices(true) {
                 let gap = if cluster == " " { Gap::Space } else { Gap::Ink };
                 let cell = (plain::width(cluster), gap);

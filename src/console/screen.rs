@@ -29,14 +29,23 @@ pub enum Arrangement {
 /// From this width on the card stands beside the queue.
 const SIDE_BY_SIDE: u16 = 110;
 
-/// Divides a screen. `banners` and `panel` are heights in rows.
-pub fn areas(size: (u16, u16), arrangement: Arrangement, banners: u16, panel: u16) -> Areas {
+/// Heights in rows of what is only sometimes there, or not always of one height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heights {
+    pub banners: u16,
+    pub panel: u16,
+    pub footer: u16,
+}
+
+/// Divides a screen.
+pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Areas {
     let (width, height) = size;
     let row =
         |y: u16, rows: u16| Rect::new(0, y.min(height), width, rows.min(height.saturating_sub(y)));
-    let spare = height.saturating_sub(2);
-    let banners = banners.min(spare / 3);
-    let panel = panel.min(spare.saturating_sub(banners + 2));
+    let footer = heights.footer.clamp(1, 3);
+    let spare = height.saturating_sub(1 + footer);
+    let banners = heights.banners.min(spare / 3);
+    let panel = heights.panel.min(spare.saturating_sub(banners + 2));
     let top = 1 + banners;
     let inner = spare.saturating_sub(banners + panel);
     let body = row(top, inner);
@@ -45,7 +54,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, banners: u16, panel: u1
         banners: row(1, banners),
         body,
         panel: row(top + inner, panel),
-        footer: row(height.saturating_sub(1), 1),
+        footer: row(height.saturating_sub(footer), footer),
         ..Areas::default()
     };
     match arrangement {

@@ -42,7 +42,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         }
     }
     panel::draw(&mut paint, model, areas.panel);
-    paint.rows(areas.footer, [footer::row(model, areas.footer.width)]);
+    paint.rows(areas.footer, footer::rows(model, areas.footer.width));
 }
 
 /// Puts rows on the frame's buffer.

@@ -222,7 +222,7 @@ impl Walk {
             }
             _ => {
                 let note = if is_beyond_doubles(token) {
-                    "  ⚠ beyond ±2^53: parsers may read another number"
+                    "  ⚠ beyond ±2^53"
                 } else {
                     ""
                 };

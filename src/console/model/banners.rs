@@ -10,7 +10,8 @@ impl Model {
         for connected in self.wrappers.iter().filter(|c| c.wrapper.observe) {
             rows.push(
                 Row::of(Tone::Loud, " OBSERVE ")
-                    .and_foreign(Tone::Strong, &format!(" {}", connected.wrapper.server))
+                    .and(Tone::Ours, " ")
+                    .and_foreign(Tone::Strong, &connected.wrapper.server)
                     .and(
                         Tone::Danger,
                         ": every call passes without a question and is only recorded",

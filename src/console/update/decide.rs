@@ -19,13 +19,8 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
     };
     match unseen(held) {
         Some(why) => {
-            let opened = if model.screen == Screen::Queue {
-                "Here is the whole card: "
-            } else {
-                ""
-            };
             model.screen = Screen::Detail;
-            note(model, Tone::Warn, format!("{opened}{why}"));
+            note(model, Tone::Warn, why);
             Vec::new()
         }
         None => ask_or_send(model, armed, Reading::Read),
@@ -127,10 +122,10 @@ fn unseen(held: &Held) -> Option<&'static str> {
     match (&held.snapshot.danger, held.seen.arguments, held.seen.card) {
         (None, Extent::ToItsEnd, _) | (Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => None,
         (None, Extent::Partly, _) => {
-            Some("read its arguments to their end (PgDn, End), then a. A approves unread.")
+            Some("Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.")
         }
         (Some(_), _, _) => {
-            Some("it is dangerous: read to its last line (PgDn, End), then a, then y.")
+            Some("Dangerous: read to the card's last line (PgDn, End), then a, then y.")
         }
     }
 }

@@ -12,6 +12,9 @@ use crate::console::screen::content_rows;
 use crate::console::time;
 use crate::link::message::{Activity, ActivityKind, Direction};
 
+/// Below this width the verdict stands without its reason, the message without its server.
+const NARROW: usize = 60;
+
 /// Draws the list with its title.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
@@ -37,7 +40,11 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
             .and_foreign(Tone::Ours, &passed.server)
             .width()
     });
-    let columns = server.max().unwrap_or(0).min(width / 5);
+    let columns = if width < NARROW {
+        0
+    } else {
+        server.max().unwrap_or(0).min(width / 5)
+    };
     for passed in model.activity.range(shown) {
         rows.push(line(passed, columns, model.settings.offset, width));
     }
@@ -71,8 +78,11 @@ fn line(passed: &Passed, server: usize, offset: i32, width: usize) -> Row {
         .joined(badge(activity))
         .and_foreign(tone(activity), &activity.what);
     let mut right = outcome(activity);
+    if width < NARROW {
+        right.runs.truncate(1);
+    }
     if let Some(latency) = activity.latency_us
-        && width >= 60
+        && width >= NARROW
     {
         right.push(Tone::Quiet, format!("{:>8}", time::latency(latency)));
     }

@@ -4,11 +4,15 @@ use crate::console::keymap::{Action, BINDINGS, Place};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
-/// The line at a given width.
-pub(super) fn row(model: &Model, width: u16) -> Row {
-    if let Some(note) = &model.note {
-        return Row::of(Tone::Ours, " ").joined(note.clone());
+/// The note, else the keys.
+pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
+    match &model.note {
+        Some(_) => model.note_rows(),
+        None => vec![keys(model, width)],
     }
+}
+
+fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
