@@ -1,1 +1,19 @@
 //! The TUI over all wrapped servers: model, update, views. No bytes, no way to reach a server.
+//!
+//! Messages go into [`update::update`] and commands come out; [`view::view`] only reads. [`run`] is the shell around
+//! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`] alone.
+
+pub mod card;
+pub mod client;
+pub mod editor;
+pub mod keymap;
+pub mod model;
+pub mod panel;
+pub mod plain;
+pub mod row;
+pub mod run;
+pub mod screen;
+pub mod theme;
+pub mod time;
+pub mod update;
+pub mod view;

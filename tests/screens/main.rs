@@ -1,1 +1,5 @@
-//! screens: tests to come.
+//! The console's screens as text, and its behaviour key by key.
+
+mod desk;
+mod frames;
+mod keys;

@@ -1,0 +1,232 @@
+//! Finds its way in valid JSON text without building it: where values end, how large they are, what strings say.
+//!
+//! Text that is not valid gives odd answers, never a panic.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+/// How far a value goes and how much is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Just behind its last byte.
+    pub end: usize,
+    /// Members of an object, items of a list, lines of a string.
+    pub entries: usize,
+    /// Of its text; of a string: of what it says.
+    pub bytes: usize,
+}
+
+/// The extents of large values, measured once, so that no row of the screen needs to read them again.
+#[derive(Clone, Debug, Default)]
+pub struct Extents {
+    /// By where the value begins, ascending.
+    large: Vec<(usize, Extent)>,
+}
+
+/// What is worth remembering.
+const LARGE: usize = 4096;
+
+impl Extents {
+    /// Measures every large value of a text in one pass.
+    pub fn measure(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut large = Vec::new();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let extent = string_extent(text, at);
+                    if extent.end - at >= LARGE {
+                        large.push((at, extent));
+                    }
+                    at = extent.end;
+                    continue;
+                }
+                b'{' | b'[' => open.push((at, 0)),
+                b',' => {
+                    if let Some(last) = open.last_mut() {
+                        last.1 += 1;
+                    }
+                }
+                b'}' | b']' => {
+                    if let Some((start, commas)) = open.pop()
+                        && at + 1 - start >= LARGE
+                    {
+                        large.push((start, container(text, start, at + 1, commas)));
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        large.sort_unstable_by_key(|(start, _)| *start);
+        Self { large }
+    }
+
+    /// The extent of the value that begins at `at`.
+    pub fn of(&self, text: &str, at: usize) -> Extent {
+        if let Ok(found) = self.large.binary_search_by_key(&at, |(start, _)| *start) {
+            return self.large[found].1;
+        }
+        match text.as_bytes().get(at) {
+            Some(b'"') => string_extent(text, at),
+            Some(b'{' | b'[') => self.container_extent(text, at),
+            _ => {
+                let rest = text.get(at..).unwrap_or_default();
+                let stop = |c: char| matches!(c, ',' | ']' | '}' | ' ' | '\t' | '\n' | '\r');
+                let bytes = rest.find(stop).unwrap_or(rest.len()).max(1);
+                Extent {
+                    end: at + bytes,
+                    entries: 1,
+                    bytes,
+                }
+            }
+        }
+    }
+
+    fn container_extent(&self, text: &str, start: usize) -> Extent {
+        let bytes = text.as_bytes();
+        let (mut at, mut depth, mut commas) = (start, 0, 0);
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    at = self.of(text, at).end;
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b',' if depth == 1 => commas += 1,
+                b'}' | b']' if depth <= 1 => return container(text, start, at + 1, commas),
+                b'}' | b']' => depth -= 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        container(text, start, bytes.len(), commas)
+    }
+}
+
+fn container(text: &str, start: usize, end: usize, commas: usize) -> Extent {
+    let inside = text
+        .get(start + 1..end.saturating_sub(1))
+        .unwrap_or_default();
+    let empty = commas == 0 && skip_space(inside, 0) >= inside.len();
+    Extent {
+        end,
+        entries: if empty { 0 } else { commas + 1 },
+        bytes: end - start,
+    }
+}
+
+/// Just behind the closing quote of the string whose opening quote stands at `start`.
+pub fn string_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = start + 1;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+fn string_extent(text: &str, start: usize) -> Extent {
+    let end = string_end(text, start);
+    let mut bytes = end.saturating_sub(start + 2);
+    let mut lines = 1;
+    let mut at = start + 1;
+    while let Some(found) = text
+        .as_bytes()
+        .get(at..end)
+        .and_then(|rest| memchr(b'\\', rest))
+    {
+        at += found;
+        let (c, len) = escaped(text, at);
+        bytes = (bytes + c.len_utf8()).saturating_sub(len);
+        lines += usize::from(c == '\n' && at + len + 1 < end);
+        at += len;
+    }
+    Extent {
+        end,
+        entries: lines,
+        bytes,
+    }
+}
+
+/// The first place from `at` on that is not white space.
+pub fn skip_space(text: &str, at: usize) -> usize {
+    let space = |b: &&u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
+    let rest = text.as_bytes().get(at..).unwrap_or_default();
+    at + rest.iter().take_while(space).count()
+}
+
+/// What a part of a string (between its quotes) says.
+pub fn said(raw: &str) -> Cow<'_, str> {
+    if memchr(b'\\', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut at = 0;
+    while let Some(found) = memchr(b'\\', &raw.as_bytes()[at..]) {
+        text.push_str(&raw[at..at + found]);
+        let (c, len) = escaped(raw, at + found);
+        text.push(c);
+        at = (at + found + len).min(raw.len());
+    }
+    text.push_str(raw.get(at..).unwrap_or_default());
+    Cow::Owned(text)
+}
+
+/// Where the next part of a string ends: behind a line break, else after about `most` bytes.
+///
+/// Gives the end of what is said, the end with its line break, and never cuts an escape.
+pub fn part(raw: &str, from: usize, end: usize, most: usize) -> (usize, usize) {
+    let limit = (from + most).min(end);
+    let mut at = from;
+    while let Some(found) = raw
+        .as_bytes()
+        .get(at..limit)
+        .and_then(|rest| memchr(b'\\', rest))
+    {
+        at += found;
+        let (c, len) = escaped(raw, at);
+        if c == '\n' {
+            return (at, (at + len).min(end));
+        }
+        at += len;
+    }
+    let mut cut = at.max(limit).min(end);
+    while !raw.is_char_boundary(cut) {
+        cut += 1;
+    }
+    (cut, cut)
+}
+
+/// The character that the escape at `at` stands for, and the length of its text.
+fn escaped(text: &str, at: usize) -> (char, usize) {
+    let unit = |at: usize| {
+        let hex = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(hex, 16).ok()
+    };
+    let plain = |c| (c, 2);
+    match text.as_bytes().get(at + 1) {
+        Some(b'n') => plain('\n'),
+        Some(b't') => plain('\t'),
+        Some(b'r') => plain('\r'),
+        Some(b'b') => plain('\u{8}'),
+        Some(b'f') => plain('\u{c}'),
+        Some(b'u') => match (unit(at), unit(at + 6)) {
+            (Some(high @ 0xD800..0xDC00), Some(low @ 0xDC00..0xE000)) => {
+                let code = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+                (char::from_u32(code).unwrap_or('\u{FFFD}'), 12)
+            }
+            (Some(code), _) => (char::from_u32(code).unwrap_or('\u{FFFD}'), 6),
+            (None, _) => plain('\u{FFFD}'),
+        },
+        Some(c @ (b'"' | b'\\' | b'/')) => plain(char::from(*c)),
+        _ => ('\u{FFFD}', 1),
+    }
+}

@@ -1,0 +1,190 @@
+//! The card: everything the operator reads about one held call, laid out once per snapshot and width.
+//!
+//! Our own words come first, then every byte of the arguments, then what the server says of itself, framed as such.
+//! Nothing in it depends on the time, so drawing only copies rows.
+
+mod diff;
+mod json;
+mod paged;
+mod region;
+mod sections;
+mod sheet;
+mod token;
+mod walk;
+
+use std::sync::Arc;
+
+use super::row::{Row, Tone};
+use crate::gate::snapshot::Snapshot;
+use paged::{Paged, Writing};
+
+pub use token::{counted, grouped, size};
+
+/// A card's rows at one width.
+#[derive(Clone, Debug)]
+pub struct Card {
+    snapshot: Arc<Snapshot>,
+    undeclared: Vec<String>,
+    width: u16,
+    blocks: Vec<Block>,
+    rows: usize,
+    arguments_end: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Block {
+    Rows(Vec<Row>),
+    Paged(Field, Paged),
+}
+
+/// Which text of the snapshot a paged block shows.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Arguments,
+    Original,
+    Description,
+}
+
+impl Block {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows.len(),
+            Self::Paged(_, paged) => paged.rows(),
+        }
+    }
+}
+
+impl Card {
+    /// Lays out a card. `offset` is the local time's distance from UTC in seconds.
+    pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32) -> Self {
+        const NARROWEST: u16 = 24;
+        let columns = usize::from(width.max(NARROWEST));
+        let mut undeclared = snapshot.undeclared.clone();
+        undeclared.sort();
+        let mut card = Self {
+            snapshot: Arc::clone(snapshot),
+            undeclared,
+            width,
+            blocks: Vec::new(),
+            rows: 0,
+            arguments_end: 0,
+        };
+        card.put(Block::Rows(sections::opening(snapshot, columns)));
+        card.put_edit(columns);
+        card.put(Block::Rows(sections::arguments_caption(snapshot, columns)));
+        card.put_text(Field::Arguments, &snapshot.arguments, columns);
+        card.arguments_end = card.rows;
+        card.put(Block::Rows(sections::server_says(snapshot, columns)));
+        if let Some(description) = &snapshot.description {
+            let bar = Row::of(Tone::Border, "┃ ");
+            let paged = Paged::lay(description, &[], Writing::Bare, bar, columns);
+            card.put(Block::Paged(Field::Description, paged));
+        }
+        card.put(Block::Rows(sections::closing(snapshot, columns, offset)));
+        card
+    }
+
+    /// The snapshot it shows.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// The width it was laid out for.
+    pub fn width(&self) -> u16 {
+        self.width
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Just behind the last row of the arguments: up to here everything bears on the decision.
+    pub fn arguments_end(&self) -> usize {
+        self.arguments_end
+    }
+
+    /// Up to `count` rows from row `from` on.
+    pub fn window(&self, from: usize, count: usize) -> Vec<Row> {
+        let mut out: Vec<Row> = Vec::with_capacity(count);
+        let mut skip = from;
+        for block in &self.blocks {
+            let wanted = count - out.len();
+            if wanted == 0 {
+                break;
+            }
+            match block {
+                _ if skip >= block.rows() => {}
+                Block::Rows(rows) => out.extend(rows.iter().skip(skip).take(wanted).cloned()),
+                Block::Paged(field, paged) => {
+                    out.extend(paged.window(self.text(*field), &self.undeclared, skip, wanted));
+                }
+            }
+            skip = skip.saturating_sub(block.rows());
+        }
+        out
+    }
+
+    fn text(&self, field: Field) -> &str {
+        match field {
+            Field::Arguments => &self.snapshot.arguments,
+            Field::Original => self
+                .snapshot
+                .original_arguments
+                .as_deref()
+                .unwrap_or_default(),
+            Field::Description => self.snapshot.description.as_deref().unwrap_or_default(),
+        }
+    }
+
+    fn put(&mut self, block: Block) {
+        self.rows += block.rows();
+        self.blocks.push(block);
+    }
+
+    fn put_text(&mut self, field: Field, text: &str, columns: usize) {
+        let writing = if is_json(text) {
+            Writing::Json
+        } else {
+            Writing::Bare
+        };
+        if writing == Writing::Bare {
+            let words = "This cannot be read as JSON; it stands here as it was sent.";
+            self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
+        }
+        let margin = match writing {
+            Writing::Json => Row::of(Tone::Ours, " "),
+            Writing::Bare => Row::of(Tone::Border, " │ "),
+        };
+        let paged = Paged::lay(text, &self.undeclared, writing, margin, columns);
+        self.put(Block::Paged(field, paged));
+    }
+
+    /// What the operator changed: as differences where the texts are short, else the whole original.
+    fn put_edit(&mut self, columns: usize) {
+        const MOST_ROWS: usize = 400;
+        let snapshot = Arc::clone(&self.snapshot);
+        let Some(original) = &snapshot.original_arguments else {
+            return;
+        };
+        self.put(Block::Rows(sections::edit_caption(columns)));
+        let margin = Row::of(Tone::Ours, "  ");
+        let lay = |text: &str| {
+            let readable = is_json(text).then_some(Writing::Json);
+            let writing = readable.unwrap_or(Writing::Bare);
+            Paged::lay(text, &[], writing, margin.clone(), columns)
+        };
+        let (old, new) = (lay(original), lay(&snapshot.arguments));
+        if old.rows().max(new.rows()) <= MOST_ROWS {
+            let old = old.window(original, &[], 0, MOST_ROWS);
+            let new = new.window(&snapshot.arguments, &[], 0, MOST_ROWS);
+            self.put(Block::Rows(diff::changes(old, new)));
+        } else {
+            self.put(Block::Paged(Field::Original, old));
+        }
+    }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}

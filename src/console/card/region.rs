@@ -1,0 +1,123 @@
+//! A foreign text in rows of its own: broken where it breaks, wrapped where it is too long, cut nowhere.
+
+use super::json::{part, said};
+use super::sheet::{Ground, Sheet};
+use crate::console::plain::{Edges, is_tame, segment};
+use crate::console::row::{Row, Tone, tame_row, tame_rows};
+
+/// A text that is being laid out part by part.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    form: Form,
+    at: usize,
+    end: usize,
+    begins: Begins,
+}
+
+/// How the text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Between the quotes of a JSON string.
+    Quoted,
+    /// As it stands.
+    Bare,
+}
+
+/// What the next part begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    Line,
+    /// The rest of a line that was cut for its length.
+    Rest,
+}
+
+/// How much is laid out in one step.
+const STEP: usize = 4096;
+
+impl Region {
+    /// The text from `at` to `end`.
+    pub fn new(form: Form, at: usize, end: usize) -> Self {
+        Self {
+            form,
+            at,
+            end,
+            begins: Begins::Line,
+        }
+    }
+
+    /// Where the text ends.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    /// Whether all of it was laid out.
+    pub fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// One part: up to the next line break, or a few thousand bytes.
+    pub fn step(&mut self, on: &Ground<'_>, margin: &Row, sheet: &mut Sheet) {
+        let room = on.width.saturating_sub(margin.width()).max(1);
+        let from = self.at;
+        let (mut stop, next) = match self.form {
+            Form::Quoted => part(on.text, from, self.end, STEP),
+            Form::Bare => bare_part(on.text, from, self.end),
+        };
+        let breaks = next > stop;
+        let cut = !breaks && stop < self.end;
+        let edges = match (self.begins, cut) {
+            (Begins::Line, false) => Edges::Block,
+            (Begins::Line, true) => Edges::Head,
+            (Begins::Rest, true) => Edges::Middle,
+            (Begins::Rest, false) => Edges::Tail,
+        };
+        let raw = on.text.get(from..stop).unwrap_or_default();
+        let literal = self.form == Form::Bare || !raw.contains('\\');
+        let simple = literal && is_tame(raw, edges);
+        if simple && cut {
+            // A cut that falls on the end of a row is no cut to the reader.
+            let mut row = 0;
+            while raw.len() - row > room {
+                row = tame_row(raw, row, raw.len(), room);
+            }
+            if row > 0 {
+                stop = from + row;
+            }
+        }
+        let raw = on.text.get(from..stop).unwrap_or_default();
+        match sheet {
+            Sheet::Count(n) if simple => *n += tame_rows(raw, usize::from(breaks), room),
+            Sheet::Count(_) | Sheet::Rows(_) => {
+                let text = match self.form {
+                    Form::Quoted => said(raw),
+                    Form::Bare => raw.into(),
+                };
+                let mut row = Row::default();
+                row.extend(Tone::Foreign, segment(&text, edges));
+                if breaks {
+                    row.push(Tone::Escape, "␊");
+                }
+                sheet.rows(row.wrapped(room), margin);
+            }
+        }
+        (self.at, self.begins) = if breaks {
+            (next, Begins::Line)
+        } else {
+            (stop, Begins::Rest)
+        };
+    }
+}
+
+/// Where the next part ends, without and with its line break.
+fn bare_part(text: &str, from: usize, end: usize) -> (usize, usize) {
+    let limit = (from + STEP).min(end);
+    let window = text.as_bytes().get(from..limit).unwrap_or_default();
+    if let Some(found) = memchr::memchr(b'\n', window) {
+        return (from + found, from + found + 1);
+    }
+    let mut cut = limit;
+    while !text.is_char_boundary(cut) {
+        cut += 1;
+    }
+    (cut, cut)
+}

@@ -1,0 +1,235 @@
+//! The words around the arguments on a card: what we conclude, what the server says, what identifies the call.
+
+use super::{counted, size};
+use crate::behavior::evidence::{Claim, Evidence};
+use crate::behavior::taxonomy::ContentType;
+use crate::console::row::{Row, Tone};
+use crate::console::theme::Risk;
+use crate::console::time;
+use crate::gate::snapshot::{Check, CheckState, Snapshot};
+
+/// The columns of a label.
+const LABEL: usize = 11;
+
+/// Effect, badge, reason, signature, hazards, the three checks: our own words, before anything foreign speaks.
+pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let risk = Risk::of(snapshot);
+    let mut rows = Vec::new();
+    let effect = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &snapshot.effect);
+    rows.extend(effect.hung(width, 1));
+    let mut badge = Row::of(Tone::Ours, " ");
+    badge.runs.push(risk.run());
+    let identity = snapshot.identity;
+    if risk == Risk::Danger {
+        badge.push(Tone::Strong, format!("  {}", identity.mutability.word()));
+    }
+    let words = format!(
+        "  {} → {}",
+        identity.action.word(),
+        identity.output_domain.word()
+    );
+    badge.push(Tone::Ours, words);
+    if snapshot.content_type != ContentType::Unknown {
+        badge.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
+    }
+    badge.push(Tone::Quiet, format!(" · {}", identity.hash()));
+    if snapshot.disputed {
+        badge.push(Tone::Warn, " · disputed");
+    }
+    rows.extend(badge.hung(width, 3));
+    if let Some(danger) = &snapshot.danger {
+        rows.extend(entry(
+            "danger",
+            Row::default().and_foreign(Tone::Danger, danger),
+            width,
+        ));
+    }
+    let tool = Row::default()
+        .and_foreign(Tone::Strong, &snapshot.tool)
+        .and(Tone::Quiet, " on ")
+        .and_foreign(Tone::Ours, &snapshot.server);
+    rows.extend(entry("tool", tool, width));
+    let mut why = Row::default().and_foreign(Tone::Ours, &snapshot.ruling.reason);
+    if let Some(rule) = &snapshot.ruling.rule {
+        why = why
+            .and(Tone::Quiet, " · rule ")
+            .and_foreign(Tone::Ours, rule);
+    }
+    rows.extend(entry("why asked", why, width));
+    let signature = match &snapshot.signature {
+        Some(signature) => Row::default().and_foreign(Tone::Foreign, signature),
+        None => Row::of(Tone::Warn, "none: no server has described this tool"),
+    };
+    rows.extend(entry("signature", signature, width));
+    for hazard in &snapshot.hazards {
+        let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word()))
+            .and_foreign(Tone::Ours, &hazard.what);
+        rows.extend(entry("hazard", row, width));
+    }
+    rows.extend(safe(snapshot, width));
+    rows
+}
+
+/// The three checks of `Safe` on one row; a check that fails says at once why.
+fn safe(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let mut row = Row::default();
+    let mut failures = Vec::new();
+    for (name, check) in checks(snapshot) {
+        let (mark, tone) = mark(check.state);
+        row = row.and(tone, format!("{mark} {name}   "));
+        if check.state == CheckState::Fails {
+            let why =
+                Row::of(tone, format!("{mark} {name}: ")).and_foreign(Tone::Ours, &check.what);
+            failures.extend(entry("", why, width));
+        }
+    }
+    let mut rows = entry("safe", row, width);
+    rows.extend(failures);
+    rows
+}
+
+fn checks(snapshot: &Snapshot) -> [(&'static str, &Check); 3] {
+    let safe = &snapshot.safe;
+    [
+        ("capability", &safe.capability),
+        ("guardrail", &safe.guardrail),
+        ("session", &safe.session),
+    ]
+}
+
+fn mark(state: CheckState) -> (&'static str, Tone) {
+    match state {
+        CheckState::Holds => ("✓", Tone::Good),
+        CheckState::Pending => ("◌", Tone::Warn),
+        CheckState::Fails => ("✗", Tone::Danger),
+    }
+}
+
+/// The rule above the arguments.
+pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let words = if snapshot.original_arguments.is_some() {
+        "arguments, edited"
+    } else {
+        "arguments"
+    };
+    vec![caption(words, &size(snapshot.arguments.len()), width)]
+}
+
+/// The rule above what an edit changed.
+pub fn edit_caption(width: usize) -> Vec<Row> {
+    vec![caption(
+        "edited",
+        "- as received, + as it will be sent",
+        width,
+    )]
+}
+
+/// The frame around the server's own words, up to its description.
+pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    if snapshot.title.is_none() && snapshot.description.is_none() {
+        return Vec::new();
+    }
+    let bar = Row::of(Tone::Border, "┃ ");
+    let mut rows = vec![caption("the server says", "nobody has checked it", width)];
+    if let Some(title) = &snapshot.title {
+        let title = Row::of(Tone::Quiet, "title  ").and_foreign(Tone::Foreign, title);
+        for row in title.wrapped(width.saturating_sub(2)) {
+            rows.push(bar.clone().joined(row));
+        }
+    }
+    rows
+}
+
+/// Evidence, digest, size, times, host, ticket.
+pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if !snapshot.evidence.is_empty() {
+        let count = counted(snapshot.evidence.len(), "reason");
+        rows.push(caption("evidence", &count, width));
+        for evidence in &snapshot.evidence {
+            rows.extend(proof(evidence, width));
+        }
+    }
+    rows.push(caption("safe", "what the three checks found", width));
+    for (name, check) in checks(snapshot) {
+        let (mark, tone) = mark(check.state);
+        let row = Row::of(tone, format!("{mark} ")).and_foreign(Tone::Ours, &check.what);
+        rows.extend(entry(name, row, width));
+    }
+    rows.push(caption("this call", "", width));
+    let ours = |text: String| Row::of(Tone::Ours, text);
+    rows.extend(entry(
+        "ticket",
+        Row::default().and_foreign(Tone::Ours, &snapshot.ticket),
+        width,
+    ));
+    rows.extend(entry("digest", ours(snapshot.digest.to_string()), width));
+    if let Some(from) = snapshot.edited_from {
+        rows.extend(entry("edited from", ours(from.to_string()), width));
+    }
+    let bytes = usize::try_from(snapshot.bytes).unwrap_or(usize::MAX);
+    rows.extend(entry("line", ours(size(bytes)), width));
+    rows.extend(entry(
+        "arrived",
+        ours(time::of_day(snapshot.arrived, offset)),
+        width,
+    ));
+    let deadline = match snapshot.deadline {
+        Some(at) => ours(format!("{}, then it is denied", time::of_day(at, offset))),
+        None => ours("none: it waits as long as the host does".to_owned()),
+    };
+    rows.extend(entry("deadline", deadline, width));
+    let host = match &snapshot.host {
+        Some(host) => Row::default().and_foreign(Tone::Ours, host),
+        None => Row::of(Tone::Quiet, "did not say who it is"),
+    };
+    rows.extend(entry("host", host, width));
+    rows
+}
+
+fn proof(evidence: &Evidence, width: usize) -> Vec<Row> {
+    let source = format!("{:?}", evidence.source).to_lowercase();
+    let strength = format!("{:?}", evidence.strength).to_lowercase();
+    let mut row = Row::of(Tone::Ours, says(&evidence.says));
+    row.push(Tone::Quiet, format!(" · {strength}"));
+    if !evidence.span.is_empty() {
+        row.push(Tone::Quiet, " · ");
+        row = row.and_foreign(Tone::Foreign, &evidence.span);
+    }
+    entry(&source, row, width)
+}
+
+fn says(claim: &Claim) -> String {
+    let words = [
+        claim.mutability.map(|m| m.word()),
+        claim.action.map(|a| a.word()),
+        claim.output_domain.map(|o| o.word()),
+        claim.content_type.map(|c| c.word()),
+    ];
+    let said: Vec<&str> = words.into_iter().flatten().collect();
+    if said.is_empty() {
+        "silent".to_owned()
+    } else {
+        said.join(" ")
+    }
+}
+
+/// A section's rule: `── name · note ─────`.
+fn caption(name: &str, note: &str, width: usize) -> Row {
+    let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
+    if !note.is_empty() {
+        row.push(Tone::Quiet, format!(" · {note}"));
+    }
+    let mut row = row.clipped(width.saturating_sub(2));
+    let rest = width.saturating_sub(row.width() + 1);
+    row.push(Tone::Border, format!(" {}", "─".repeat(rest)));
+    row
+}
+
+/// A label and what it names, wrapped beside the label where there is room.
+fn entry(label: &str, row: Row, width: usize) -> Vec<Row> {
+    let hang = if width >= 60 { LABEL + 2 } else { 3 };
+    Row::of(Tone::Quiet, format!(" {label:<LABEL$} "))
+        .joined(row)
+        .hung(width, hang)
+}

@@ -1,0 +1,100 @@
+//! How one label or one small value of a JSON text stands on a row, and how sizes are written. Owns no place in the text.
+
+use super::json::{Extents, said, skip_space, string_end};
+use crate::console::plain::{Edges, is_tame};
+use crate::console::row::{Row, Tone};
+
+/// Objects with more keys are not aligned: it would cost a look at all of them.
+const MOST_ALIGNED: usize = 40;
+/// Labels longer than this stand out of line.
+const WIDEST_ALIGNED: usize = 16;
+
+/// A key as it is shown: bare when it is a plain word, else in quotes, where no foreign quote can end it.
+pub fn label(raw: &str) -> Row {
+    let key = said(raw);
+    let word = |b: u8| b.is_ascii_alphanumeric() || b"_-.$@/".contains(&b);
+    if !key.is_empty() && key.bytes().all(word) {
+        return Row::of(Tone::Ours, key);
+    }
+    let mut row = Row::of(Tone::Quiet, "\"");
+    for (i, part) in key.split('"').enumerate() {
+        if i > 0 {
+            row.push(Tone::Escape, "⟨U+0022⟩");
+        }
+        row = row.and_foreign(Tone::Ours, part);
+    }
+    row.and(Tone::Quiet, "\"")
+}
+
+/// The columns that an object's labels are filled up to.
+pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
+    if extents.of(text, object).entries > MOST_ALIGNED {
+        return 0;
+    }
+    let mut widest = 0;
+    let mut at = skip_space(text, object + 1);
+    while text.as_bytes().get(at) == Some(&b'"') {
+        let end = string_end(text, at);
+        let raw = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
+        if raw.len() <= WIDEST_ALIGNED {
+            widest = widest.max(label(raw).width());
+        }
+        let value = skip_space(text, skip_space(text, end) + 1);
+        let comma = skip_space(text, extents.of(text, value).end);
+        at = skip_space(text, comma + 1);
+    }
+    widest.min(WIDEST_ALIGNED)
+}
+
+/// A list of plain scalars that fits on the row as it was sent.
+pub fn is_short_list(token: &str, room: usize) -> bool {
+    token.len() <= room.min(72)
+        && is_tame(token, Edges::Line)
+        && !token[1..].contains(['[', '{', '\\'])
+}
+
+/// A string on one row in quotes, if it fits and no quote of its own could seem to end it.
+pub fn quoted(token: &str, room: usize) -> Option<Row> {
+    if token.len() > room * 6 {
+        return None;
+    }
+    let text = said(token.get(1..token.len() - 1)?);
+    if text.contains(['"', '\n']) {
+        return None;
+    }
+    let row = Row::of(Tone::Quiet, "\"")
+        .and_foreign(Tone::Foreign, &text)
+        .and(Tone::Quiet, "\"");
+    (row.width() <= room).then_some(row)
+}
+
+/// An integer that a double cannot hold: parsers differ on it.
+pub fn is_beyond_doubles(token: &str) -> bool {
+    const LIMIT: u64 = 1 << 53;
+    let digits = token.strip_prefix('-').unwrap_or(token);
+    let integer = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    integer && digits.parse::<u64>().map_or(true, |n| n > LIMIT)
+}
+
+/// `1 key`, `12 keys`, `1,204 keys`.
+pub fn counted(n: usize, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `1 byte`, `18,204 bytes`.
+pub fn size(bytes: usize) -> String {
+    counted(bytes, "byte")
+}
+
+/// A number with its thousands apart.
+pub fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

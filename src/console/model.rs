@@ -1,0 +1,274 @@
+//! What the console knows and shows: wrappers, waiting calls, the selection, the card, what was drawn. Changed by update alone.
+
+mod arming;
+mod banners;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::card::Card;
+use super::keymap::Place;
+use super::panel;
+use super::row::{Row, Tone};
+use super::screen::{self, Areas, Arrangement, Heights};
+use super::theme::{Palette, Risk};
+use crate::audit::record::VerdictWord;
+use crate::gate::snapshot::Snapshot;
+use crate::link::message::{Activity, Settled, Status, Wrapper};
+
+pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+
+/// What is fixed for one run of the console.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub palette: Palette,
+    /// The local time's distance from UTC, in seconds.
+    pub offset: i32,
+    /// Our own version, to name in messages about other ones.
+    pub version: String,
+}
+
+/// Names a held call over all wrappers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallKey {
+    pub session: String,
+    pub ticket: String,
+}
+
+/// A call on the Waiting screen.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub key: CallKey,
+    pub snapshot: Arc<Snapshot>,
+    pub standing: Standing,
+    pub seen: Seen,
+}
+
+/// How a call stands, as far as this console knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Waiting,
+    /// This console decided; the wrapper has not answered yet.
+    Sent(VerdictWord),
+    /// This console sent an edit; the changed card has not come yet.
+    EditSent,
+    /// Over. It stays on screen only while it is selected.
+    Settled(Settled),
+    /// Over: its wrapper has ended.
+    Gone,
+}
+
+/// What of a card was on screen. Once seen stays seen, until the card changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub arguments: Extent,
+    pub card: Extent,
+}
+
+/// How far something was shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    #[default]
+    Partly,
+    ToItsEnd,
+}
+
+/// A connected wrapper.
+#[derive(Clone, Debug)]
+pub struct Connected {
+    pub wrapper: Wrapper,
+    pub status: Status,
+}
+
+/// A wrapper that speaks another version of our protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incompatible {
+    pub name: String,
+    pub protocol: u32,
+    pub version: String,
+}
+
+/// What passed, with the server it passed.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    pub server: String,
+    pub activity: Activity,
+}
+
+/// The order of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Oldest,
+    Risk,
+}
+
+/// Which screen is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Screen {
+    #[default]
+    Queue,
+    Detail,
+    Activity,
+}
+
+/// A question that takes the keys until it is answered.
+#[derive(Clone, Debug)]
+pub enum Overlay {
+    Help {
+        top: usize,
+    },
+    Confirm {
+        armed: Armed,
+        reading: Reading,
+    },
+    Reason {
+        armed: Armed,
+        text: String,
+    },
+    /// The edited text cannot be sent.
+    Unreadable {
+        armed: Armed,
+        text: String,
+        problem: String,
+    },
+}
+
+/// Whether the operator says they have read what they approve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    Read,
+    Unread,
+}
+
+/// Everything.
+#[derive(Debug, Default)]
+pub struct Model {
+    pub settings: Settings,
+    pub size: (u16, u16),
+    pub now: i64,
+    pub screen: Screen,
+    pub overlay: Option<Overlay>,
+    /// One line for the operator, until the next key.
+    pub note: Option<Row>,
+    pub wrappers: Vec<Connected>,
+    pub incompatible: Vec<Incompatible>,
+    pub trouble: Option<String>,
+    /// In order of arrival at this console.
+    pub calls: Vec<Held>,
+    pub sort: Sort,
+    pub selected: Option<CallKey>,
+    pub queue_top: usize,
+    pub card: Option<Card>,
+    /// The first row of the card on screen.
+    pub scroll: usize,
+    pub drawn: Option<Drawn>,
+    /// Oldest first.
+    pub activity: VecDeque<Passed>,
+    pub following: Following,
+}
+
+/// Whether Activity keeps to what came last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Following {
+    #[default]
+    Newest,
+    /// The index of the last entry on screen.
+    Until(usize),
+}
+
+impl Model {
+    /// An empty console of a given size.
+    pub fn new(settings: Settings, size: (u16, u16)) -> Self {
+        Self {
+            settings,
+            size,
+            ..Self::default()
+        }
+    }
+
+    /// Where the operator is, for the table of keys.
+    pub fn place(&self) -> Place {
+        match (&self.overlay, self.screen) {
+            (Some(Overlay::Help { .. }), _) => Place::Help,
+            (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
+            (Some(Overlay::Reason { .. }), _) => Place::Reason,
+            (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
+            (None, Screen::Queue) => Place::Queue,
+            (None, Screen::Detail) => Place::Detail,
+            (None, Screen::Activity) => Place::Activity,
+        }
+    }
+
+    /// The queue in its order.
+    pub fn queue(&self) -> Vec<&Held> {
+        let mut queue: Vec<&Held> = self.calls.iter().collect();
+        queue.sort_by_key(|held| {
+            let risk = match self.sort {
+                Sort::Oldest => None,
+                Sort::Risk => Some(std::cmp::Reverse(Risk::of(&held.snapshot))),
+            };
+            (risk, held.snapshot.arrived)
+        });
+        queue
+    }
+
+    /// The call with this key.
+    pub fn call(&self, key: &CallKey) -> Option<&Held> {
+        self.calls.iter().find(|held| held.key == *key)
+    }
+
+    /// The selected call.
+    pub fn selection(&self) -> Option<&Held> {
+        self.call(self.selected.as_ref()?)
+    }
+
+    /// How many calls wait for a decision.
+    pub fn waiting(&self) -> usize {
+        let waits = |held: &&Held| held.standing == Standing::Waiting;
+        self.calls.iter().filter(waits).count()
+    }
+
+    /// Where everything stands now.
+    pub fn areas(&self) -> Areas {
+        let arrangement = match self.screen {
+            _ if matches!(self.overlay, Some(Overlay::Help { .. })) => Arrangement::Body,
+            Screen::Activity => Arrangement::Body,
+            _ if self.calls.is_empty() => Arrangement::Body,
+            Screen::Queue => Arrangement::QueueAndCard,
+            Screen::Detail => Arrangement::CardAlone,
+        };
+        let height = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
+        let panel = match panel::rows(self).len() {
+            0 => 0,
+            rows => rows + 1,
+        };
+        let heights = Heights {
+            banners: height(self.banners().len()),
+            panel: height(panel),
+            footer: height(self.note_rows().len()),
+        };
+        screen::areas(self.size, arrangement, heights)
+    }
+
+    /// The note, wrapped to the screen's width.
+    pub fn note_rows(&self) -> Vec<Row> {
+        let width = usize::from(self.size.0);
+        let row = |note: &Row| Row::of(Tone::Ours, " ").joined(note.clone()).hung(width, 1);
+        self.note.as_ref().map(row).unwrap_or_default()
+    }
+
+    /// The rows of the card that fit on the screen.
+    pub fn card_rows(&self) -> usize {
+        screen::content_rows(self.areas().card)
+    }
+
+    /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
+    pub fn next_tick(&self) -> Option<u64> {
+        match self.armed() {
+            Err(Unarmed::TooSoon) => Some(100),
+            _ if self.screen != Screen::Activity && !self.calls.is_empty() => Some(1000),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What binds a key to a call: only what the last frame showed, long enough, can be decided. Owns no decision.
+
+use std::sync::Arc;
+
+use super::{CallKey, Extent, Held, Model, Overlay, Standing};
+use crate::wire::digest::Digest;
+
+/// How long a card must have been on screen before a key decides it, in milliseconds.
+pub const ARMING: i64 = 300;
+
+/// The call that a key decides, bound when it was drawn and armed. Only [`Model::armed`] makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Armed {
+    key: CallKey,
+    digest: Digest,
+}
+
+impl Armed {
+    /// Which call it is.
+    pub fn key(&self) -> &CallKey {
+        &self.key
+    }
+
+    /// Of the bytes that were shown.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+/// Why a key decides nothing now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unarmed {
+    /// No call is selected.
+    Nothing,
+    /// What is selected is not what the last frame showed.
+    NotDrawn,
+    /// It has not been on screen long enough.
+    TooSoon,
+    /// It is decided already, or on its way.
+    NotWaiting,
+}
+
+/// What the last frame showed as selected.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    pub armed: Armed,
+    /// Since when it has been shown without a break.
+    pub since: i64,
+    /// Whether its confirmation was on screen too.
+    pub question: Question,
+}
+
+/// Whether a frame asked for a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Asked,
+    NotAsked,
+}
+
+impl Model {
+    /// The selected call, if a key may decide it now.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn armed(&self) -> Result<Armed, Unarmed> {
+        let held = self.selection().ok_or(Unarmed::Nothing)?;
+        if held.standing != Standing::Waiting {
+            return Err(Unarmed::NotWaiting);
+        }
+        let drawn = self.drawn.as_ref().ok_or(Unarmed::NotDrawn)?;
+        if drawn.armed != self.identified(held) {
+            return Err(Unarmed::NotDrawn);
+        }
+        if self.now - drawn.since < ARMING {
+            return Err(Unarmed::TooSoon);
+        }
+        Ok(drawn.armed.clone())
+    }
+
+    /// The call that was armed, if it still waits with the bytes that were shown.
+    pub fn still(&self, armed: &Armed) -> Option<&Held> {
+        let held = self.call(&armed.key)?;
+        let same = held.standing == Standing::Waiting && held.snapshot.digest == armed.digest;
+        same.then_some(held)
+    }
+
+    /// Takes note that the frame of this size was drawn from the model as it is.
+    pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
+        // A question stands for its card, which may have no room beside it.
+        let shows_card = match &self.overlay {
+            Some(Overlay::Help { .. }) => false,
+            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => {
+                true
+            }
+            None => self.areas().card.height > 2,
+        };
+        let shown = match (self.selection(), &self.card) {
+            (Some(held), Some(card))
+                if shows_card
+                    && size == self.size
+                    && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
+            {
+                Some((self.identified(held), card.rows(), card.arguments_end()))
+            }
+            _ => None,
+        };
+        let Some((armed, rows, arguments_end)) = shown else {
+            self.drawn = None;
+            return;
+        };
+        let last = self.drawn.take().filter(|drawn| drawn.armed == armed);
+        let question = match &self.overlay {
+            Some(Overlay::Confirm { .. }) => Question::Asked,
+            _ => Question::NotAsked,
+        };
+        let shown = self.scroll..self.scroll + self.card_rows();
+        let reaches = |end: usize| shown.contains(&end.saturating_sub(1));
+        if let Some(held) = self.calls.iter_mut().find(|held| held.key == armed.key) {
+            if reaches(arguments_end) {
+                held.seen.arguments = Extent::ToItsEnd;
+            }
+            if reaches(rows) {
+                held.seen.card = Extent::ToItsEnd;
+            }
+        }
+        self.drawn = Some(Drawn {
+            armed,
+            since: last.map_or(self.now, |drawn| drawn.since),
+            question,
+        });
+    }
+
+    fn identified(&self, held: &Held) -> Armed {
+        Armed {
+            key: held.key.clone(),
+            digest: held.snapshot.digest,
+        }
+    }
+}

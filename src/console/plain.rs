@@ -1,0 +1,379 @@
+//! The one door for foreign text to a terminal: every character is seen, or its escape is. Owns no layout, no colour.
+//!
+//! What is shown decodes back to exactly what was sent ([`decode`]), so two different texts never look the same:
+//!
+//! | in the text | shown as |
+//! |---|---|
+//! | C0 controls | their pictures: `␛`, `␊`, `␉`, `␀` |
+//! | C1, DEL, bidi, zero-width, tags, variation selectors, fillers, odd spaces, private, unassigned | `⟨U+202E⟩` |
+//! | a combining mark after four others, or with nothing to sit on | `⟨U+0301⟩` |
+//! | a letter that passes for an ASCII one next to ASCII ones | itself and its code point: `⟨а U+0430⟩` |
+//! | spaces at the edge of a text | `␠` |
+//! | more than eight spaces in a row | their count: `⟨12 spaces⟩` |
+//! | the escape opener `⟨` and the control pictures themselves | `⟨U+27E8⟩`, `⟨U+241B⟩` |
+
+mod glyph;
+
+use ratatui::buffer::CellWidth;
+use unicode_segmentation::UnicodeSegmentation;
+
+use glyph::{CLOSE, Glyph, OPEN, SPACE, glyph};
+
+/// A run of shown text: as it stands in the foreign text, or standing for something in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    pub kind: Kind,
+}
+
+/// What a piece is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Foreign characters that show themselves.
+    Plain,
+    /// Our escape for foreign characters that do not: one unit, never broken over two rows.
+    Escape,
+}
+
+/// Which edges of a text a segment of it has. Spaces are marked at edges only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edges {
+    /// A whole text on one line.
+    Line,
+    /// A line of a block: it starts at the block's border, where leading spaces are seen by what they push.
+    Block,
+    /// The beginning of a block's line that was cut for its length.
+    Head,
+    /// A middle part of a line that was cut.
+    Middle,
+    /// The last part of a line that was cut.
+    Tail,
+}
+
+impl Edges {
+    fn marks_leading(self) -> bool {
+        self == Self::Line
+    }
+
+    fn marks_trailing(self) -> bool {
+        matches!(self, Self::Line | Self::Block | Self::Tail)
+    }
+
+    fn indents(self) -> bool {
+        matches!(self, Self::Block | Self::Head)
+    }
+}
+
+/// Spaces in a row that a reader can still tell.
+const MOST_SPACES: usize = 8;
+/// Spaces at the start of a block's line: code is indented deeper than prose is spaced.
+const MOST_INDENT: usize = 32;
+/// Combining marks in a row that a letter may carry.
+const MOST_MARKS: usize = 4;
+
+/// Shows a text on one line.
+pub fn visible(text: &str) -> String {
+    pieces(text).into_iter().map(|piece| piece.text).collect()
+}
+
+/// Shows a text on one line, escapes apart from the rest so that they can be styled.
+pub fn pieces(text: &str) -> Vec<Piece> {
+    segment(text, Edges::Line)
+}
+
+/// Shows a text on as many lines as it has, each break marked (`␊`) where it stands.
+pub fn lines(text: &str) -> Vec<Vec<Piece>> {
+    text.split_inclusive('\n')
+        .map(|line| segment(line, Edges::Block))
+        .collect()
+}
+
+/// Shows a part of a text; a line break in it is marked like any control.
+pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
+    let mut out = Out::default();
+    if is_tame(text, edges) {
+        out.show(text);
+        return out.pieces;
+    }
+    let mut word = Word::default();
+    let mut marks = Marks::Forbidden;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let len = c.len_utf8();
+        if c == ' ' {
+            let run = text[at..].bytes().take_while(|b| *b == b' ').count();
+            out.spaces(run, Standing::of(text, at, run, edges));
+            marks = Marks::Forbidden;
+            at += run;
+            continue;
+        }
+        word.enter(text, at, c);
+        match glyph(c) {
+            Glyph::Shows if word.betrays(text, at, c) => {
+                out.escape(format!("{OPEN}{c} {}{CLOSE}", code(c)));
+                marks = Marks::Forbidden;
+            }
+            Glyph::Shows => {
+                out.show(&text[at..at + len]);
+                marks = Marks::After(0);
+            }
+            Glyph::Joins => match marks {
+                Marks::After(n) if n < MOST_MARKS => {
+                    out.show(&text[at..at + len]);
+                    marks = Marks::After(n + 1);
+                }
+                Marks::After(_) | Marks::Forbidden => {
+                    out.escape(escape(c));
+                    marks = Marks::Forbidden;
+                }
+            },
+            Glyph::Picture(picture) => {
+                out.escape(picture.to_string());
+                marks = Marks::Forbidden;
+            }
+            Glyph::Hides => {
+                out.escape(escape(c));
+                marks = Marks::Forbidden;
+            }
+        }
+        at += len;
+    }
+    out.finish()
+}
+
+/// Whether every character of `text` shows itself: nothing in it needs an escape.
+pub fn is_tame(text: &str, edges: Edges) -> bool {
+    let bytes = text.as_bytes();
+    let space = |b: Option<&u8>| b == Some(&b' ');
+    !(edges.marks_leading() && space(bytes.first()))
+        && !(edges.marks_trailing() && space(bytes.last()))
+        && bytes.iter().all(|b| matches!(b, 0x20..0x7F))
+        && memchr::memmem::find(bytes, &[b' '; MOST_SPACES + 1]).is_none()
+}
+
+/// Whether a character would not be seen as itself: an editor's file shows it by its JSON escape.
+pub fn hides(c: char) -> bool {
+    match glyph(c) {
+        Glyph::Shows | Glyph::Joins => false,
+        Glyph::Picture(_) => true,
+        Glyph::Hides => c != OPEN,
+    }
+}
+
+/// The columns that a shown text takes, by the table that ratatui prints by.
+pub fn width(shown: &str) -> usize {
+    if shown.bytes().all(|b| matches!(b, 0x20..0x7F)) {
+        return shown.len();
+    }
+    shown
+        .graphemes(true)
+        .map(|g| usize::from(g.cell_width()))
+        .sum()
+}
+
+/// A text that [`visible`] did not write.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the escape at byte {at} is not one of ours, so what it stands for cannot be told")]
+pub struct Undecodable {
+    pub at: usize,
+}
+
+/// Gives back the text that is shown so.
+///
+/// # Errors
+/// [`Undecodable`] where an escape is none of ours.
+pub fn decode(shown: &str) -> Result<String, Undecodable> {
+    let mut text = String::with_capacity(shown.len());
+    let mut at = 0;
+    while let Some(c) = shown[at..].chars().next() {
+        let start = at;
+        at += c.len_utf8();
+        match c {
+            OPEN => {
+                let wrong = Undecodable { at: start };
+                let inside = shown[at..].split(CLOSE).next().unwrap_or_default();
+                if let Some(count) = inside.strip_suffix(" spaces") {
+                    let count = count.parse().map_err(|_| wrong)?;
+                    text.extend(std::iter::repeat_n(' ', count));
+                } else {
+                    text.push(decoded(inside).ok_or(wrong)?);
+                }
+                at += inside.len() + CLOSE.len_utf8();
+            }
+            SPACE => text.push(' '),
+            _ => text.push(glyph::pictured(c).unwrap_or(c)),
+        }
+    }
+    Ok(text)
+}
+
+fn decoded(inside: &str) -> Option<char> {
+    let (_, hex) = inside.rsplit_once("U+")?;
+    char::from_u32(u32::from_str_radix(hex, 16).ok()?)
+}
+
+fn code(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
+}
+
+fn escape(c: char) -> String {
+    format!("{OPEN}{}{CLOSE}", code(c))
+}
+
+/// Whether a combining mark has something to sit on, and how many sit there.
+#[derive(Clone, Copy)]
+enum Marks {
+    After(usize),
+    Forbidden,
+}
+
+/// Where a run of spaces stands.
+#[derive(Clone, Copy)]
+enum Standing {
+    /// At an edge where it would not be seen.
+    Edge,
+    /// At a block's border.
+    Indent,
+    Inside,
+}
+
+impl Standing {
+    fn of(text: &str, at: usize, run: usize, edges: Edges) -> Self {
+        let rest = &text[at + run..];
+        let leads = at == 0;
+        let trails = rest.is_empty() || rest == "\n" || rest == "\r\n";
+        if (trails && edges.marks_trailing()) || (leads && edges.marks_leading()) {
+            Self::Edge
+        } else if leads && edges.indents() {
+            Self::Indent
+        } else {
+            Self::Inside
+        }
+    }
+}
+
+/// The pieces written so far; neighbours of one kind are joined, escapes kept apart.
+#[derive(Default)]
+struct Out {
+    pieces: Vec<Piece>,
+}
+
+impl Out {
+    fn show(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(last) if last.kind == Kind::Plain => last.text.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.pieces.push(Piece {
+                text: text.to_owned(),
+                kind: Kind::Plain,
+            }),
+        }
+    }
+
+    fn escape(&mut self, text: String) {
+        self.pieces.push(Piece {
+            text,
+            kind: Kind::Escape,
+        });
+    }
+
+    fn spaces(&mut self, run: usize, standing: Standing) {
+        let most = match standing {
+            Standing::Indent => MOST_INDENT,
+            Standing::Edge | Standing::Inside => MOST_SPACES,
+        };
+        match standing {
+            _ if run > most => self.escape(format!("{OPEN}{run} spaces{CLOSE}")),
+            Standing::Edge => self.escape(String::from(SPACE).repeat(run)),
+            Standing::Indent | Standing::Inside => self.show(&" ".repeat(run)),
+        }
+    }
+
+    /// Ends with a look at whole clusters: ratatui drops those without width, so they are escaped here.
+    fn finish(self) -> Vec<Piece> {
+        let drops = |piece: &Piece| {
+            piece.kind == Kind::Plain
+                && !piece.text.is_ascii()
+                && piece.text.graphemes(true).any(|g| g.cell_width() == 0)
+        };
+        if !self.pieces.iter().any(drops) {
+            return self.pieces;
+        }
+        let mut out = Self::default();
+        for piece in self.pieces {
+            match piece.kind {
+                Kind::Escape => out.escape(piece.text),
+                Kind::Plain => {
+                    for cluster in piece.text.graphemes(true) {
+                        if cluster.cell_width() == 0 {
+                            cluster.chars().for_each(|c| out.escape(escape(c)));
+                        } else {
+                            out.show(cluster);
+                        }
+                    }
+                }
+            }
+        }
+        out.pieces
+    }
+}
+
+/// The word that the reader is in, and whether its foreign letters could pass for ASCII.
+#[derive(Default)]
+struct Word {
+    end: usize,
+    betrays: bool,
+}
+
+impl Word {
+    /// Looks at the word that begins at `at`, unless it is still the last one.
+    fn enter(&mut self, text: &str, at: usize, c: char) {
+        const LONGEST: usize = 256;
+        if at < self.end || !is_letter(c) {
+            return;
+        }
+        let rest = &text[at..];
+        let len: usize = rest
+            .chars()
+            .take(LONGEST)
+            .take_while(|c| is_letter(*c))
+            .map(char::len_utf8)
+            .sum();
+        let word = &rest[..len];
+        self.end = at + len;
+        self.betrays = if word.is_ascii() || !word.chars().any(glyph::is_rival) {
+            false
+        } else if word.contains(|c: char| c.is_ascii_alphabetic()) {
+            true
+        } else {
+            let doubles = |c: char| glyph::is_double(c) || !c.is_alphabetic();
+            word.chars().all(doubles) && touches_ascii(&text[..at], &rest[len..])
+        };
+    }
+
+    /// Whether the character at `at` is to be shown with its code point.
+    fn betrays(&self, text: &str, at: usize, c: char) -> bool {
+        if glyph::is_false_separator(c) {
+            let ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii_graphic());
+            let after = text[at + c.len_utf8()..].chars().next();
+            return ascii(text[..at].chars().next_back()) && ascii(after);
+        }
+        at < self.end && self.betrays && glyph::is_rival(c)
+    }
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// Whether what stands around a word ties it to ASCII letters, as in a path, a host or an address.
+fn touches_ascii(before: &str, after: &str) -> bool {
+    const JOINTS: &[char] = &['.', '-', '_', '/', '\\', ':', '@'];
+    let tied = |joint: Option<char>, next: Option<char>| {
+        joint.is_some_and(|c| JOINTS.contains(&c))
+            && next.is_some_and(|c| c.is_ascii_alphanumeric() || JOINTS.contains(&c))
+    };
+    let mut back = before.chars().rev();
+    let mut forth = after.chars();
+    tied(back.next(), back.next()) || tied(forth.next(), forth.next())
+}

@@ -1,0 +1,269 @@
+//! One row of text before it has colours: runs with a tone each, wrapped and clipped by printed columns.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::plain::{self, Kind, Piece};
+
+/// What a run of text is, for the theme to dress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tone {
+    /// Our own words.
+    Ours,
+    /// Our own words that matter most.
+    Strong,
+    /// Labels, units, sizes: present, but quiet.
+    Quiet,
+    /// Foreign text that shows itself.
+    Foreign,
+    /// An escape that stands for a foreign character.
+    Escape,
+    /// Borders and bars.
+    Border,
+    /// A key to press.
+    Key,
+    Good,
+    Warn,
+    Danger,
+    /// A word that must be seen: a badge of danger, a banner.
+    Loud,
+}
+
+/// Text in one tone. Foreign text in it went through [`plain`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// One row of the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub runs: Vec<Run>,
+}
+
+impl Row {
+    /// A row of our own words.
+    pub fn of(tone: Tone, text: impl Into<String>) -> Self {
+        Self::default().and(tone, text)
+    }
+
+    /// Adds our own words.
+    #[must_use]
+    pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
+        self.push(tone, text);
+        self
+    }
+
+    /// Adds foreign text, made visible on one line.
+    #[must_use]
+    pub fn and_foreign(mut self, tone: Tone, text: &str) -> Self {
+        self.extend(tone, plain::pieces(text));
+        self
+    }
+
+    /// Adds our own words.
+    pub fn push(&mut self, tone: Tone, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.runs.push(Run { text, tone });
+        }
+    }
+
+    /// Adds pieces of foreign text; what shows itself gets `tone`.
+    pub fn extend(&mut self, tone: Tone, pieces: impl IntoIterator<Item = Piece>) {
+        for piece in pieces {
+            let tone = match piece.kind {
+                Kind::Plain => tone,
+                Kind::Escape => Tone::Escape,
+            };
+            self.push(tone, piece.text);
+        }
+    }
+
+    /// The columns it takes.
+    pub fn width(&self) -> usize {
+        self.runs.iter().map(|run| plain::width(&run.text)).sum()
+    }
+
+    /// Its text alone.
+    pub fn text(&self) -> String {
+        self.runs.iter().map(|run| run.text.as_str()).collect()
+    }
+
+    /// Fills up with spaces to `width` columns.
+    #[must_use]
+    pub fn padded(self, width: usize) -> Self {
+        let missing = width.saturating_sub(self.width());
+        self.and(Tone::Ours, " ".repeat(missing))
+    }
+
+    /// Cuts at `width` columns; a cut row ends in `…`.
+    #[must_use]
+    pub fn clipped(self, width: usize) -> Self {
+        if self.width() <= width {
+            return self;
+        }
+        let units = Units::of(&self);
+        let end = units.fill(0, width.saturating_sub(1));
+        let mut row = units.row(0..end);
+        if width > 0 {
+            row.push(Tone::Quiet, "…");
+        }
+        row
+    }
+
+    /// Breaks into rows of at most `width` columns, after a space where one is near.
+    pub fn wrapped(self, width: usize) -> Vec<Self> {
+        self.hung(width, 0)
+    }
+
+    /// Wraps, and indents every row but the first by `hang` columns.
+    pub fn hung(self, width: usize, hang: usize) -> Vec<Self> {
+        if self.width() <= width {
+            return vec![self];
+        }
+        let units = Units::of(&self);
+        let mut rows: Vec<Self> = Vec::new();
+        let mut from = 0;
+        while from < units.cells.len() {
+            let margin = if rows.is_empty() { 0 } else { hang };
+            let room = width.saturating_sub(margin).max(1);
+            let end = next_row(from, units.cells.len(), room, |i| units.cell(i));
+            let row = Self::of(Tone::Ours, " ".repeat(margin));
+            rows.push(row.joined(units.row(from..end)));
+            from = end;
+        }
+        rows
+    }
+
+    /// This row with another behind it.
+    #[must_use]
+    pub fn joined(mut self, other: Self) -> Self {
+        self.runs.extend(other.runs);
+        self
+    }
+}
+
+/// How many rows [`Row::wrapped`] would make of a tame text with `tail` columns of ink after it: the same rule, no rows.
+pub fn tame_rows(text: &str, tail: usize, width: usize) -> usize {
+    let len = text.len() + tail;
+    let (mut rows, mut from) = (0, 0);
+    while from < len {
+        from = tame_row(text, from, len, width);
+        rows += 1;
+    }
+    rows.max(1)
+}
+
+/// The end of the row that begins at `from` in a tame text that is `len` columns long with its tail.
+pub fn tame_row(text: &str, from: usize, len: usize, width: usize) -> usize {
+    if len - from <= width {
+        return len;
+    }
+    let full = from + width.max(1);
+    let near = full.saturating_sub(reach(width)).max(from + 1);
+    let tail = text.as_bytes().get(near..full.min(text.len()));
+    let space = tail.and_then(|tail| memchr::memrchr(b' ', tail));
+    space.map_or(full, |i| near + i + 1)
+}
+
+/// How far back from the edge a space may be to break there.
+fn reach(width: usize) -> usize {
+    (width / 2).min(24)
+}
+
+/// What stands in one unit of text that is never broken: its columns, and whether it is a space.
+type Cell = (usize, Gap);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    Space,
+    Ink,
+}
+
+/// The end of the row that begins at `from`.
+fn next_row(from: usize, len: usize, width: usize, cell: impl Fn(usize) -> Cell) -> usize {
+    let mut used = 0;
+    let mut end = from;
+    while end < len && used + cell(end).0 <= width {
+        used += cell(end).0;
+        end += 1;
+    }
+    if end == len {
+        return end;
+    }
+    let mut back = 0;
+    for i in (from + 1..end).rev() {
+        back += cell(i).0;
+        if back > reach(width) {
+            break;
+        }
+        if cell(i).1 == Gap::Space {
+            return i + 1;
+        }
+    }
+    end.max(from + 1)
+}
+
+/// A row cut into clusters; an escape is one.
+struct Units<'a> {
+    row: &'a Row,
+    cells: Vec<(usize, Range<usize>, Cell)>,
+}
+
+impl<'a> Units<'a> {
+    fn of(row: &'a Row) -> Self {
+        let mut cells = Vec::new();
+        for (index, run) in row.runs.iter().enumerate() {
+            if run.tone == Tone::Escape {
+                let cell = (plain::width(&run.text), Gap::Ink);
+                cells.push((index, 0..run.text.len(), cell));
+                continue;
+            }
+            if run.text.is_ascii() {
+                // Most text by far, and every byte of it is one column.
+                let cell = |b: u8| (1, if b == b' ' { Gap::Space } else { Gap::Ink });
+                let bytes = run.text.bytes().enumerate();
+                cells.extend(bytes.map(|(at, b)| (index, at..at + 1, cell(b))));
+                continue;
+            }
+            for (at, cluster) in run.text.grapheme_indices(true) {
+                let gap = if cluster == " " { Gap::Space } else { Gap::Ink };
+                let cell = (plain::width(cluster), gap);
+                cells.push((index, at..at + cluster.len(), cell));
+            }
+        }
+        Self { row, cells }
+    }
+
+    fn cell(&self, i: usize) -> Cell {
+        self.cells.get(i).map_or((0, Gap::Ink), |cell| cell.2)
+    }
+
+    /// The end of what fits in `width` columns, wherever it breaks.
+    fn fill(&self, from: usize, width: usize) -> usize {
+        let mut used = 0;
+        let fits = |cell: &&(usize, Range<usize>, Cell)| {
+            used += cell.2.0;
+            used <= width
+        };
+        from + self.cells.iter().skip(from).take_while(fits).count()
+    }
+
+    fn row(&self, range: Range<usize>) -> Row {
+        let mut row = Row::default();
+        let mut last = usize::MAX;
+        for (index, bytes, _) in self.cells.get(range).unwrap_or_default() {
+            let run = &self.row.runs[*index];
+            let text = &run.text[bytes.clone()];
+            match row.runs.last_mut() {
+                Some(open) if last == *index => open.text.push_str(text),
+                _ => row.push(run.tone, text),
+            }
+            last = *index;
+        }
+        row
+    }
+}

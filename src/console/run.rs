@@ -1,0 +1,192 @@
+//! The shell around model, update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
+
+mod keyboard;
+mod terminal;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use super::client::ClientEvent;
+use super::editor;
+use super::model::{Model, Settings};
+use super::update::{Command, Msg, update};
+use super::view::view;
+use crate::link::message::FromConsole;
+use keyboard::Keyboard;
+use terminal::Screen;
+
+/// What the console needs of the world.
+pub struct Outside {
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+    /// The operator's editor, as a shell would run it.
+    pub editor: String,
+    /// A folder for the editor's file.
+    pub drafts: PathBuf,
+}
+
+/// Why the console could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// There is no terminal, or it does not do what a terminal does.
+    #[error(
+        "the terminal cannot be used: {0}; the console needs one on its standard input and output"
+    )]
+    Terminal(#[from] std::io::Error),
+    /// The link to the wrappers could not be set up.
+    #[error("the wrappers cannot be reached: {0}")]
+    Link(String),
+}
+
+/// What reaches the loop.
+enum Heard {
+    Event(crossterm::event::Event),
+    /// The keyboard's end: the terminal is gone.
+    Closed,
+    Link(Box<ClientEvent>),
+}
+
+/// The shortest time between two frames, in milliseconds.
+const FRAME: i64 = 16;
+
+/// Runs the console until the operator leaves or the terminal goes away.
+///
+/// `connect` starts listening to the wrappers: it is given where their events go, and gives back how to send.
+///
+/// # Errors
+/// [`RunError`] when the terminal or the link fails.
+pub fn run<S>(
+    settings: Settings,
+    outside: &Outside,
+    connect: impl FnOnce(Box<dyn Fn(ClientEvent) + Send + Sync>) -> Result<S, String>,
+) -> Result<(), RunError>
+where
+    S: FnMut(&str, &FromConsole) -> Result<(), String>,
+{
+    let (heard_here, inbox) = mpsc::channel();
+    let link = heard_here.clone();
+    let post = move |event| {
+        // A console that is closing no longer listens.
+        let _ = link.send(Heard::Link(Box::new(event)));
+    };
+    let send = connect(Box::new(post)).map_err(RunError::Link)?;
+    terminal::end_with_signals(heard_here.clone());
+    let screen = Screen::open()?;
+    let model = Model::new(settings, screen.size()?);
+    let keyboard = Keyboard::start(heard_here);
+    Loop {
+        outside,
+        model,
+        screen,
+        keyboard,
+        inbox,
+        send,
+        drawn_at: i64::MIN,
+    }
+    .run()
+}
+
+struct Loop<'a, S> {
+    outside: &'a Outside,
+    model: Model,
+    screen: Screen,
+    keyboard: Keyboard,
+    inbox: Receiver<Heard>,
+    send: S,
+    drawn_at: i64,
+}
+
+/// Whether the loop goes on.
+enum Next {
+    GoOn,
+    Leave,
+}
+
+impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
+    fn run(mut self) -> Result<(), RunError> {
+        let mut stale = true;
+        loop {
+            let now = (self.outside.now)();
+            let due = self.drawn_at.saturating_add(FRAME);
+            if stale && (now >= due || now < self.drawn_at) {
+                self.draw()?;
+                stale = false;
+            }
+            let wait = if stale {
+                Some(u64::try_from(due - now).unwrap_or(0))
+            } else {
+                self.model.next_tick()
+            };
+            let msg = match self.next(wait) {
+                Ok(Heard::Event(event)) => keyboard::message(event),
+                Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
+                Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) if stale => None,
+                Err(RecvTimeoutError::Timeout) => Some(Msg::Tick),
+            };
+            if let Some(msg) = msg {
+                stale = true;
+                if let Next::Leave = self.take(msg)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn next(&self, wait: Option<u64>) -> Result<Heard, RecvTimeoutError> {
+        match wait {
+            Some(millis) => self.inbox.recv_timeout(Duration::from_millis(millis)),
+            None => self
+                .inbox
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn draw(&mut self) -> Result<(), RunError> {
+        let size = self.screen.draw(|frame| view(&self.model, frame))?;
+        self.drawn_at = (self.outside.now)();
+        let none = update(&mut self.model, self.drawn_at, Msg::Drawn(size.0, size.1));
+        debug_assert!(none.is_empty(), "drawing asks for nothing");
+        Ok(())
+    }
+
+    /// Updates, and does what is asked. Keys are read one at a time, so the keyboard waits until this is over.
+    fn take(&mut self, msg: Msg) -> Result<Next, RunError> {
+        let from_keyboard = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..));
+        let mut todo: Vec<Command> = update(&mut self.model, (self.outside.now)(), msg);
+        while !todo.is_empty() {
+            let mut more = Vec::new();
+            for command in todo {
+                match command {
+                    Command::Quit => return Ok(Next::Leave),
+                    Command::Bell => self.screen.bell()?,
+                    Command::Drain => self.keyboard.drain(&self.inbox, &mut more),
+                    Command::Send { session, message } => {
+                        if let Err(why) = (self.send)(&session, &message) {
+                            more.push(Msg::Link(ClientEvent::Trouble(why)));
+                        }
+                    }
+                    Command::OpenEditor { armed, text } => {
+                        let outside = self.outside;
+                        let edit = || editor::edit(&outside.editor, &outside.drafts, &text);
+                        let outcome = self.screen.suspended(edit)?;
+                        more.push(Msg::Edited { armed, outcome });
+                    }
+                }
+            }
+            todo = Vec::new();
+            for msg in more {
+                todo.extend(update(&mut self.model, (self.outside.now)(), msg));
+            }
+        }
+        if from_keyboard {
+            self.keyboard.go_on();
+        }
+        Ok(Next::GoOn)
+    }
+}
+
+/// A sender for what reaches the loop.
+type Inbox = Sender<Heard>;

@@ -1,0 +1,90 @@
+//! Reads the terminal on a thread of its own, one event at a time, so that an editor can have the terminal in between.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
+
+use super::{Heard, Inbox};
+use crate::console::keymap::Key;
+use crate::console::update::Msg;
+
+/// The thread that reads, and the permission it waits for after every event.
+pub(super) struct Keyboard {
+    permission: SyncSender<()>,
+}
+
+impl Keyboard {
+    /// Starts reading.
+    pub(super) fn start(inbox: Inbox) -> Self {
+        let (permission, granted) = sync_channel(1);
+        std::thread::spawn(move || {
+            loop {
+                let heard = read().map_or(Heard::Closed, Heard::Event);
+                let closed = matches!(heard, Heard::Closed);
+                let wait =
+                    !matches!(&heard, Heard::Event(event) if message(event.clone()).is_none());
+                if inbox.send(heard).is_err() || closed || (wait && granted.recv().is_err()) {
+                    return;
+                }
+            }
+        });
+        Self { permission }
+    }
+
+    /// Lets the thread read the next event.
+    pub(super) fn go_on(&self) {
+        // The thread has ended with the terminal; the loop hears of that by itself.
+        let _ = self.permission.try_send(());
+    }
+
+    /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays.
+    pub(super) fn drain(&self, inbox: &Receiver<Heard>, kept: &mut Vec<Msg>) {
+        for heard in inbox.try_iter() {
+            match heard {
+                Heard::Link(event) => kept.push(Msg::Link(*event)),
+                Heard::Event(event) => {
+                    let Some(msg) = message(event) else { continue };
+                    if matches!(msg, Msg::Resize(..)) {
+                        kept.push(msg);
+                    }
+                    self.go_on();
+                }
+                Heard::Closed => {}
+            }
+        }
+        // While the thread waits for its permission nobody else reads; while it reads, nothing is pending.
+        while matches!(poll(Duration::ZERO), Ok(true)) {
+            let Ok(event) = read() else { return };
+            kept.extend(message(event).filter(|msg| matches!(msg, Msg::Resize(..))));
+        }
+    }
+}
+
+/// What an event of the terminal means to the console.
+pub(super) fn message(event: Event) -> Option<Msg> {
+    match event {
+        Event::Key(key) if key.kind == KeyEventKind::Release => None,
+        Event::Key(key) => {
+            let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
+            let key = match key.code {
+                KeyCode::Char(c) if key.modifiers == KeyModifiers::CONTROL => Key::Ctrl(c),
+                KeyCode::Char(c) if plain => Key::Char(c),
+                KeyCode::Enter if plain => Key::Enter,
+                KeyCode::Esc => Key::Esc,
+                KeyCode::Backspace => Key::Backspace,
+                KeyCode::Up => Key::Up,
+                KeyCode::Down => Key::Down,
+                KeyCode::PageUp => Key::PageUp,
+                KeyCode::PageDown => Key::PageDown,
+                KeyCode::Home => Key::Home,
+                KeyCode::End => Key::End,
+                _ => return None,
+            };
+            Some(Msg::Key(key))
+        }
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Resize(width, height) => Some(Msg::Resize(width, height)),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! Times as the operator reads them: local time of day, ages, what is left. The clock is always an argument.
+
+/// `14:05:09` for milliseconds since 1970 and the local distance from UTC in seconds.
+pub fn of_day(millis: i64, offset: i32) -> String {
+    let seconds = (millis.div_euclid(1000) + i64::from(offset)).rem_euclid(86_400);
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+}
+
+/// `8s`, `3m`, `2h`, `4d`: how long, in the largest unit that says something.
+pub fn span(millis: i64) -> String {
+    let seconds = (millis / 1000).max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `2:31`: what is left, never less than nothing.
+pub fn left(millis: i64) -> String {
+    let seconds = ((millis + 999) / 1000).max(0);
+    match seconds {
+        0..3600 => format!("{}:{:02}", seconds / 60, seconds % 60),
+        _ => span(seconds * 1000),
+    }
+}
+
+/// `640µs`, `12ms`, `3.4s`.
+pub fn latency(micros: u64) -> String {
+    match micros {
+        0..1000 => format!("{micros}µs"),
+        1000..1_000_000 => format!("{}ms", micros / 1000),
+        _ => format!("{}.{}s", micros / 1_000_000, micros / 100_000 % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_people_say_them() {
+        assert_eq!(of_day(0, 3600), "01:00:00");
+        assert_eq!(of_day(-1000, 0), "23:59:59");
+        assert_eq!((span(999), span(61_000)), ("0s".into(), "1m".into()));
+        assert_eq!((left(150_001), left(-5)), ("2:31".into(), "0:00".into()));
+        assert_eq!(
+            (latency(640), latency(3_450_000)),
+            ("640µs".into(), "3.4s".into())
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Editing a held call's arguments: what the editor is given, and what is made of what it leaves.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{Command, Edit, decide, find_mut, note};
+use crate::console::model::{Armed, Model, Overlay, Standing};
+use crate::console::plain;
+use crate::console::row::Tone;
+use crate::link::message::FromConsole;
+
+/// `e`: opens the editor on the armed call, or again on a text that could not be read.
+pub(super) fn open(model: &mut Model) -> Vec<Command> {
+    if let Some(Overlay::Unreadable { armed, text, .. }) = model.overlay.clone() {
+        model.overlay = None;
+        return vec![Command::OpenEditor { armed, text }];
+    }
+    let Some(armed) = decide::armed(model) else {
+        return Vec::new();
+    };
+    let text = model
+        .still(&armed)
+        .and_then(|held| for_editor(&held.snapshot.arguments));
+    match text {
+        Some(text) => vec![Command::OpenEditor { armed, text }],
+        None => {
+            note(
+                model,
+                Tone::Warn,
+                "These arguments cannot be read as JSON, so they cannot be edited.",
+            );
+            Vec::new()
+        }
+    }
+}
+
+/// Takes what the editor left.
+pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Command> {
+    let text = match outcome {
+        Edit::Unchanged => {
+            note(model, Tone::Ours, "Nothing was changed.");
+            return Vec::new();
+        }
+        Edit::Failed(why) => {
+            note(model, Tone::Warn, why);
+            return Vec::new();
+        }
+        Edit::Text(text) => text,
+    };
+    let Some(held) = model.still(&armed) else {
+        note(
+            model,
+            Tone::Warn,
+            "Too late: the call no longer waits as it was shown. The edit was dropped.",
+        );
+        return Vec::new();
+    };
+    // The same value with other white space is no edit.
+    if for_editor(&held.snapshot.arguments) == for_editor(&text) {
+        note(model, Tone::Ours, "Nothing was changed.");
+        return Vec::new();
+    }
+    if let Err(problem) = object(&text) {
+        model.overlay = Some(Overlay::Unreadable {
+            armed,
+            text,
+            problem,
+        });
+        return Vec::new();
+    }
+    if let Some(held) = find_mut(model, armed.key()) {
+        held.standing = Standing::EditSent;
+    }
+    let message = FromConsole::Edit {
+        ticket: armed.key().ticket.clone(),
+        digest: armed.digest(),
+        arguments: text.trim().to_owned(),
+    };
+    let session = armed.key().session.clone();
+    vec![Command::Send { session, message }, Command::Drain]
+}
+
+/// Arguments must be one JSON object.
+fn object(text: &str) -> Result<(), String> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(_)) => Ok(()),
+        Ok(_) => Err("line 1: arguments are one JSON object, { … }".to_owned()),
+        Err(error) => {
+            let what = error.to_string();
+            let what = what.split(" at line ").next().unwrap_or_default();
+            Err(format!(
+                "line {}, column {}: {what}",
+                error.line(),
+                error.column()
+            ))
+        }
+    }
+}
+
+/// The arguments as they stand in the editor: indented, numbers and order kept, hidden characters as JSON escapes.
+fn for_editor(arguments: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(arguments).ok()?;
+    let pretty = serde_json::to_string_pretty(&value).ok()?;
+    let mut text = String::with_capacity(pretty.len() + 1);
+    for c in pretty.chars() {
+        if c != '\n' && plain::hides(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String does not fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    text.push('\n');
+    Some(text)
+}

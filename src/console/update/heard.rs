@@ -1,0 +1,165 @@
+//! What the wrappers say: calls come, change and settle; things pass. Nothing here moves the selection.
+
+use std::sync::Arc;
+
+use super::{Command, find_mut, moves, note};
+use crate::console::client::ClientEvent;
+use crate::console::model::{
+    CallKey, Connected, Following, Held, Incompatible, Model, Passed, Seen, Standing,
+};
+use crate::console::row::{Row, Tone};
+use crate::gate::snapshot::Snapshot;
+use crate::link::message::{Activity, FromWrapper, Status, Wrapper};
+
+/// Entries of Activity that are kept; the log has them all.
+const MOST_ACTIVITY: usize = 5_000;
+
+/// Takes one event of the link.
+pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
+    match event {
+        ClientEvent::Connected(wrapper) => connected(model, wrapper),
+        ClientEvent::Said { session, message } => return said(model, session, message),
+        ClientEvent::Incompatible {
+            name,
+            protocol,
+            version,
+        } => {
+            let other = Incompatible {
+                name,
+                protocol,
+                version,
+            };
+            if !model.incompatible.contains(&other) {
+                model.incompatible.push(other);
+            }
+        }
+        ClientEvent::Gone { session } => gone(model, &session),
+        ClientEvent::Trouble(what) => model.trouble = Some(what),
+    }
+    Vec::new()
+}
+
+fn connected(model: &mut Model, wrapper: Wrapper) {
+    model.trouble = None;
+    match model
+        .wrappers
+        .iter_mut()
+        .find(|known| known.wrapper.session == wrapper.session)
+    {
+        Some(known) => known.wrapper = wrapper,
+        None => model.wrappers.push(Connected {
+            wrapper,
+            status: Status::default(),
+        }),
+    }
+}
+
+fn gone(model: &mut Model, session: &str) {
+    model
+        .wrappers
+        .retain(|known| known.wrapper.session != session);
+    let keys: Vec<CallKey> = model
+        .calls
+        .iter()
+        .filter(|held| held.key.session == session && !super::is_over(held))
+        .map(|held| held.key.clone())
+        .collect();
+    for key in keys {
+        moves::end(model, &key, Standing::Gone);
+    }
+}
+
+fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command> {
+    match message {
+        FromWrapper::Hello { wrapper, .. } => connected(model, wrapper),
+        FromWrapper::Held { call } => return held(model, session, *call),
+        FromWrapper::Settled(settled) => {
+            let key = CallKey {
+                session,
+                ticket: settled.ticket.clone(),
+            };
+            moves::end(model, &key, Standing::Settled(settled));
+        }
+        FromWrapper::Activity(activity) => passed(model, &session, activity),
+        FromWrapper::Status(status) => {
+            if let Some(known) = model
+                .wrappers
+                .iter_mut()
+                .find(|known| known.wrapper.session == session)
+            {
+                known.status = status;
+            }
+        }
+        FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
+    }
+    Vec::new()
+}
+
+fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
+    let key = CallKey {
+        session,
+        ticket: snapshot.ticket.clone(),
+    };
+    let Some(known) = find_mut(model, &key) else {
+        let first = model.waiting() == 0;
+        model.calls.push(Held {
+            key,
+            snapshot: Arc::new(snapshot),
+            standing: Standing::Waiting,
+            seen: Seen::default(),
+        });
+        return if first {
+            vec![Command::Bell]
+        } else {
+            Vec::new()
+        };
+    };
+    if *known.snapshot == snapshot {
+        // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
+        known.standing = Standing::Waiting;
+        return Vec::new();
+    }
+    *known = Held {
+        key: key.clone(),
+        snapshot: Arc::new(snapshot),
+        standing: Standing::Waiting,
+        seen: Seen::default(),
+    };
+    if model.selected.as_ref() != Some(&key) {
+        return Vec::new();
+    }
+    note(
+        model,
+        Tone::Warn,
+        "The card changed: it waits for a decision of its own.",
+    );
+    vec![Command::Drain]
+}
+
+fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
+    let row = Row::default().and_foreign(Tone::Strong, &ticket);
+    model.note = Some(
+        row.and(Tone::Warn, ": nothing was done. ")
+            .and_foreign(Tone::Warn, why),
+    );
+    if let Some(held) = find_mut(model, &CallKey { session, ticket })
+        && !super::is_over(held)
+    {
+        held.standing = Standing::Waiting;
+    }
+}
+
+fn passed(model: &mut Model, session: &str, activity: Activity) {
+    let server = model
+        .wrappers
+        .iter()
+        .find(|known| known.wrapper.session == session)
+        .map_or_else(String::new, |known| known.wrapper.server.clone());
+    model.activity.push_back(Passed { server, activity });
+    if model.activity.len() > MOST_ACTIVITY {
+        model.activity.pop_front();
+        if let Following::Until(end) = &mut model.following {
+            *end = end.saturating_sub(1);
+        }
+    }
+}

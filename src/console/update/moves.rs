@@ -1,0 +1,233 @@
+//! Where the operator looks: selection, scrolling, screens. Decides nothing.
+
+use super::{find_mut, is_over};
+use crate::console::card::Card;
+use crate::console::keymap::Action;
+use crate::console::model::{CallKey, Extent, Following, Model, Overlay, Screen, Sort, Standing};
+use crate::console::screen::content_rows;
+use crate::console::view;
+
+/// Moves by a line, a page, or to an end.
+pub(super) fn go(model: &mut Model, action: Action) {
+    if let Some(Overlay::Help { top }) = &model.overlay {
+        let top = moved(
+            *top,
+            action,
+            content_rows(model.areas().body),
+            view::help::rows(usize::from(model.size.0)).len(),
+        );
+        model.overlay = Some(Overlay::Help { top });
+        return;
+    }
+    match model.screen {
+        Screen::Activity => activity(model, action),
+        Screen::Queue if matches!(action, Action::Down | Action::Up) => step(model, action),
+        Screen::Queue | Screen::Detail => {
+            let rows = model.card.as_ref().map_or(0, Card::rows);
+            model.scroll = match (action, &model.card) {
+                (Action::Bottom, Some(card)) if unread_arguments(model) => {
+                    card.arguments_end().saturating_sub(model.card_rows())
+                }
+                _ => moved(model.scroll, action, model.card_rows(), rows),
+            };
+        }
+    }
+}
+
+fn unread_arguments(model: &Model) -> bool {
+    model
+        .selection()
+        .is_some_and(|held| held.seen.arguments == Extent::Partly)
+}
+
+/// The first row on screen after a move in `rows` rows of which `page` are shown.
+fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
+    let last = rows.saturating_sub(page.max(1));
+    // One row of the last page stays on screen, so that the eye finds its place.
+    let leap = page.saturating_sub(1).max(1);
+    match action {
+        Action::Down => top + 1,
+        Action::Up => top.saturating_sub(1),
+        Action::PageDown => top + leap,
+        Action::PageUp => top.saturating_sub(leap),
+        Action::Top => 0,
+        Action::Bottom => last,
+        _ => top,
+    }
+    .min(last)
+}
+
+fn activity(model: &mut Model, action: Action) {
+    let page = content_rows(model.areas().body);
+    let rows = model.activity.len();
+    let top = match model.following {
+        Following::Newest => rows.saturating_sub(page),
+        Following::Until(end) => end.saturating_sub(page),
+    };
+    let top = moved(top, action, page, rows);
+    model.following = if top + page >= rows {
+        Following::Newest
+    } else {
+        Following::Until(top + page)
+    };
+}
+
+/// To the next or previous call; leaving a settled one lets it go.
+fn step(model: &mut Model, action: Action) {
+    let queue = model.queue();
+    let here = model.selected.as_ref();
+    let at = queue.iter().position(|held| Some(&held.key) == here);
+    let goal = match (at, action) {
+        (None, _) => Some(0),
+        (Some(at), Action::Down) => Some(at + 1),
+        (Some(at), _) => at.checked_sub(1),
+    };
+    let next = goal.and_then(|i| queue.get(i)).map(|held| held.key.clone());
+    match next {
+        Some(key) => select(model, Some(key)),
+        None if model.selection().is_some_and(is_over) => {
+            let next = model
+                .selected
+                .clone()
+                .and_then(|key| neighbour(model, &key, |_| true));
+            select(model, next);
+        }
+        None => {}
+    }
+}
+
+/// Selects a call; a settled one that was selected before leaves the queue.
+pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
+    if model.selected == key {
+        return;
+    }
+    let left = std::mem::replace(&mut model.selected, key);
+    model
+        .calls
+        .retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
+    model.scroll = 0;
+    model.card = None;
+    if model.selected.is_none() && model.screen == Screen::Detail {
+        model.screen = Screen::Queue;
+    }
+}
+
+/// The next call after this one that waits, else the one before it.
+pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
+    neighbour(model, key, |standing| *standing == Standing::Waiting)
+}
+
+fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Standing) -> bool) -> Option<CallKey> {
+    let queue = model.queue();
+    let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
+    let (before, after) = queue.split_at(at);
+    after
+        .iter()
+        .skip(1)
+        .chain(before.iter().rev())
+        .find(|held| fits(&held.standing))
+        .map(|held| held.key.clone())
+}
+
+/// `Enter`: the card on the whole screen, or back. Never a decision.
+pub(super) fn open(model: &mut Model) {
+    match model.screen {
+        Screen::Queue if model.selected.is_some() => model.screen = Screen::Detail,
+        Screen::Detail => model.screen = Screen::Queue,
+        Screen::Queue | Screen::Activity => {}
+    }
+}
+
+/// `Esc`: one step back.
+pub(super) fn back(model: &mut Model) {
+    if model.overlay.take().is_some() {
+        return;
+    }
+    match model.screen {
+        Screen::Detail => model.screen = Screen::Queue,
+        Screen::Queue if model.selection().is_some_and(is_over) => {
+            let next = model
+                .selected
+                .clone()
+                .and_then(|key| neighbour(model, &key, |_| true));
+            select(model, next);
+        }
+        Screen::Queue | Screen::Activity => {}
+    }
+}
+
+/// `s`: the other order. The selection stays on its call.
+pub(super) fn sort(model: &mut Model) {
+    model.sort = match model.sort {
+        Sort::Oldest => Sort::Risk,
+        Sort::Risk => Sort::Oldest,
+    };
+}
+
+/// Brings card, scrolling and queue into line with whatever has just changed.
+pub(super) fn settle(model: &mut Model) {
+    if model.selection().is_none() {
+        let first = model
+            .queue()
+            .iter()
+            .find(|held| held.standing == Standing::Waiting)
+            .map(|held| held.key.clone());
+        if first.is_some() || model.selected.is_some() {
+            select(model, first);
+        }
+    }
+    lay_card(model);
+    let rows = model.card.as_ref().map_or(0, Card::rows);
+    model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
+    show_selection(model);
+}
+
+/// Lays the card out anew when the call, its bytes or the width changed.
+fn lay_card(model: &mut Model) {
+    let Some(held) = model.selection() else {
+        model.card = None;
+        return;
+    };
+    let snapshot = held.snapshot.clone();
+    let width = model.areas().card.width;
+    let laid = model.card.as_ref();
+    let fresh = laid.is_some_and(|card| {
+        card.width() == width && std::sync::Arc::ptr_eq(card.snapshot(), &snapshot)
+    });
+    if fresh || width == 0 {
+        return;
+    }
+    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
+    if !same_call {
+        model.scroll = 0;
+    }
+    let old_rows = laid.map_or(0, Card::rows).max(1);
+    let card = Card::lay(&snapshot, width, model.settings.offset);
+    // A resize keeps the place in the text, as near as rows allow.
+    model.scroll = model.scroll * card.rows() / old_rows.max(1);
+    model.card = Some(card);
+}
+
+/// Keeps the selected call within the rows of the queue.
+fn show_selection(model: &mut Model) {
+    let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
+    let queue = model.queue();
+    let len = queue.len();
+    let at = queue
+        .iter()
+        .position(|held| Some(&held.key) == model.selected.as_ref())
+        .unwrap_or(0);
+    let top = model.queue_top.min(len.saturating_sub(page));
+    model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
+}
+
+/// Marks a call as over: it stays while it is selected, else it goes.
+pub(super) fn end(model: &mut Model, key: &CallKey, standing: Standing) {
+    if model.selected.as_ref() == Some(key) {
+        if let Some(held) = find_mut(model, key) {
+            held.standing = standing;
+        }
+    } else {
+        model.calls.retain(|held| held.key != *key);
+    }
+}

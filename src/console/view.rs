@@ -1,0 +1,107 @@
+//! Draws the model. Reads only: nothing here changes, asks the time, or writes to a terminal.
+
+mod activity;
+mod card;
+mod empty;
+mod footer;
+mod header;
+pub mod help;
+mod panel;
+mod queue;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+use super::model::{Model, Overlay, Screen};
+use super::row::{Row, Tone};
+use super::theme::Palette;
+
+/// Draws everything.
+pub fn view(model: &Model, frame: &mut Frame<'_>) {
+    let areas = model.areas();
+    let palette = model.settings.palette;
+    let bounds = frame.area();
+    let mut paint = Paint {
+        palette,
+        bounds,
+        buffer: frame.buffer_mut(),
+    };
+    paint.rows(areas.header, [header::row(model, areas.header.width)]);
+    paint.banners(areas.banners, model.banners());
+    match (&model.overlay, model.screen) {
+        (Some(Overlay::Help { top }), _) => help::draw(&mut paint, areas.body, *top),
+        (_, Screen::Activity) => activity::draw(&mut paint, model, areas.body),
+        _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
+        (_, Screen::Queue | Screen::Detail) => {
+            queue::draw(&mut paint, model, areas.queue);
+            let bar = Row::of(Tone::Border, "│");
+            paint.rows(areas.divider, vec![bar; usize::from(areas.divider.height)]);
+            card::draw(&mut paint, model, areas.card);
+        }
+    }
+    panel::draw(&mut paint, model, areas.panel);
+    paint.rows(areas.footer, footer::rows(model, areas.footer.width));
+}
+
+/// Puts rows on the frame's buffer.
+struct Paint<'a> {
+    palette: Palette,
+    /// The frame may be smaller than the model thinks, for one frame after a resize.
+    bounds: Rect,
+    buffer: &'a mut Buffer,
+}
+
+impl Paint<'_> {
+    /// One row per line of the area; a row too long ends in `…`.
+    fn rows(&mut self, area: Rect, rows: impl IntoIterator<Item = Row>) {
+        for (row, y) in rows.into_iter().zip(area.y..area.bottom()) {
+            let line = Rect {
+                y,
+                height: 1,
+                ..area
+            }
+            .intersection(self.bounds);
+            let row = row.clipped(usize::from(line.width));
+            self.palette.line(row).render(line, self.buffer);
+        }
+    }
+
+    /// Turns a line over: the selected one.
+    fn highlight(&mut self, area: Rect, line: u16) {
+        let y = area.y.saturating_add(line);
+        let line = Rect {
+            y,
+            height: 1,
+            ..area
+        }
+        .intersection(area)
+        .intersection(self.bounds);
+        self.buffer
+            .set_style(line, ratatui::style::Modifier::REVERSED);
+    }
+
+    fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {
+        let room = usize::from(area.height);
+        let hidden = rows.len().saturating_sub(room);
+        if hidden > 0 && room > 0 {
+            rows.truncate(room - 1);
+            let words = format!(
+                " ▲ … {} more lines of warnings: enlarge the window",
+                hidden + 1
+            );
+            rows.push(Row::of(Tone::Danger, words));
+        }
+        self.rows(area, rows);
+    }
+}
+
+/// A title and, at its right end, something that may be left out when there is no room.
+fn ends(left: Row, right: Row, width: usize) -> Row {
+    let used = left.width() + right.width();
+    if used + 1 > width {
+        return left.clipped(width);
+    }
+    left.and(Tone::Ours, " ".repeat(width - used)).joined(right)
+}

@@ -1,0 +1,131 @@
+//! The selected call's card: a title with its time, the rows in view, and what is below.
+
+use ratatui::layout::Rect;
+
+use super::{Paint, ends};
+use crate::audit::record::{By, VerdictWord};
+use crate::console::card::{counted, size};
+use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
+use crate::console::row::{Row, Tone};
+use crate::console::screen::content_rows;
+use crate::console::time;
+use crate::link::message::Settled;
+
+/// Draws the card.
+pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
+    let (Some(held), Some(card)) = (model.selection(), &model.card) else {
+        return;
+    };
+    let width = usize::from(area.width);
+    let room = content_rows(area);
+    let mut rows = vec![title(held, model.now, width)];
+    rows.extend(card.window(model.scroll, room));
+    rows.resize(room + 1, Row::default());
+    let below = card.rows().saturating_sub(model.scroll + room);
+    rows.push(last(model, held, below, width));
+    paint.rows(area, rows);
+}
+
+fn title(held: &Held, now: i64, width: usize) -> Row {
+    let mut left = Row::of(Tone::Border, "━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
+    match &held.standing {
+        Standing::Waiting => {}
+        Standing::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
+        Standing::Sent(VerdictWord::Deny) => left.push(Tone::Good, " · denial sent"),
+        Standing::EditSent => left.push(Tone::Warn, " · edit sent, the changed card is coming"),
+        Standing::Settled(settled) => left = left.joined(ended(settled)),
+        Standing::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
+    }
+    if held.standing != Standing::Waiting {
+        return left.and(Tone::Quiet, " · j goes on").clipped(width);
+    }
+    let age = time::span(now - held.snapshot.arrived);
+    let mut right = Row::of(Tone::Quiet, format!("waits {age}"));
+    if let Some(deadline) = held.snapshot.deadline {
+        let all = (deadline - held.snapshot.arrived).max(1);
+        let left = (deadline - now).clamp(0, all);
+        let tone = if left < 30_000 {
+            Tone::Danger
+        } else {
+            Tone::Quiet
+        };
+        right.push(tone, format!(" · {} left ", time::left(left)));
+        right.push(tone, bar(left, all));
+    }
+    ends(
+        left.and(Tone::Border, " "),
+        right.and(Tone::Ours, " "),
+        width,
+    )
+}
+
+/// What is left, as a bar.
+fn bar(left: i64, all: i64) -> String {
+    const CELLS: i64 = 8;
+    let full = usize::try_from((left * CELLS + all - 1) / all)
+        .unwrap_or(0)
+        .min(8);
+    format!("{}{}", "▰".repeat(full), "▱".repeat(8 - full))
+}
+
+/// Who settled a call, and how.
+fn ended(settled: &Settled) -> Row {
+    let (tone, verdict) = match settled.verdict {
+        Some(VerdictWord::Approve) => (Tone::Good, "approved"),
+        Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
+        None => (Tone::Warn, "withdrawn"),
+    };
+    let by = by(settled.by);
+    let row = Row::of(Tone::Quiet, " · settled: ")
+        .and(tone, verdict)
+        .and(Tone::Ours, format!(" {by}"));
+    if settled.who.is_empty() {
+        return row;
+    }
+    row.and(Tone::Quiet, " · ")
+        .and_foreign(Tone::Ours, &settled.who)
+}
+
+/// Who or what decided, as the end of a sentence.
+pub(super) fn by(by: By) -> &'static str {
+    match by {
+        By::Default => "by default",
+        By::Rule => "by a rule",
+        By::Operator => "by an operator",
+        By::Approver => "by an approver",
+        By::Scope => "by the scope",
+        By::Expiry => "at its deadline",
+        By::Cancel => "by the host's cancel",
+        By::Shutdown => "at shutdown",
+        By::Fault => "after a fault",
+        By::Observe => "in observe mode",
+    }
+}
+
+/// What is below, and whether keys decide yet.
+fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
+    let bytes = size(held.snapshot.arguments.len());
+    let left = if below > 0 {
+        let lines = counted(below, "more line");
+        Row::of(Tone::Warn, format!(" … {lines} below"))
+            .and(Tone::Quiet, format!(" · arguments {bytes}"))
+    } else {
+        Row::of(Tone::Quiet, " end of the card")
+    };
+    let right = match (
+        model.armed(),
+        &held.snapshot.danger,
+        held.seen.arguments,
+        held.seen.card,
+    ) {
+        (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
+        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
+        (Ok(_), None, Extent::ToItsEnd, _)
+        | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
+            Row::of(Tone::Quiet, "read · armed ")
+        }
+        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ read to the last line "),
+        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "read on to approve "),
+    };
+    ends(left, right, width)
+}

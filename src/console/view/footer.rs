@@ -1,0 +1,77 @@
+//! The last line: the keys that do something here, or the one thing that must be said.
+
+use crate::console::keymap::{Action, BINDINGS, Place};
+use crate::console::model::Model;
+use crate::console::row::{Row, Tone};
+
+/// The note, else the keys.
+pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
+    match &model.note {
+        Some(_) => model.note_rows(),
+        None => vec![keys(model, width)],
+    }
+}
+
+fn keys(model: &Model, width: u16) -> Row {
+    let place = model.place();
+    let width = usize::from(width);
+    let tone = |action| match model.armed() {
+        Err(_) if decides(action) => Tone::Quiet,
+        _ => Tone::Key,
+    };
+    let hints: Vec<Row> = BINDINGS
+        .iter()
+        .filter(|binding| {
+            binding.places.contains(&place)
+                && is_worth_a_hint(binding.action, place)
+                && (model.selected.is_some() || !needs_a_call(binding.action, place))
+        })
+        .map(|binding| hint(binding.shown, binding.name, tone(binding.action)))
+        .collect();
+    // Help is named whatever else has no room.
+    let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
+    let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
+    let mut row = Row::of(Tone::Ours, " ");
+    for hint in hints {
+        if row.width() + hint.width() > room {
+            break;
+        }
+        row = row.joined(hint);
+    }
+    row.joined(last.unwrap_or_default())
+}
+
+fn knows_help(place: Place) -> bool {
+    BINDINGS
+        .iter()
+        .any(|binding| binding.action == Action::Help && binding.places.contains(&place))
+}
+
+fn hint(key: &str, name: &str, tone: Tone) -> Row {
+    Row::of(tone, key).and(Tone::Quiet, format!(" {name}  "))
+}
+
+fn decides(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit
+    )
+}
+
+fn needs_a_call(action: Action, place: Place) -> bool {
+    let leaves = matches!(
+        action,
+        Action::Waiting | Action::Activity | Action::Help | Action::Quit
+    );
+    place == Place::Queue && !leaves
+}
+
+/// Help comes last in any case; what every list does need not be said on every screen.
+fn is_worth_a_hint(action: Action, place: Place) -> bool {
+    match action {
+        Action::Help => place == Place::Help,
+        Action::Up | Action::PageUp | Action::Top => false,
+        Action::Back => place != Place::Queue,
+        _ => true,
+    }
+}

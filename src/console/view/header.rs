@@ -1,0 +1,52 @@
+//! The first line: the product, what waits, and how much the assurance level promises.
+
+use super::ends;
+use crate::console::card::counted;
+use crate::console::model::Model;
+use crate::console::row::{Row, Tone};
+
+/// The line at a given width.
+pub(super) fn row(model: &Model, width: u16) -> Row {
+    let width = usize::from(width);
+    let waiting = model.waiting();
+    let mut name = Row::of(Tone::Strong, " mcp-approve");
+    if waiting > 0 {
+        name.push(Tone::Warn, format!("  {waiting} waiting"));
+    } else {
+        name.push(Tone::Quiet, "  none waiting");
+    }
+    let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
+    // The weakest of all wrappers; with none there is nothing to promise.
+    let levels = model
+        .wrappers
+        .iter()
+        .map(|connected| connected.wrapper.assurance.as_str());
+    let level = levels.min().unwrap_or("L0");
+    let promise = Row::default().and_foreign(Tone::Quiet, &format!("{level}: {}", promise(level)));
+    let level = Row::default().and_foreign(Tone::Quiet, level);
+    let counted = name.clone().and(Tone::Quiet, servers);
+    // What the level promises matters more than the number of servers.
+    let choices = [
+        (counted.clone(), promise.clone()),
+        (name.clone(), promise),
+        (counted, level.clone()),
+        (name, level),
+    ];
+    choices
+        .into_iter()
+        .map(|(left, right)| (left, right.and(Tone::Ours, " ")))
+        .find(|(left, right)| left.width() + right.width() < width)
+        .map(|(left, right)| ends(left, right, width))
+        .unwrap_or_else(|| Row::of(Tone::Strong, " mcp-approve"))
+}
+
+/// What a level does and does not do, in the words of the threat model.
+pub(super) fn promise(level: &str) -> &'static str {
+    match level {
+        "L0" => "stops mistakes, not an agent with a shell",
+        "L1" => "a verdict needs your key",
+        "L2" => "agent and log are apart",
+        "L3" => "credentials are on another machine",
+        _ => "unknown level: promises nothing",
+    }
+}
