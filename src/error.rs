@@ -8,6 +8,7 @@ use crate::cli::log::LogError;
 use crate::cli::places::PlaceError;
 use crate::cli::policy_file::Broken;
 use crate::cli::tools::NotTools;
+use crate::interpose::child::SpawnError;
 use crate::policy::reading::Problem;
 
 /// What stops a command.
@@ -28,10 +29,7 @@ pub enum Error {
     Unreadable { path: PathBuf, cause: io::Error },
     /// `config.toml` with every problem in it.
     #[error("{} has errors:{}", path.display(), listed(path, problems))]
-    Configuration {
-        path: PathBuf,
-        problems: Vec<Problem>,
-    },
+    Configuration { path: PathBuf, problems: Vec<Problem> },
     #[error(transparent)]
     Policy(#[from] Broken),
     #[error(transparent)]
@@ -40,13 +38,12 @@ pub enum Error {
     Tools(#[from] NotTools),
     #[error(transparent)]
     Demo(#[from] DemoError),
+    /// The wrapped server's program.
+    #[error(transparent)]
+    CannotRun(SpawnError),
     /// Something below a command failed: what it was doing, because of what, and what to do next.
     #[error("{what}: {cause}")]
-    Failed {
-        what: String,
-        cause: Box<dyn std::error::Error + Send + Sync>,
-        hint: String,
-    },
+    Failed { what: String, cause: Box<dyn std::error::Error + Send + Sync>, hint: String },
     #[error("the output could not be written: {0}")]
     Output(io::Error),
     /// The reader of our output went away (`| head`): nothing to say, nothing wrong.
@@ -62,13 +59,17 @@ impl Error {
             Self::Wrong { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
             Self::Place(error) => Some(error.hint()),
             Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
-            Self::Configuration { .. } => {
-                Some("mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`".to_owned())
-            }
+            Self::Configuration { .. } => Some(
+                "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
+                    .to_owned(),
+            ),
             Self::Policy(broken) => Some(broken.hint()),
             Self::Log(error) => Some(error.hint().to_owned()),
             Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
             Self::Demo(error) => Some(error.hint().to_owned()),
+            Self::CannotRun(_) => Some(
+                "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps".to_owned(),
+            ),
             Self::Output(_) => Some("look at where the output goes".to_owned()),
         }
     }
@@ -77,6 +78,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Unheard => 0,
+            Self::CannotRun(error) => error.exit_code(),
             _ => 2,
         }
     }
@@ -97,18 +99,11 @@ impl Error {
 impl From<io::Error> for Error {
     /// Only writing output yields a bare I/O error; everything else names its file.
     fn from(cause: io::Error) -> Self {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            Self::Unheard
-        } else {
-            Self::Output(cause)
-        }
+        if cause.kind() == io::ErrorKind::BrokenPipe { Self::Unheard } else { Self::Output(cause) }
     }
 }
 
 fn listed(path: &std::path::Path, problems: &[Problem]) -> String {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    problems
-        .iter()
-        .map(|problem| format!("\n  {file}:{problem}"))
-        .collect()
+    problems.iter().map(|problem| format!("\n  {file}:{problem}")).collect()
 }

@@ -144,9 +144,7 @@ impl WrapOptions {
             (self.observe, "--observe"),
             (self.audit_db.is_some(), "--audit-db"),
         ];
-        given
-            .into_iter()
-            .find_map(|(given, option)| given.then_some(option))
+        given.into_iter().find_map(|(given, option)| given.then_some(option))
     }
 }
 
@@ -200,12 +198,10 @@ Example:
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolsCommand {
     /// Tells of each tool in a list whether it is PURE or MUTATES, and why
-    #[command(
-        after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
+    #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
 
 Example:
-  mcp-approve tools classify --json tools.json | jq '.[] | select(.badge == \"MUTATES\").name'"
-    )]
+  mcp-approve tools classify --json tools.json | jq '.[] | select(.badge == \"MUTATES\").name'")]
     Classify(ClassifyOptions),
 }
 
@@ -232,9 +228,5 @@ pub struct DoctorOptions {
 }
 
 fn server_name(text: &str) -> Result<String, &'static str> {
-    if name::is_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err("use 1 to 64 of the characters a-z A-Z 0-9 . _ -")
-    }
+    if name::is_name(text) { Ok(text.to_owned()) } else { Err("use 1 to 64 of the characters a-z A-Z 0-9 . _ -") }
 }

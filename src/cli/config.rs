@@ -19,17 +19,8 @@ use crate::policy::reading::{Problem, Reading};
 /// How long a held call waits for an answer, unless told otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
-const KEYS: &[&str] = &[
-    "name",
-    "policy",
-    "unattended",
-    "approval-timeout",
-    "host-timeout",
-    "inline",
-    "observe",
-    "audit-db",
-    "trust",
-];
+const KEYS: &[&str] =
+    &["name", "policy", "unattended", "approval-timeout", "host-timeout", "inline", "observe", "audit-db", "trust"];
 const TOP: &[&str] = &["server"];
 
 /// Everything that decides how one server is wrapped.
@@ -93,55 +84,24 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
     }
     places.check_config()?;
     let (top, servers) = load(places)?;
-    let called = options
-        .name
-        .clone()
-        .unwrap_or_else(|| name::of_command(&options.command));
-    let own = servers
-        .into_iter()
-        .find(|(name, _)| *name == called)
-        .map(|(_, level)| level)
-        .unwrap_or_default();
+    let called = options.name.clone().unwrap_or_else(|| name::of_command(&options.command));
+    let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let policy = options
-        .policy
-        .as_ref()
-        .map(absolute)
-        .or(own.policy)
-        .or(top.policy);
+    let policy = options.policy.as_ref().map(absolute).or(own.policy).or(top.policy);
     let observe = options.observe || own.observe.or(top.observe).unwrap_or_default();
     let inline = options.inline || own.inline.or(top.inline).unwrap_or_default();
     Ok(WrapSettings {
         command: options.command.clone(),
-        name: options
-            .name
-            .clone()
-            .or(own.name)
-            .or(top.name)
-            .unwrap_or(called),
-        policy: policy.map_or_else(
-            || PolicyPlace::Usual(places.policy_file()),
-            PolicyPlace::Named,
-        ),
-        unattended: options
-            .unattended
-            .or(own.unattended)
-            .or(top.unattended)
-            .unwrap_or_default(),
+        name: options.name.clone().or(own.name).or(top.name).unwrap_or(called),
+        policy: policy.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named),
+        unattended: options.unattended.or(own.unattended).or(top.unattended).unwrap_or_default(),
         approval_timeout: options
             .approval_timeout
             .or(own.approval_timeout)
             .or(top.approval_timeout)
             .unwrap_or(APPROVAL_TIMEOUT),
-        host_timeout: options
-            .host_timeout
-            .or(own.host_timeout)
-            .or(top.host_timeout),
-        drawing: if inline {
-            Drawing::Inline
-        } else {
-            Drawing::Never
-        },
+        host_timeout: options.host_timeout.or(own.host_timeout).or(top.host_timeout),
+        drawing: if inline { Drawing::Inline } else { Drawing::Never },
         mode: if observe { Mode::Observe } else { Mode::Guard },
         audit_db: options
             .audit_db
@@ -169,18 +129,13 @@ fn load(places: &Places) -> Result<Levels, Error> {
     let path = places.config_file();
     let text = match policy_file::text(&path) {
         Ok(text) => text,
-        Err(Why::Unreadable(cause))
-            if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() =>
-        {
+        Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
             return Ok(Levels::default());
         }
         Err(Why::Untrusted(error)) => return Err(error.into()),
         Err(Why::Unreadable(cause)) => return Err(Error::Unreadable { path, cause }),
         Err(why @ (Why::NoText | Why::Problems(_))) => {
-            return Err(Error::Unreadable {
-                path,
-                cause: io::Error::other(why.to_string()),
-            });
+            return Err(Error::Unreadable { path, cause: io::Error::other(why.to_string()) });
         }
     };
     parse(&text, places.config_dir()).map_err(|problems| Error::Configuration { path, problems })
@@ -198,11 +153,7 @@ fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
             let called = key.get_ref().to_string();
             if !name::is_name(&called) {
                 let what = format!("{called:?} cannot be a server's name");
-                reading.problem(
-                    key.span(),
-                    what,
-                    "use 1 to 64 of the characters a-z A-Z 0-9 . _ -",
-                );
+                reading.problem(key.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
             }
             if let Some(table) = reading.table(value, "server") {
                 servers.push((called, level(&mut reading, table, folder, &[])));
@@ -210,11 +161,7 @@ fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
         }
     }
     let problems = reading.finish();
-    if problems.is_empty() {
-        Ok((top, servers))
-    } else {
-        Err(problems)
-    }
+    if problems.is_empty() { Ok((top, servers)) } else { Err(problems) }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.
@@ -234,11 +181,8 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "observe" => level.observe = reading.switch(value, "observe"),
             "audit-db" => level.audit_db = path(reading, value, "audit-db", folder),
             "trust" => {
-                let words = [
-                    ("corroborate", Trust::Corroborate),
-                    ("annotations", Trust::Annotations),
-                    ("none", Trust::None),
-                ];
+                let words =
+                    [("corroborate", Trust::Corroborate), ("annotations", Trust::Annotations), ("none", Trust::None)];
                 level.trust = reading.word(value, "trust", &words);
             }
             known if besides.contains(&known) => {}
@@ -252,11 +196,7 @@ fn server_name(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Optio
     let text = reading.text(value, "name")?;
     if !name::is_name(&text) {
         let what = format!("`name` cannot be {text:?}");
-        reading.problem(
-            value.span(),
-            what,
-            "use 1 to 64 of the characters a-z A-Z 0-9 . _ -",
-        );
+        reading.problem(value.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
     }
     Some(text)
 }
@@ -266,30 +206,17 @@ fn time(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> O
     match duration::parse(&text) {
         Ok(time) => Some(time),
         Err(error) => {
-            reading.problem(
-                value.span(),
-                format!("`{key}` cannot be {text:?}"),
-                error.to_string(),
-            );
+            reading.problem(value.span(), format!("`{key}` cannot be {text:?}"), error.to_string());
             None
         }
     }
 }
 
-fn path(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    folder: &Path,
-) -> Option<PathBuf> {
+fn path(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str, folder: &Path) -> Option<PathBuf> {
     let text = reading.text(value, key)?;
     if text.is_empty() || text.starts_with('~') {
         let what = format!("`{key}` cannot be {text:?}");
-        reading.problem(
-            value.span(),
-            what,
-            "write the whole path, or one that starts at this file's folder",
-        );
+        reading.problem(value.span(), what, "write the whole path, or one that starts at this file's folder");
     }
     Some(folder.join(text))
 }
@@ -307,10 +234,7 @@ mod tests {
     }
 
     fn command(words: &str) -> WrapOptions {
-        WrapOptions {
-            command: words.split(' ').map(OsString::from).collect(),
-            ..WrapOptions::default()
-        }
+        WrapOptions { command: words.split(' ').map(OsString::from).collect(), ..WrapOptions::default() }
     }
 
     #[test]
@@ -322,18 +246,12 @@ mod tests {
         assert_eq!(settings.policy, PolicyPlace::Usual(places.policy_file()));
         assert_eq!(settings.audit_db, places.audit_db());
         assert_eq!(settings.approval_timeout, APPROVAL_TIMEOUT);
-        assert_eq!(
-            (settings.unattended, settings.host_timeout),
-            (Unattended::Wait, None)
-        );
+        assert_eq!((settings.unattended, settings.host_timeout), (Unattended::Wait, None));
         assert_eq!(
             (settings.drawing, settings.mode, settings.trust),
             (Drawing::Never, Mode::Guard, Trust::Corroborate)
         );
-        assert!(
-            settle(&WrapOptions::default(), &places).is_err(),
-            "no command"
-        );
+        assert!(settle(&WrapOptions::default(), &places).is_err(), "no command");
     }
 
     #[test]
@@ -348,9 +266,7 @@ mod tests {
         assert_eq!(settings.host_timeout, Some(Duration::from_secs(4)));
         assert_eq!(settings.unattended, Unattended::Deny);
         assert_eq!((settings.mode, settings.trust), (Mode::Guard, Trust::None));
-        assert!(
-            matches!(&settings.policy, PolicyPlace::Named(path) if path.ends_with("config/notes.toml"))
-        );
+        assert!(matches!(&settings.policy, PolicyPlace::Named(path) if path.ends_with("config/notes.toml")));
         options.name = Some("else".to_owned());
         let settings = settled(config, &options);
         assert_eq!(settings.approval_timeout, Duration::from_secs(60));

@@ -63,11 +63,7 @@ pub struct AgentArgs {
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     #[error("{doing} {}: {cause}", path.display())]
-    Io {
-        doing: &'static str,
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Io { doing: &'static str, path: PathBuf, cause: io::Error },
     #[error("the demo's own processes could not be run: {0}")]
     Process(io::Error),
     #[error("the output could not be written: {0}")]
@@ -77,10 +73,7 @@ pub enum DemoError {
     #[error("the demo's tool definitions are not readable: {0}")]
     Definitions(serde_json::Error),
     #[error("the script {} is not readable: {cause}", path.display())]
-    Script {
-        path: PathBuf,
-        cause: serde_json::Error,
-    },
+    Script { path: PathBuf, cause: serde_json::Error },
     #[error("no server command was given")]
     NoCommand,
     #[error("the demo needs a terminal for its console")]
@@ -97,17 +90,13 @@ impl DemoError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Io { .. } | Self::Database(_) => {
-                "check that the temporary folder is writable and has room"
-            }
+            Self::Io { .. } | Self::Database(_) => "check that the temporary folder is writable and has room",
             Self::Process(_) => "run `mcp-approve doctor`, then try again",
             Self::Output(_) => "the reader of the output may be gone; run the demo at a terminal",
             Self::Definitions(_) => "this build is broken; please report it",
             Self::Script { .. } => "give a file that holds one JSON object",
             Self::NoCommand => "put the server's command after `--`",
-            Self::NoTerminal => {
-                "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`"
-            }
+            Self::NoTerminal => "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`",
             Self::Chain(_) | Self::Attach(_) | Self::Log(_) => {
                 "run `mcp-approve doctor`; the agent's diary says what the wrapper printed"
             }
@@ -115,11 +104,7 @@ impl DemoError {
     }
 
     fn io(doing: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self::Io {
-            doing,
-            path: path.into(),
-            cause,
-        }
+        Self::Io { doing, path: path.into(), cause }
     }
 }
 
@@ -135,9 +120,7 @@ impl From<database::ShopError> for DemoError {
 /// What kept it from playing. A play that went wrong is no error: it says what, and returns exit code 1.
 pub fn run(operator: Operator, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
     match operator {
-        Operator::Person if !(io::stdin().is_terminal() && io::stdout().is_terminal()) => {
-            Err(DemoError::NoTerminal)
-        }
+        Operator::Person if !(io::stdin().is_terminal() && io::stdout().is_terminal()) => Err(DemoError::NoTerminal),
         Operator::Person => with_person(&Stage::set()?, out),
         Operator::Automatic => automatically(Stage::set()?, out),
     }
@@ -174,12 +157,7 @@ fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError
     chain.leave()?;
     let shown = shown?;
     let found = summary::write(stage, &before, out)?;
-    writeln!(
-        out,
-        "\nAll of it stays in {} until you remove it.\n{}",
-        stage.root().display(),
-        summary::NEXT
-    )?;
+    writeln!(out, "\nAll of it stays in {} until you remove it.\n{}", stage.root().display(), summary::NEXT)?;
     Ok(match found {
         summary::Log::Verifies if shown.success() => ExitCode::SUCCESS,
         summary::Log::Verifies | summary::Log::Broken => ExitCode::FAILURE,
@@ -202,10 +180,7 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
         Err(error) => wrong.push(error.to_string()),
     }
     if wrong.is_empty() {
-        writeln!(
-            out,
-            "\nEvery decision had its effect, and nothing else happened."
-        )?;
+        writeln!(out, "\nEvery decision had its effect, and nothing else happened.")?;
         stage.strike()?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -14,7 +14,8 @@ use super::policy_file::{PolicyPlace, load};
 use crate::error::Error;
 
 /// What level 0 gives, and what it does not.
-const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected MCP calls; does not stop an agent that has a shell as you";
+const ASSURANCE: &str =
+    "L0 cooperative: stops mistakes and injected MCP calls; does not stop an agent that has a shell as you";
 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
@@ -39,11 +40,7 @@ enum State {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn run(
-    options: DoctorOptions,
-    places: &Places,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let checks = [
         note("version", env!("CARGO_PKG_VERSION")),
         note("assurance", ASSURANCE),
@@ -58,24 +55,14 @@ pub fn run(
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
         for check in &checks {
-            writeln!(
-                out,
-                "{:7} {:14} {}",
-                word(check.state),
-                check.about,
-                check.what
-            )?;
+            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, check.what)?;
             if let Some(mend) = &check.mend {
                 writeln!(out, "{:22} to mend: {mend}", "")?;
             }
         }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
-    Ok(if broken {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn row(check: &Check) -> Value {
@@ -91,27 +78,15 @@ fn word(state: State) -> &'static str {
 }
 
 fn good(about: &'static str, what: impl Into<String>) -> Check {
-    Check {
-        about,
-        state: State::InOrder,
-        what: what.into(),
-        mend: None,
-    }
+    Check { about, state: State::InOrder, what: what.into(), mend: None }
 }
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
-    Check {
-        state: State::Note,
-        ..good(about, what)
-    }
+    Check { state: State::Note, ..good(about, what) }
 }
 
 fn broken(about: &'static str, what: impl Into<String>, mend: Option<String>) -> Check {
-    Check {
-        state: State::Broken,
-        mend,
-        ..good(about, what)
-    }
+    Check { state: State::Broken, mend, ..good(about, what) }
 }
 
 fn configuration(places: &Places) -> Check {
@@ -119,10 +94,7 @@ fn configuration(places: &Places) -> Check {
     match config::check(places) {
         Err(error) => broken("configuration", error.to_string(), error.hint()),
         Ok(()) if file.exists() => good("configuration", file.display().to_string()),
-        Ok(()) => good(
-            "configuration",
-            format!("no {}: every option has its default", file.display()),
-        ),
+        Ok(()) => good("configuration", format!("no {}: every option has its default", file.display())),
     }
 }
 
@@ -133,17 +105,10 @@ fn policy(places: &Places) -> Check {
             let what = format!("{error}: everything that is not denied asks");
             broken("policy", what, Some(error.hint()))
         }
-        Ok(_) if !place.path().exists() => good(
-            "policy",
-            format!(
-                "no {}: the built-in default applies",
-                place.path().display()
-            ),
-        ),
-        Ok(policy) => good(
-            "policy",
-            format!("{}, {} rules", place.path().display(), policy.rules.len()),
-        ),
+        Ok(_) if !place.path().exists() => {
+            good("policy", format!("no {}: the built-in default applies", place.path().display()))
+        }
+        Ok(policy) => good("policy", format!("{}, {} rules", place.path().display(), policy.rules.len())),
     }
 }
 
@@ -153,40 +118,23 @@ fn state(places: &Places) -> Check {
         Err(error) => broken("state", error.to_string(), Some(error.hint())),
         Ok(()) if !may_write(dir) => {
             let mend = "make it yours, or name another folder with --home DIR";
-            broken(
-                "state",
-                format!("you may not write to {}", dir.display()),
-                Some(mend.to_owned()),
-            )
+            broken("state", format!("you may not write to {}", dir.display()), Some(mend.to_owned()))
         }
         Ok(()) if dir.exists() => good("state", dir.display().to_string()),
-        Ok(()) => good(
-            "state",
-            format!("{}, made by the first wrapped server", dir.display()),
-        ),
+        Ok(()) => good("state", format!("{}, made by the first wrapped server", dir.display())),
     }
 }
 
 fn log(places: &Places) -> Check {
     let path = places.audit_db();
     match File::options().read(true).write(true).open(&path) {
-        Ok(_) => good(
-            "audit log",
-            format!(
-                "{}; `mcp-approve log verify` checks its chain",
-                path.display()
-            ),
-        ),
+        Ok(_) => good("audit log", format!("{}; `mcp-approve log verify` checks its chain", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             good("audit log", format!("none yet at {}", path.display()))
         }
         Err(error) => {
             let mend = "make it yours: without its log no call is forwarded";
-            broken(
-                "audit log",
-                format!("{}: {error}", path.display()),
-                Some(mend.to_owned()),
-            )
+            broken("audit log", format!("{}: {error}", path.display()), Some(mend.to_owned()))
         }
     }
 }
@@ -195,16 +143,11 @@ fn run_folder(places: &Places) -> Check {
     let dir = places.run_dir();
     let length = dir.as_os_str().len();
     if length > LONGEST_RUN_DIR {
-        let what = format!(
-            "{} is {length} bytes long; sockets in it have no room",
-            dir.display()
-        );
+        let what = format!("{} is {length} bytes long; sockets in it have no room", dir.display());
         return broken(
             "run folder",
             what,
-            Some(format!(
-                "use a --home whose state/run has at most {LONGEST_RUN_DIR} bytes"
-            )),
+            Some(format!("use a --home whose state/run has at most {LONGEST_RUN_DIR} bytes")),
         );
     }
     good("run folder", dir.display().to_string())
@@ -214,10 +157,7 @@ fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         good("terminal", "the console can be opened here")
     } else {
-        note(
-            "terminal",
-            "not one: open the console in another window, with `mcp-approve`",
-        )
+        note("terminal", "not one: open the console in another window, with `mcp-approve`")
     }
 }
 

@@ -33,18 +33,10 @@ use places::Places;
 ///
 /// # Errors
 /// Whatever keeps the command from its answer.
-pub fn run(
-    args: impl IntoIterator<Item = OsString>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-            ) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             write!(out, "{}", error.render())?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -57,15 +49,10 @@ pub fn run(
     match cli.command {
         None => without_command(cli.wrap, &places?),
         Some(command) => {
-            if let Some(option) = cli
-                .wrap
-                .first_given()
-                .or((!cli.wrap.command.is_empty()).then_some("-- CMD"))
-            {
+            if let Some(option) = cli.wrap.first_given().or((!cli.wrap.command.is_empty()).then_some("-- CMD")) {
                 return Err(Error::Wrong {
                     what: format!("{option} belongs to wrapping a server, not to a command"),
-                    hint: "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD"
-                        .to_owned(),
+                    hint: "mcp-approve [OPTIONS] -- CMD, or mcp-approve wrap [OPTIONS] -- CMD".to_owned(),
                 });
             }
             with_command(command, places, out)
@@ -76,7 +63,7 @@ pub fn run(
 /// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
 fn without_command(options: WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     if !options.command.is_empty() || options.first_given().is_some() {
-        return wrap::run(options, places);
+        return wrap::run(&options, places);
     }
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         return console::run(places);
@@ -90,13 +77,9 @@ fn with_command(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     match command {
-        Command::Wrap(options) => wrap::run(options, &places?),
+        Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo { auto } => {
-            let operator = if auto {
-                demo::Operator::Automatic
-            } else {
-                demo::Operator::Person
-            };
+            let operator = if auto { demo::Operator::Automatic } else { demo::Operator::Person };
             Ok(demo::run(operator, out)?)
         }
         Command::Log { audit_db, command } => review(command, audit_db, &places?, out),
@@ -131,21 +114,14 @@ fn review(
 }
 
 fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let unreadable = |cause| Error::Unreadable {
-        path: options.file.clone(),
-        cause,
-    };
+    let unreadable = |cause| Error::Unreadable { path: options.file.clone(), cause };
     let mut input = String::new();
     if options.file == Path::new("-") {
         io::stdin().read_to_string(&mut input).map_err(unreadable)?;
     } else {
         input = std::fs::read_to_string(&options.file).map_err(unreadable)?;
     }
-    let hints = if options.no_annotations {
-        tools::Hints::Hidden
-    } else {
-        tools::Hints::Heard
-    };
+    let hints = if options.no_annotations { tools::Hints::Hidden } else { tools::Hints::Heard };
     out.write_all(tools::classify(&input, hints)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -157,9 +133,7 @@ fn usage(error: &clap::Error) -> Error {
         && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
     {
         let word: String = word.chars().flat_map(char::escape_debug).collect();
-        text.push_str(&format!(
-            "  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"
-        ));
+        text.push_str(&format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"));
     }
     Error::Usage(text)
 }

@@ -10,21 +10,18 @@ const LONGEST: usize = 64;
 
 /// Words that name no server when they stand alone, so the folder above is asked.
 const GENERIC: &[&str] = &[
-    "index", "main", "cli", "app", "run", "start", "__main__", "dist", "build", "src", "bin",
-    "lib", "out", "target", "debug", "release",
+    "index", "main", "cli", "app", "run", "start", "__main__", "dist", "build", "src", "bin", "lib", "out", "target",
+    "debug", "release",
 ];
 
 const EXTENSIONS: &[&str] = &[
-    "js", "mjs", "cjs", "ts", "mts", "cts", "py", "pyz", "jar", "sh", "rb", "php", "pl", "exe",
-    "cmd", "bat", "git", "whl", "tgz",
+    "js", "mjs", "cjs", "ts", "mts", "cts", "py", "pyz", "jar", "sh", "rb", "php", "pl", "exe", "cmd", "bat", "git",
+    "whl", "tgz",
 ];
 
 /// The name of the server that `command` starts.
 pub fn of_command(command: &[OsString]) -> String {
-    let words: Vec<String> = command
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     plain_name(target(&words))
 }
@@ -103,24 +100,10 @@ const UV: Runner = Runner {
     others: Others::Alone,
     target: &["-m", "--module"],
 };
-const PYTHON: Runner = Runner {
-    alone: &[],
-    valued: &["-W", "-X"],
-    others: Others::Alone,
-    target: &["-m"],
-};
+const PYTHON: Runner = Runner { alone: &[], valued: &["-W", "-X"], others: Others::Alone, target: &["-m"] };
 const NODE: Runner = Runner {
     alone: &[],
-    valued: &[
-        "-r",
-        "--require",
-        "--import",
-        "--loader",
-        "--experimental-loader",
-        "-C",
-        "--conditions",
-        "--env-file",
-    ],
+    valued: &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"],
     others: Others::Alone,
     target: &[],
 };
@@ -161,45 +144,27 @@ fn target<'w>(words: &[&'w str]) -> &'w str {
     let Some((program, rest)) = words.split_first() else {
         return "";
     };
-    let stem = program
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(".exe")
-        .trim_end_matches(".cmd");
+    let stem = program.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".exe").trim_end_matches(".cmd");
     let second = rest.first().copied().unwrap_or_default();
     let found = match (stem, second) {
         ("npx" | "bunx" | "pnpx", _) => run_by(&PACKAGES, rest),
-        ("npm" | "pnpm" | "yarn", "exec" | "x" | "dlx") | ("bun", "x") => {
-            run_by(&PACKAGES, &rest[1..])
-        }
+        ("npm" | "pnpm" | "yarn", "exec" | "x" | "dlx") | ("bun", "x") => run_by(&PACKAGES, &rest[1..]),
         ("bun" | "deno", "run") => run_by(&NODE, &rest[1..]),
         ("uvx", _) => run_by(&UV, rest),
         ("uv" | "pipx" | "poetry" | "hatch", "run") => match run_by(&UV, &rest[1..]) {
             // `uv run python -m x`: one runner inside another.
-            Some(inner) => rest
-                .iter()
-                .position(|word| *word == inner)
-                .map(|at| target(&rest[at..])),
+            Some(inner) => rest.iter().position(|word| *word == inner).map(|at| target(&rest[at..])),
             None => None,
         },
         ("uv", "tool") if rest.get(1) == Some(&"run") => run_by(&UV, &rest[2..]),
         ("docker" | "podman" | "nerdctl", "run") => run_by(&DOCKER, &rest[1..]),
-        ("docker" | "podman", "container") if rest.get(1) == Some(&"run") => {
-            run_by(&DOCKER, &rest[2..])
-        }
+        ("docker" | "podman", "container") if rest.get(1) == Some(&"run") => run_by(&DOCKER, &rest[2..]),
         ("java", _) => run_by(&JAVA, rest),
-        ("node" | "nodejs" | "bun" | "tsx" | "ts-node" | "ruby" | "php" | "perl", _) => {
-            run_by(&NODE, rest)
+        ("node" | "nodejs" | "bun" | "tsx" | "ts-node" | "ruby" | "php" | "perl", _) => run_by(&NODE, rest),
+        ("sh" | "bash" | "zsh", _) => rest.iter().copied().find(|word| !word.starts_with('-') && !word.contains(' ')),
+        ("env", _) => {
+            rest.iter().position(|word| !word.starts_with('-') && !word.contains('=')).map(|at| target(&rest[at..]))
         }
-        ("sh" | "bash" | "zsh", _) => rest
-            .iter()
-            .copied()
-            .find(|word| !word.starts_with('-') && !word.contains(' ')),
-        ("env", _) => rest
-            .iter()
-            .position(|word| !word.starts_with('-') && !word.contains('='))
-            .map(|at| target(&rest[at..])),
         _ if is_python(stem) => run_by(&PYTHON, rest),
         _ => None,
     };
@@ -239,18 +204,13 @@ fn stands_alone(runner: &Runner, word: &str) -> bool {
     if word.starts_with("--") {
         return runner.alone.contains(&word);
     }
-    word.chars()
-        .skip(1)
-        .all(|letter| runner.alone.contains(&format!("-{letter}").as_str()))
+    word.chars().skip(1).all(|letter| runner.alone.contains(&format!("-{letter}").as_str()))
 }
 
 /// The plain name in a package, path, image or address.
 fn plain_name(target: &str) -> String {
     let address = target.split(['?', '#']).next().unwrap_or_default();
-    let mut parts = address
-        .split(['/', '\\'])
-        .rev()
-        .filter(|part| !part.is_empty() && *part != "." && *part != "..");
+    let mut parts = address.split(['/', '\\']).rev().filter(|part| !part.is_empty() && *part != "." && *part != "..");
     let mut first = None;
     // `github/dist/index.js` is `github`: a folder up for each word that names nothing.
     for part in parts.by_ref().take(4) {
@@ -266,11 +226,7 @@ fn plain_name(target: &str) -> String {
         first.get_or_insert(stem);
     }
     let fallback: String = first.unwrap_or_default();
-    if fallback.is_empty() {
-        "server".to_owned()
-    } else {
-        fallback
-    }
+    if fallback.is_empty() { "server".to_owned() } else { fallback }
 }
 
 /// Cuts `@1.2`, `==1.2`, `[extra]`, `:tag`, `@sha256…` and known extensions, and keeps plain characters only.
@@ -283,9 +239,7 @@ fn without_version_and_extension(part: &str) -> String {
         Some((name, _tag)) => name,
         None => part,
     };
-    let end = part
-        .find(['@', '[', '<', '>', '=', '~', '!', ';'])
-        .unwrap_or(part.len());
+    let end = part.find(['@', '[', '<', '>', '=', '~', '!', ';']).unwrap_or(part.len());
     let mut stem = &part[..end];
     while let Some((before, extension)) = stem.rsplit_once('.') {
         if before.is_empty() || !EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()) {
@@ -293,11 +247,7 @@ fn without_version_and_extension(part: &str) -> String {
         }
         stem = before;
     }
-    let plain: String = stem
-        .chars()
-        .map(|c| if is_plain(c) { c } else { '-' })
-        .take(LONGEST)
-        .collect();
+    let plain: String = stem.chars().map(|c| if is_plain(c) { c } else { '-' }).take(LONGEST).collect();
     plain.trim_matches(['-', '_', '.']).to_owned()
 }
 
@@ -346,18 +296,9 @@ mod tests {
     #[test]
     fn names() {
         for (command, name) in [
-            (
-                "npx -y @modelcontextprotocol/server-filesystem /tmp",
-                "filesystem",
-            ),
-            (
-                "npx @modelcontextprotocol/server-everything@2026.1.1 stdio",
-                "everything",
-            ),
-            (
-                "/usr/local/bin/npx --yes --package @a/b mcp-github",
-                "github",
-            ),
+            ("npx -y @modelcontextprotocol/server-filesystem /tmp", "filesystem"),
+            ("npx @modelcontextprotocol/server-everything@2026.1.1 stdio", "everything"),
+            ("/usr/local/bin/npx --yes --package @a/b mcp-github", "github"),
             ("npx -p=@a/b -y some-server", "some"),
             ("npm exec -- @scope/mcp-server-brave", "brave"),
             ("pnpm dlx @upstash/context7-mcp@latest", "context7"),
@@ -367,10 +308,7 @@ mod tests {
             ("deno run -A npm:@scope/mcp-weather@1.2", "weather"),
             ("uvx mcp-server-git --repository /r", "git"),
             ("uvx mcp-server-sqlite==0.6.2 --db-path x.db", "sqlite"),
-            (
-                "uvx --from git+https://github.com/o/serena serena start-mcp-server",
-                "serena",
-            ),
+            ("uvx --from git+https://github.com/o/serena serena start-mcp-server", "serena"),
             ("uvx git+https://github.com/o/serena.git@v1", "serena"),
             ("uvx 'fetch[extra]>=1'", "fetch"),
             ("uv run --directory /srv mcp-server-fetch", "fetch"),
@@ -383,24 +321,12 @@ mod tests {
             ("python ./servers/weather_server.py --port 1", "weather"),
             ("python -c pass", "pass"),
             ("node path/to/x.js", "x"),
-            (
-                "node --require ts-node/register /opt/servers/github/dist/index.js",
-                "github",
-            ),
+            ("node --require ts-node/register /opt/servers/github/dist/index.js", "github"),
             ("node ./index.js", "index"),
             ("tsx src/mcp.ts", "mcp"),
-            (
-                "docker run -i --rm -e TOKEN -v /a:/b mcp/filesystem",
-                "filesystem",
-            ),
-            (
-                "docker run -it --rm --env=A=b ghcr.io/github/github-mcp-server:v1 stdio",
-                "github",
-            ),
-            (
-                "docker run --rm -i --pull always reg.example:5000/team/mcp-notes@sha256:abcd",
-                "notes",
-            ),
+            ("docker run -i --rm -e TOKEN -v /a:/b mcp/filesystem", "filesystem"),
+            ("docker run -it --rm --env=A=b ghcr.io/github/github-mcp-server:v1 stdio", "github"),
+            ("docker run --rm -i --pull always reg.example:5000/team/mcp-notes@sha256:abcd", "notes"),
             ("podman container run --init x/y", "y"),
             ("java -Xmx1g -jar /opt/jenkins-mcp.jar", "jenkins"),
             ("env A=b npx -y @a/mcp-jira", "jira"),

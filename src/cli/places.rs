@@ -39,16 +39,12 @@ impl PlaceError {
         match self {
             Self::Homeless(_) => "name a folder with --home DIR".to_owned(),
             Self::Foreign { path, .. } => {
-                format!(
-                    "take it over (`chown`) if you trust what is in it, or move it away: {}",
-                    path.display()
-                )
+                format!("take it over (`chown`) if you trust what is in it, or move it away: {}", path.display())
             }
             Self::Loose { path, .. } => format!("chmod go-w {}", quoted(path)),
             Self::NoFolder { path, .. } => format!("move {} away", path.display()),
             Self::Io { .. } => {
-                "check that the folder exists, and that you may write to it; or use --home DIR"
-                    .to_owned()
+                "check that the folder exists, and that you may write to it; or use --home DIR".to_owned()
             }
         }
     }
@@ -61,11 +57,7 @@ impl Places {
     /// [`PlaceError::Homeless`] when it names none.
     pub fn of_user() -> Result<Self, PlaceError> {
         let home = user::current()?.home;
-        Ok(Self {
-            root: None,
-            config: home.join(".config/mcp-approve"),
-            state: home.join(".local/state/mcp-approve"),
-        })
+        Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })
     }
 
     /// All places under one folder, `DIR/config` and `DIR/state`.
@@ -73,15 +65,8 @@ impl Places {
     /// # Errors
     /// [`PlaceError::Io`] when the path cannot be made absolute.
     pub fn under(dir: &Path) -> Result<Self, PlaceError> {
-        let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io {
-            path: dir.into(),
-            cause,
-        })?;
-        Ok(Self {
-            config: root.join("config"),
-            state: root.join("state"),
-            root: Some(root),
-        })
+        let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io { path: dir.into(), cause })?;
+        Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })
     }
 
     /// The folder that `--home` named, to be handed on to processes of our own.
@@ -133,17 +118,11 @@ impl Places {
             match fs::metadata(dir) {
                 Ok(found) if found.is_dir() => check_owner(dir, &found)?,
                 Ok(_) => {
-                    return Err(PlaceError::NoFolder {
-                        path: dir.clone(),
-                        found: "it is a file",
-                    });
+                    return Err(PlaceError::NoFolder { path: dir.clone(), found: "it is a file" });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
                 Err(cause) => {
-                    return Err(PlaceError::Io {
-                        path: dir.clone(),
-                        cause,
-                    });
+                    return Err(PlaceError::Io { path: dir.clone(), cause });
                 }
             }
         }
@@ -174,17 +153,8 @@ impl Places {
                 .recursive(true)
                 .mode(0o700)
                 .create(&dir)
-                .or_else(|cause| {
-                    if fs::symlink_metadata(&dir).is_ok() {
-                        Ok(())
-                    } else {
-                        Err(cause)
-                    }
-                })
-                .map_err(|cause| PlaceError::Io {
-                    path: dir.clone(),
-                    cause,
-                })?;
+                .or_else(|cause| if fs::symlink_metadata(&dir).is_ok() { Ok(()) } else { Err(cause) })
+                .map_err(|cause| PlaceError::Io { path: dir.clone(), cause })?;
         }
         self.check_state()
     }
@@ -201,38 +171,24 @@ impl Places {
 pub fn check_owner(path: &Path, found: &Metadata) -> Result<(), PlaceError> {
     let (owner, me) = (found.uid(), rustix::process::geteuid().as_raw());
     if owner != me && owner != 0 {
-        return Err(PlaceError::Foreign {
-            path: path.into(),
-            owner,
-        });
+        return Err(PlaceError::Foreign { path: path.into(), owner });
     }
     let mode = found.mode() & 0o7777;
     if mode & 0o022 != 0 {
-        return Err(PlaceError::Loose {
-            path: path.into(),
-            mode,
-        });
+        return Err(PlaceError::Loose { path: path.into(), mode });
     }
     Ok(())
 }
 
 /// A missing folder is fine; one that is there must be a folder of the user's own.
 fn check_folder(path: &Path, found: io::Result<Metadata>) -> Result<(), PlaceError> {
-    let no_folder = |found| {
-        Err(PlaceError::NoFolder {
-            path: path.into(),
-            found,
-        })
-    };
+    let no_folder = |found| Err(PlaceError::NoFolder { path: path.into(), found });
     match found {
         Ok(found) if found.is_symlink() => no_folder("it is a link"),
         Ok(found) if found.is_dir() => check_owner(path, &found),
         Ok(_) => no_folder("it is a file"),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(cause) => Err(PlaceError::Io {
-            path: path.into(),
-            cause,
-        }),
+        Err(cause) => Err(PlaceError::Io { path: path.into(), cause }),
     }
 }
 

@@ -71,13 +71,7 @@ impl Broken {
                         0 => String::new(),
                         more => format!(" ({more} more: mcp-approve rules check)"),
                     };
-                    format!(
-                        "{}:{}: {}; {}{more}",
-                        self.path.display(),
-                        first.line,
-                        first.what,
-                        first.mend
-                    )
+                    format!("{}:{}: {}; {}{more}", self.path.display(), first.line, first.what, first.mend)
                 }
                 None => format!("{self}; {}", self.hint()),
             },
@@ -89,11 +83,7 @@ impl Broken {
 fn counted(problems: &[Problem]) -> String {
     match problems {
         [one] => format!("an error in line {}", one.line),
-        many => format!(
-            "{} errors, the first in line {}",
-            many.len(),
-            many.first().map_or(1, |first| first.line)
-        ),
+        many => format!("{} errors, the first in line {}", many.len(), many.first().map_or(1, |first| first.line)),
     }
 }
 
@@ -104,14 +94,10 @@ fn counted(problems: &[Problem]) -> String {
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     match text(place.path()) {
         Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
-        Ok(text) => parse::parse(&text).map_err(|problems| Broken {
-            path: place.path().into(),
-            why: Why::Problems(problems),
-        }),
-        Err(why) => Err(Broken {
-            path: place.path().into(),
-            why,
-        }),
+        Ok(text) => {
+            parse::parse(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
+        }
+        Err(why) => Err(Broken { path: place.path().into(), why }),
     }
 }
 

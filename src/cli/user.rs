@@ -42,15 +42,7 @@ fn entry(id: u32, size: usize) -> Option<User> {
     let mut buffer = vec![0; size];
     let mut found = std::ptr::null_mut();
     // SAFETY: all pointers are valid for the call, and the length is the buffer's.
-    let code = unsafe {
-        libc::getpwuid_r(
-            id,
-            record.as_mut_ptr(),
-            buffer.as_mut_ptr(),
-            buffer.len(),
-            &raw mut found,
-        )
-    };
+    let code = unsafe { libc::getpwuid_r(id, record.as_mut_ptr(), buffer.as_mut_ptr(), buffer.len(), &raw mut found) };
     if code != 0 || found.is_null() {
         return None;
     }
@@ -60,12 +52,7 @@ fn entry(id: u32, size: usize) -> Option<User> {
         return None;
     }
     // SAFETY: both are strings with a NUL at their end, in `buffer`.
-    let (name, home) = unsafe {
-        (
-            CStr::from_ptr(record.pw_name),
-            CStr::from_ptr(record.pw_dir),
-        )
-    };
+    let (name, home) = unsafe { (CStr::from_ptr(record.pw_name), CStr::from_ptr(record.pw_dir)) };
     Some(User {
         id,
         name: name.to_string_lossy().into_owned(),

@@ -1,18 +1,66 @@
-//! `mcp-approve -- CMD`: placeholder.
+//! `mcp-approve -- CMD`: settles the options and starts the wrapper.
 
 use std::process::ExitCode;
 
-use super::args::WrapOptions;
-use super::config;
+use super::args::{Unattended, WrapOptions};
+use super::config::{self, Drawing, Mode};
 use super::places::Places;
+use super::{console, policy_file};
+use crate::console::run::restore;
 use crate::error::Error;
+use crate::gate;
+use crate::interpose::start::{self, Setup, StartError};
+use crate::interpose::stdio::HostPipe;
 
-/// Wraps one server.
+/// Wraps one server until it or the host ends; the exit code is the server's.
 ///
 /// # Errors
-/// The settings are not usable.
-#[allow(clippy::needless_pass_by_value)]
-pub fn run(options: WrapOptions, places: &Places) -> Result<ExitCode, Error> {
-    config::settle(&options, places)?;
-    Ok(ExitCode::SUCCESS)
+/// The settings are not usable, or the server cannot be run.
+pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
+    let settings = config::settle(options, places)?;
+    // A state folder that cannot be used costs every call its record, and so its run; the answers say so.
+    if let Err(error) = places.create_state() {
+        crate::interpose::notice::say(&format!("{error}: no call can run; {}", error.hint()));
+    }
+    let setup = Setup {
+        policy: policy_file::at_start(&settings.policy),
+        command: settings.command,
+        name: settings.name,
+        approval_timeout: settings.approval_timeout,
+        host_timeout: settings.host_timeout,
+        unattended: match settings.unattended {
+            Unattended::Wait => gate::Unattended::Wait,
+            Unattended::Deny => gate::Unattended::Deny,
+        },
+        mode: match settings.mode {
+            Mode::Guard => gate::Mode::Enforce,
+            Mode::Observe => gate::Mode::Observe,
+        },
+        trust: settings.trust,
+        audit_db: settings.audit_db,
+        key: places.state_dir().join("redaction.key"),
+        run_dir: places.run_dir(),
+        log_dir: places.log_dir(),
+    };
+    let (pipe, beside) = match settings.drawing {
+        Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),
+        Drawing::Inline => console::inline(places).map(|(pipe, beside)| (pipe, Some(beside)))?,
+    };
+    let ended = start::run(setup, pipe, beside);
+    if settings.drawing == Drawing::Inline {
+        restore();
+    }
+    match ended {
+        Ok(code) => Ok(code.into()),
+        Err(StartError::Spawn(error)) => Err(Error::CannotRun(error)),
+        Err(error @ StartError::System(_)) => Err(cannot_start(error.into())),
+    }
+}
+
+fn cannot_start(cause: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    Error::Failed {
+        what: "the wrapper could not start".to_owned(),
+        cause,
+        hint: "look at the limits on processes and open files (ulimit -a)".to_owned(),
+    }
 }

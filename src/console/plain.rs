@@ -83,9 +83,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
 
 /// Shows a text on as many lines as it has, each break marked (`␊`) where it stands.
 pub fn lines(text: &str) -> Vec<Vec<Piece>> {
-    text.split_inclusive('\n')
-        .map(|line| segment(line, Edges::Block))
-        .collect()
+    text.split_inclusive('\n').map(|line| segment(line, Edges::Block)).collect()
 }
 
 /// Shows a part of a text; a line break in it is marked like any control.
@@ -165,10 +163,7 @@ pub fn width(shown: &str) -> usize {
     if shown.bytes().all(|b| matches!(b, 0x20..0x7F)) {
         return shown.len();
     }
-    shown
-        .graphemes(true)
-        .map(|g| usize::from(g.cell_width()))
-        .sum()
+    shown.graphemes(true).map(|g| usize::from(g.cell_width())).sum()
 }
 
 /// A text that [`visible`] did not write.
@@ -263,18 +258,12 @@ impl Out {
         match self.pieces.last_mut() {
             Some(last) if last.kind == Kind::Plain => last.text.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.pieces.push(Piece {
-                text: text.to_owned(),
-                kind: Kind::Plain,
-            }),
+            _ => self.pieces.push(Piece { text: text.to_owned(), kind: Kind::Plain }),
         }
     }
 
     fn escape(&mut self, text: String) {
-        self.pieces.push(Piece {
-            text,
-            kind: Kind::Escape,
-        });
+        self.pieces.push(Piece { text, kind: Kind::Escape });
     }
 
     fn spaces(&mut self, run: usize, standing: Standing) {
@@ -333,12 +322,7 @@ impl Word {
             return;
         }
         let rest = &text[at..];
-        let len: usize = rest
-            .chars()
-            .take(LONGEST)
-            .take_while(|c| is_letter(*c))
-            .map(char::len_utf8)
-            .sum();
+        let len: usize = rest.chars().take(LONGEST).take_while(|c| is_letter(*c)).map(char::len_utf8).sum();
         let word = &rest[..len];
         self.end = at + len;
         self.betrays = if word.is_ascii() || !word.chars().any(glyph::is_rival) {

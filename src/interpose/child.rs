@@ -8,6 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
+use super::guardian::Guardian;
 use super::stdio::{AsyncIn, AsyncOut};
 
 /// A running server.
@@ -43,33 +44,30 @@ impl SpawnError {
 }
 
 impl Child {
-    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours. `command` is not empty.
+    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours; the guardian knows its group
+    /// before it runs. `command` is not empty.
     ///
     /// # Errors
     /// [`SpawnError`] when it cannot be run.
-    pub fn spawn(command: &[OsString]) -> Result<Self, SpawnError> {
+    pub fn spawn(command: &[OsString], guardian: &Guardian) -> Result<Self, SpawnError> {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
         };
         let name = program.to_string_lossy().into_owned();
-        let child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .process_group(0)
-            .spawn()
-            .map_err(|cause| match cause.kind() {
-                io::ErrorKind::NotFound => SpawnError::NotFound(name),
-                _ => SpawnError::NotRunnable { program: name, cause },
-            })?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
+        guardian.enlist(command.as_std_mut());
+        let child = command.spawn().map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotFound => SpawnError::NotFound(name),
+            _ => SpawnError::NotRunnable { program: name, cause },
+        })?;
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         Ok(Self { child, group })
     }
 
-    /// The server's process group; 0 once it was never there.
-    pub fn group(&self) -> i32 {
-        self.group.map_or(0, |group| group.as_raw_nonzero().get())
+    /// The server's process id.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
     }
 
     /// The end to write to the server; once.

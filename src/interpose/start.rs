@@ -12,12 +12,14 @@ use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::guardian::Guardian;
 use super::host::Host;
+use super::link::Registration;
 use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
 use super::server::Server;
-use super::stdio::{AsyncIn, AsyncOut};
-use super::wrapper::{Registration, Wrapper};
+use super::stdio::{AsyncIn, AsyncOut, HostPipe};
+use super::trace;
+use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
 use crate::capability::scope::Scope;
 use crate::gate::judge::BeforeTool;
@@ -42,6 +44,8 @@ pub struct Setup {
     /// The key that redacted values are hashed with.
     pub key: PathBuf,
     pub run_dir: PathBuf,
+    /// Where our own diagnostics go.
+    pub log_dir: PathBuf,
 }
 
 /// What keeps a wrapper from starting.
@@ -55,23 +59,31 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
+/// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
+pub type Beside = Box<dyn FnOnce() + Send>;
+
 /// Wraps a server until it or the host ends; gives the exit code.
 ///
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
-pub fn run(setup: Setup) -> Result<u8, StartError> {
+pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
+    // Failing to write diagnostics stops nothing; `doctor` tells of it.
+    let _trace = trace::start(&setup.log_dir);
+    if let Some(beside) = beside {
+        std::thread::Builder::new().name("console".into()).spawn(beside)?;
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(wrap(setup, &guardian))?;
-    guardian.dismiss();
+    let code = runtime.block_on(wrap(setup, pipe, &guardian))?;
+    // A guardian that is gone needs no goodbye.
+    let _ = guardian.dismiss();
     Ok(code)
 }
 
-async fn wrap(setup: Setup, guardian: &Guardian) -> Result<u8, StartError> {
+async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let clock = Clock::start();
-    let mut child = Child::spawn(&setup.command)?;
-    guardian.watch(child.group());
+    let mut child = Child::spawn(&setup.command, guardian)?;
     let (to_us, acks) = mpsc::unbounded_channel();
     let scribe = Scribe::start(setup.audit_db, setup.key, move |acks| {
         // The loop outlives the scribe; if it is gone, nobody waits for receipts.
@@ -101,8 +113,8 @@ async fn wrap(setup: Setup, guardian: &Guardian) -> Result<u8, StartError> {
         acks,
         server_output: child.output()?,
         server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
-        host_input: AsyncIn::stdin()?,
-        host: Host::new(Outbox::new(AsyncOut::stdout()?)),
+        host_input: AsyncIn::new(pipe.input)?,
+        host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
         registration: Registration {

@@ -11,6 +11,26 @@ use rustix::io::{fcntl_dupfd_cloexec, read, write};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+/// The two ends of the host's pipe: our own stdin and stdout, moved out of everybody's reach.
+#[derive(Debug)]
+pub struct HostPipe {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
+}
+
+impl HostPipe {
+    /// Takes copies of descriptors 0 and 1.
+    ///
+    /// # Errors
+    /// The system's, when one is closed or there are no descriptors left.
+    pub fn take() -> io::Result<Self> {
+        Ok(Self {
+            input: fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?,
+            output: fcntl_dupfd_cloexec(io::stdout().as_fd(), 3)?,
+        })
+    }
+}
+
 /// An end to read from.
 #[derive(Debug)]
 pub struct AsyncIn(End);
@@ -28,14 +48,6 @@ enum End {
 }
 
 impl AsyncIn {
-    /// Our own stdin.
-    ///
-    /// # Errors
-    /// The system's, when it is closed or there are no descriptors left.
-    pub fn stdin() -> io::Result<Self> {
-        Self::new(fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?)
-    }
-
     /// Any readable descriptor.
     ///
     /// # Errors
@@ -57,14 +69,6 @@ impl AsyncIn {
 }
 
 impl AsyncOut {
-    /// Our own stdout.
-    ///
-    /// # Errors
-    /// The system's, when it is closed or there are no descriptors left.
-    pub fn stdout() -> io::Result<Self> {
-        Self::new(fcntl_dupfd_cloexec(io::stdout().as_fd(), 3)?)
-    }
-
     /// Any writable descriptor.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,17 +14,18 @@ use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
 use super::ledger::Ledger;
+use super::link::{Link, Registration};
 use super::longline::{LongLine, Passed};
 use super::notice;
 use super::scribe::{Ack, Scribe};
 use super::server::Server;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
+use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
-use crate::gate::{Gate, Mode};
-use crate::link::message::{FromConsole, FromWrapper, Wrapper as WrapperInfo};
-use crate::link::server::{FromConsoles, Server as Link};
+use crate::link::message::{FromConsole, FromWrapper};
+use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
 
@@ -57,22 +58,13 @@ pub struct Wrapper {
     pub registration: Registration,
 }
 
-/// What it takes to become visible, once the first message that is no probe comes.
-pub struct Registration {
-    pub run_dir: PathBuf,
-    /// The name without `#2`.
-    pub name: String,
-    pub session: Arc<str>,
-    pub command: Vec<String>,
-    pub started: i64,
-    pub mode: Mode,
-}
-
 /// The loop's own state beside the gate.
 struct Running {
     wrapper: Wrapper,
     ledger: Ledger,
     link: Option<Link>,
+    /// Who is attached, by connection.
+    consoles: BTreeMap<ConsoleId, Arc<str>>,
     from_consoles: mpsc::UnboundedSender<FromConsoles>,
     registered: bool,
     wake: Option<u64>,
@@ -101,6 +93,7 @@ impl Wrapper {
             wrapper: self,
             ledger: Ledger::default(),
             link: None,
+            consoles: BTreeMap::new(),
             from_consoles: to_us,
             registered: false,
             wake: None,
@@ -209,31 +202,41 @@ impl Running {
 
     fn console(&mut self, said: FromConsoles) {
         let now = self.wrapper.clock.now();
-        if let Some(link) = &mut self.link {
-            link.hear(&said);
-        }
-        let attached = self.link.as_ref().map_or(0, Link::attached);
+        let attached = self.link.as_ref().map_or(0, |link| link.server.attached());
         match said {
-            FromConsoles::Attached { console, who, .. } => {
-                if let Some(link) = &self.link {
-                    for call in self.wrapper.gate.snapshots() {
-                        link.send(console, &FromWrapper::Held { call: Box::new(call) });
-                    }
-                    link.send(console, &FromWrapper::Status(self.wrapper.gate.status()));
+            FromConsoles::Attached { console, operator, pid, .. } => {
+                let who: Arc<str> = format!("{operator} (pid {pid})").into();
+                self.consoles.insert(console, Arc::clone(&who));
+                for call in self.wrapper.gate.snapshots() {
+                    self.say(console, &FromWrapper::Held { call: Box::new(call) });
                 }
-                self.step(now, Event::Attached { who: who.into(), attached });
+                self.say(console, &FromWrapper::Status(self.wrapper.gate.status()));
+                self.step(now, Event::Attached { who, attached });
             }
-            FromConsoles::Detached { who, .. } => self.step(now, Event::Detached { who: who.into(), attached }),
-            FromConsoles::Rejected { why } => self.step(now, Event::Intruded { what: why }),
-            FromConsoles::Said { console, who, message } => match message {
-                FromConsole::Decide { ticket, digest, verdict } => {
-                    self.step(now, Event::Decided { ticket, digest, verdict, who: who.into(), console });
+            FromConsoles::Detached { console } => {
+                if let Some(who) = self.consoles.remove(&console) {
+                    self.step(now, Event::Detached { who, attached });
                 }
-                FromConsole::Edit { ticket, digest, arguments } => {
-                    self.step(now, Event::Edited { ticket, digest, arguments, who: who.into(), console });
+            }
+            FromConsoles::Rejected { why } => {
+                if why.is_alarm() {
+                    notice::say(&why.to_string());
                 }
-                FromConsole::Hello { .. } => {}
-            },
+                self.step(now, Event::Intruded { what: why.to_string() });
+            }
+            FromConsoles::Said { console, message } => {
+                let Some(who) = self.consoles.get(&console).cloned() else { return };
+                let console = console.0;
+                match message {
+                    FromConsole::Decide { ticket, digest, verdict } => {
+                        self.step(now, Event::Decided { ticket, digest, verdict, who, console });
+                    }
+                    FromConsole::Edit { ticket, digest, arguments } => {
+                        self.step(now, Event::Edited { ticket, digest, arguments, who, console });
+                    }
+                    FromConsole::Hello { .. } => {}
+                }
+            }
         }
     }
 
@@ -258,26 +261,19 @@ impl Running {
     fn register(&mut self, now: Now) {
         self.registered = true;
         let registration = &self.wrapper.registration;
-        let mut server: Arc<str> = registration.name.as_str().into();
-        let info = |server: &str| WrapperInfo {
-            server: server.to_owned(),
-            session: registration.session.to_string(),
-            pid: std::process::id(),
-            command: registration.command.clone(),
-            started: registration.started,
-            assurance: "L0".into(),
-            observe: registration.mode == Mode::Observe,
+        let link = Link::open(registration, self.from_consoles.clone(), self.wrapper.child.id());
+        let server: Arc<str> = match &link {
+            Ok(link) => link.claim.name().into(),
+            Err(_) => registration.name.as_str().into(),
         };
-        match Link::start(&registration.run_dir, &registration.name, info, self.from_consoles.clone()) {
-            Ok(link) => {
-                server = link.server_name().into();
-                self.link = Some(link);
-            }
+        match link {
+            Ok(link) => self.link = Some(link),
             Err(err) => {
                 tracing::error!(%err, "no console can attach");
                 notice::say(&format!("no console can attach: {err}"));
             }
         }
+        let registration = &self.wrapper.registration;
         let (command, pid) = (registration.command.clone(), std::process::id());
         self.step(now, Event::Started { server, command, pid });
     }
@@ -286,7 +282,7 @@ impl Running {
         for effect in self.wrapper.gate.step(now, event) {
             self.perform(now, effect);
         }
-        if self.status_at.is_none() && self.link.as_ref().is_some_and(|link| link.attached() > 0) {
+        if self.status_at.is_none() && self.link.as_ref().is_some_and(|link| link.server.attached() > 0) {
             self.status_at = Some(now.mono.max(self.status_sent + STATUS));
         }
     }
@@ -304,16 +300,14 @@ impl Running {
             Effect::Query(question) => self.wrapper.server.ask(question),
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
             Effect::Ask(call) => {
-                if self.link.as_ref().is_none_or(|link| link.attached() == 0) {
+                if self.link.as_ref().is_none_or(|link| link.server.attached() == 0) {
                     self.waiting.say(now, &call.ticket);
                 }
                 self.broadcast(&FromWrapper::Held { call });
             }
             Effect::Settle(settled) => self.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => {
-                if let Some(link) = &self.link {
-                    link.send(console, &FromWrapper::Refused { ticket, why });
-                }
+                self.say(ConsoleId(console), &FromWrapper::Refused { ticket, why });
             }
             Effect::Show(activity) => self.broadcast(&FromWrapper::Activity(*activity)),
             Effect::WakeAt(at) => self.wake = Some(at),
@@ -324,8 +318,16 @@ impl Running {
     }
 
     fn broadcast(&self, message: &FromWrapper) {
-        if let Some(link) = &self.link {
-            link.broadcast(message);
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.broadcast(message));
+        if let Err(err) = told {
+            tracing::error!(%err, "the consoles were not told");
+        }
+    }
+
+    fn say(&self, console: ConsoleId, message: &FromWrapper) {
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
+        if let Err(err) = told {
+            tracing::error!(%err, "a console was not told");
         }
     }
 

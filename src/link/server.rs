@@ -1,219 +1,196 @@
-//! The wrapper's end of the link: a socket any number of consoles attach to. Owns who may talk; decides nothing.
+//! The wrapper's side of the link: consoles come, speak, and are spoken to. Decides nothing about calls.
+//!
+//! [`Server`] is a handle; the consoles themselves live in one task (`desk`) on the wrapper's own thread. Nothing here
+//! waits for a console: one that does not read loses activity first, and is let go when too much piles up.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::mpsc;
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
-use super::folder::{FolderError, NameClaim, RuntimeFolder};
+use super::desk::{Desk, Order};
+use super::error::LinkError;
+use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
-use super::peer;
+use super::outbox::{Line, Weight};
 
-/// The longest line a console may send: an edit of a 16 MiB call, escaped.
-const LINE: u64 = 64 << 20;
-/// A console that has so much unread is let go.
-const UNREAD: usize = 64 << 20;
-/// A console that has so much unread gets no more Activity.
-const UNREAD_ACTIVITY: usize = 1 << 20;
+/// One console's connection, for as long as the wrapper runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConsoleId(pub u64);
 
-/// One attached console.
-pub type ConsoleId = u64;
+impl fmt::Display for ConsoleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "console-{}", self.0)
+    }
+}
 
-/// What consoles do.
+/// What the consoles bring.
 #[derive(Debug)]
 pub enum FromConsoles {
-    /// One attached, and speaks our protocol. `queue` is where its messages go.
-    Attached { console: ConsoleId, who: String, queue: Queue },
-    /// It said something.
-    Said { console: ConsoleId, who: String, message: FromConsole },
-    /// It went away.
-    Detached { console: ConsoleId, who: String },
-    /// Somebody was turned away.
-    Rejected { why: String },
+    /// A console of our version is here and has a say; it has seen nothing yet.
+    Attached {
+        console: ConsoleId,
+        /// The operator's name as the console gives it: foreign text.
+        operator: String,
+        version: String,
+        /// As the kernel says, else as the console says.
+        pid: u32,
+    },
+    /// An attached console spoke. Never a second `Hello`.
+    Said { console: ConsoleId, message: FromConsole },
+    /// An attached console is gone.
+    Detached { console: ConsoleId },
+    /// Somebody was turned away, or has no say.
+    Rejected { why: Rejection },
 }
 
-/// What keeps consoles from attaching.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    #[error("the console's socket {path} cannot be made: {cause}")]
-    Socket { path: String, cause: io::Error },
+/// Why somebody has no say.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    #[error("ALARM: a process of user {uid} tried to attach as a console")]
+    ForeignUser { uid: u32 },
+    #[error("ALARM: process {pid}, started by the wrapped server, tried to attach as a console")]
+    FromServer { pid: u32 },
+    #[error("somebody tried to attach as a console, but who it is cannot be told ({0})")]
+    Unknown(String),
+    #[error(
+        "the console has version {version:?} (link protocol {theirs}), this wrapper {ours:?} (link protocol {PROTOCOL}): \
+         it has no say; start the console of the wrapper's version, or restart the host's server",
+        ours = env!("CARGO_PKG_VERSION")
+    )]
+    OtherProtocol { theirs: u32, version: String },
+    #[error("a console sent what is no message of ours ({what}) and was let go")]
+    Garbage { what: String },
+    #[error("{most} consoles are connected already: one more was turned away")]
+    TooMany { most: usize },
 }
 
-/// The socket, and who is attached.
+impl Rejection {
+    /// Whether the operator must be told loudly: somebody who is no operator tried to decide.
+    pub fn is_alarm(&self) -> bool {
+        match self {
+            Self::ForeignUser { .. } | Self::FromServer { .. } | Self::Unknown(_) => true,
+            Self::OtherProtocol { .. } | Self::Garbage { .. } | Self::TooMany { .. } => false,
+        }
+    }
+}
+
+/// The wrapper's socket. Dropping it ends all consoles' connections and removes the socket.
 #[derive(Debug)]
 pub struct Server {
-    claim: NameClaim,
-    consoles: BTreeMap<ConsoleId, Queue>,
-}
-
-/// Messages on their way to one console.
-#[derive(Clone, Debug)]
-pub struct Queue {
-    lines: mpsc::UnboundedSender<Arc<[u8]>>,
-    unread: Arc<AtomicUsize>,
+    orders: mpsc::UnboundedSender<Order>,
+    attached: Arc<AtomicUsize>,
+    desk: JoinHandle<()>,
+    socket: PathBuf,
+    /// Device and inode of our own socket: another's in its place is not ours to remove.
+    inode: Option<(u64, u64)>,
 }
 
 impl Server {
-    /// Takes a name and listens under it. `wrapper` tells who we are once the name is known; `on` hears the consoles.
+    /// Opens the claimed name's socket in `run`, replacing what a dead wrapper left there.
+    ///
+    /// `me` is what every console is told first. Must be called within a tokio runtime with io and time.
     ///
     /// # Errors
-    /// [`LinkError`]: no console can attach then.
+    /// The folder is not safe, something else stands in the socket's place, or the system gives no socket.
     pub fn start(
         run: &Path,
-        base: &str,
-        wrapper: impl FnOnce(&str) -> Wrapper,
+        claim: &NameClaim,
+        me: Wrapper,
         on: mpsc::UnboundedSender<FromConsoles>,
     ) -> Result<Self, LinkError> {
-        let claim = RuntimeFolder::open(run)?.claim(base)?;
-        let path = claim.free_socket()?;
-        let socket = |cause| LinkError::Socket { path: path.display().to_string(), cause };
-        let listener = UnixListener::bind(path).map_err(socket)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(socket)?;
-        let hello = FromWrapper::Hello {
+        folder::prepare(run)?;
+        let socket = claim.socket().to_owned();
+        let listener = UnixListener::from_std(claim.bind()?)
+            .map_err(|source| LinkError::Socket { path: socket.clone(), source })?;
+        let inode = inode(&socket);
+        let hello = line(&FromWrapper::Hello {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            wrapper: wrapper(claim.name()),
-        };
-        tokio::spawn(accept(listener, line_of(&hello), on));
-        Ok(Self { claim, consoles: BTreeMap::new() })
+            wrapper: me,
+        })?;
+        let attached = Arc::new(AtomicUsize::new(0));
+        let (orders, taken) = mpsc::unbounded_channel();
+        let desk = Desk::new(listener, hello, on, Arc::clone(&attached));
+        Ok(Self { orders, attached, desk: tokio::spawn(desk.run(taken)), socket, inode })
     }
 
-    /// The name that was taken.
-    pub fn server_name(&self) -> &str {
-        self.claim.name()
+    /// Says something to one console. A console that is gone hears nothing.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn send(&self, console: ConsoleId, message: &FromWrapper) -> Result<(), LinkError> {
+        self.order(Order::Send(console, line(message)?));
+        Ok(())
     }
 
-    /// Keeps the list of the attached by what was heard.
-    pub fn hear(&mut self, said: &FromConsoles) {
-        match said {
-            FromConsoles::Attached { console, queue, .. } => {
-                self.consoles.insert(*console, queue.clone());
-            }
-            FromConsoles::Detached { console, .. } => {
-                self.consoles.remove(console);
-            }
-            FromConsoles::Said { .. } | FromConsoles::Rejected { .. } => {}
+    /// Says something to every attached console; costs nothing while there is none.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn broadcast(&self, message: &FromWrapper) -> Result<(), LinkError> {
+        if self.attached() > 0 {
+            self.order(Order::Broadcast(line(message)?));
         }
+        Ok(())
     }
 
-    /// How many consoles are attached.
+    /// How many consoles have a say now.
     pub fn attached(&self) -> usize {
-        self.consoles.len()
+        self.attached.load(Ordering::Relaxed)
     }
 
-    /// Says something to one console.
-    pub fn send(&self, console: ConsoleId, message: &FromWrapper) {
-        if let Some(queue) = self.consoles.get(&console) {
-            queue.push(message, &line_of(message));
-        }
+    /// Tells the link which process is the wrapped server: nothing that descends from it may attach.
+    pub fn forbid(&self, server: u32) {
+        self.order(Order::Forbid(server));
     }
 
-    /// Says something to every console.
-    pub fn broadcast(&self, message: &FromWrapper) {
-        if self.consoles.is_empty() {
-            return;
-        }
-        let line = line_of(message);
-        for queue in self.consoles.values() {
-            queue.push(message, &line);
-        }
+    /// Ends all connections once what was said is written, or after a quarter of a second.
+    pub async fn close(self) {
+        let (done, closed) = oneshot::channel();
+        self.order(Order::Close(done));
+        // An error means that the desk is gone already.
+        let _ = closed.await;
     }
-}
 
-impl Queue {
-    /// Queues a line unless the console reads too slowly: Activity is dropped first, then the console itself (its
-    /// writer sees the size and ends).
-    fn push(&self, message: &FromWrapper, line: &Arc<[u8]>) {
-        let unread = self.unread.fetch_add(line.len(), Ordering::Relaxed);
-        if matches!(message, FromWrapper::Activity(_)) && unread > UNREAD_ACTIVITY {
-            self.unread.fetch_sub(line.len(), Ordering::Relaxed);
-            return;
-        }
-        // The console is going away; its Detached is under way.
-        let _ = self.lines.send(Arc::clone(line));
-    }
-}
-
-async fn accept(listener: UnixListener, hello: Arc<[u8]>, on: mpsc::UnboundedSender<FromConsoles>) {
-    let mut next: ConsoleId = 0;
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                next += 1;
-                tokio::spawn(attend(next, stream, Arc::clone(&hello), on.clone()));
-            }
-            // No descriptors left, most likely: others may be closed meanwhile.
-            Err(_) => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
+    fn order(&self, order: Order) {
+        if self.orders.send(order).is_err() {
+            tracing::error!("the link's desk has ended: consoles hear nothing more");
         }
     }
 }
 
-/// One console from attaching to leaving.
-async fn attend(console: ConsoleId, stream: UnixStream, hello: Arc<[u8]>, on: mpsc::UnboundedSender<FromConsoles>) {
-    let pid = match peer::check(&stream) {
-        Ok(pid) => pid,
-        Err(why) => {
-            let _ = on.send(FromConsoles::Rejected { why: why.to_string() });
-            return;
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.desk.abort();
+        if self.inode.is_some() && inode(&self.socket) == self.inode {
+            // What is left is found to be stale by the next of this name.
+            let _ = fs::remove_file(&self.socket);
         }
+    }
+}
+
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Writes a message down as one line.
+pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
+    let mut bytes = serde_json::to_vec(message)?;
+    bytes.push(b'\n');
+    let weight = match message {
+        FromWrapper::Activity(_) => Weight::Activity,
+        FromWrapper::Hello { .. }
+        | FromWrapper::Held { .. }
+        | FromWrapper::Settled(_)
+        | FromWrapper::Status(_)
+        | FromWrapper::Refused { .. } => Weight::Needed,
     };
-    let (read, mut write) = stream.into_split();
-    if write.write_all(&hello).await.is_err() {
-        return;
-    }
-    let mut read = BufReader::new(read);
-    let Some(FromConsole::Hello { protocol, version, operator, .. }) = next_line(&mut read).await else {
-        return;
-    };
-    if protocol != PROTOCOL {
-        let why = format!("a console of version {version} speaks link {protocol}, not {PROTOCOL}");
-        let _ = on.send(FromConsoles::Rejected { why });
-        return;
-    }
-    let who = format!("{operator} (pid {pid})");
-    let (lines, queue) = mpsc::unbounded_channel();
-    let unread = Arc::new(AtomicUsize::new(0));
-    let attached =
-        FromConsoles::Attached { console, who: who.clone(), queue: Queue { lines, unread: Arc::clone(&unread) } };
-    let _ = on.send(attached);
-    let writer = tokio::spawn(write_all(write, queue, unread));
-    while let Some(message) = next_line(&mut read).await {
-        if on.send(FromConsoles::Said { console, who: who.clone(), message }).is_err() {
-            break;
-        }
-    }
-    writer.abort();
-    let _ = on.send(FromConsoles::Detached { console, who });
-}
-
-/// The next message; `None` at the end, and for anything that is none.
-async fn next_line(read: &mut BufReader<OwnedReadHalf>) -> Option<FromConsole> {
-    let mut line = Vec::new();
-    let n = read.take(LINE).read_until(b'\n', &mut line).await.ok()?;
-    if n == 0 { None } else { serde_json::from_slice(&line).ok() }
-}
-
-async fn write_all(mut write: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>, unread: Arc<AtomicUsize>) {
-    while let Some(line) = queue.recv().await {
-        if unread.load(Ordering::Relaxed) > UNREAD || write.write_all(&line).await.is_err() {
-            // Dropping the half shuts the stream down; the reader sees it and tells.
-            return;
-        }
-        unread.fetch_sub(line.len(), Ordering::Relaxed);
-    }
-}
-
-fn line_of(message: &FromWrapper) -> Arc<[u8]> {
-    let mut line = serde_json::to_vec(message).unwrap_or_default();
-    line.push(b'\n');
-    line.into()
+    Ok(Line { bytes: bytes.into(), weight })
 }

@@ -8,10 +8,7 @@ use std::sync::OnceLock;
 const PINS: [(&str, &str); 6] = [
     ("package.json", include_str!("package.json")),
     ("requirements.txt", include_str!("requirements.txt")),
-    (
-        "requirements-legacy.txt",
-        include_str!("requirements-legacy.txt"),
-    ),
+    ("requirements-legacy.txt", include_str!("requirements-legacy.txt")),
     ("drive.mjs", include_str!("drive.mjs")),
     ("drive.py", include_str!("drive.py")),
     ("tee.py", include_str!("tee.py")),
@@ -55,10 +52,7 @@ pub fn bed() -> &'static Bed {
 
 impl Bed {
     fn install() -> Self {
-        let target = Path::new(env!("CARGO_BIN_EXE_mcp-approve"))
-            .ancestors()
-            .nth(2)
-            .unwrap();
+        let target = Path::new(env!("CARGO_BIN_EXE_mcp-approve")).ancestors().nth(2).unwrap();
         let root = target.join("real");
         fs::create_dir_all(&root).unwrap();
         let bed = Self { root };
@@ -70,21 +64,10 @@ impl Bed {
         if installed != pinned {
             println!("installing real servers into {}", bed.root.display());
             run(Command::new("npm")
-                .args([
-                    "install",
-                    "--no-package-lock",
-                    "--no-audit",
-                    "--no-fund",
-                    "--silent",
-                ])
+                .args(["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"])
                 .current_dir(&bed.root));
-            for (venv, requirements) in [
-                ("venv", "requirements.txt"),
-                ("venv1", "requirements-legacy.txt"),
-            ] {
-                run(Command::new("python3")
-                    .args(["-m", "venv"])
-                    .arg(bed.path(venv)));
+            for (venv, requirements) in [("venv", "requirements.txt"), ("venv1", "requirements-legacy.txt")] {
+                run(Command::new("python3").args(["-m", "venv"]).arg(bed.path(venv)));
                 run(Command::new(bed.path(venv).join("bin/pip"))
                     .args(["install", "--quiet", "--disable-pip-version-check", "-r"])
                     .arg(bed.path(requirements)));
@@ -112,11 +95,7 @@ impl Bed {
 
     /// `command` with every byte on its pipes kept in `records`.
     pub fn recorded(&self, records: &Path, command: &[String]) -> Vec<String> {
-        let tee = [
-            "python3".into(),
-            self.text("tee.py"),
-            records.to_str().unwrap().into(),
-        ];
+        let tee = ["python3".into(), self.text("tee.py"), records.to_str().unwrap().into()];
         [&tee[..], command].concat()
     }
 
@@ -143,9 +122,7 @@ impl Bed {
 
 /// Runs a command that must succeed.
 pub fn run(command: &mut Command) {
-    let output = command
-        .output()
-        .unwrap_or_else(|cause| panic!("{command:?}: {cause}"));
+    let output = command.output().unwrap_or_else(|cause| panic!("{command:?}: {cause}"));
     assert!(
         output.status.success(),
         "{command:?}\n{}{}",

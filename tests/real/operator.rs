@@ -24,18 +24,10 @@ pub struct Operator {
 
 impl Operator {
     /// Attaches to every wrapper under `home`; `look` tells the disk's state.
-    pub fn attach(
-        home: &Path,
-        verdict: OperatorVerdict,
-        look: impl Fn() -> String + Send + 'static,
-    ) -> Self {
+    pub fn attach(home: &Path, verdict: OperatorVerdict, look: impl Fn() -> String + Send + 'static) -> Self {
         let (tell, events) = mpsc::channel();
         let say = tell.clone();
-        let me = Me {
-            operator: "test".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            pid: std::process::id(),
-        };
+        let me = Me { operator: "test".into(), version: env!("CARGO_PKG_VERSION").into(), pid: std::process::id() };
         let clients = Clients::watch(&home.join("state/run"), me, move |event| {
             drop(say.send(event));
         })
@@ -44,14 +36,8 @@ impl Operator {
             let mut asked = Vec::new();
             loop {
                 match events.recv_timeout(Duration::from_mins(5)) {
-                    Ok(ClientEvent::Said {
-                        session,
-                        message: FromWrapper::Held { call },
-                    }) => {
-                        asked.push(Asked {
-                            tool: call.tool.clone(),
-                            disk: look(),
-                        });
+                    Ok(ClientEvent::Said { session, message: FromWrapper::Held { call } }) => {
+                        asked.push(Asked { tool: call.tool.clone(), disk: look() });
                         let verdict = FromConsole::Decide {
                             ticket: call.ticket.clone(),
                             digest: call.digest,
@@ -72,9 +58,7 @@ impl Operator {
 
     /// Ends the shift; what was asked in it.
     pub fn leave(self) -> Vec<Asked> {
-        self.home
-            .send(ClientEvent::Trouble(GO_HOME.into()))
-            .unwrap();
+        self.home.send(ClientEvent::Trouble(GO_HOME.into())).unwrap();
         self.work.join().unwrap()
     }
 }

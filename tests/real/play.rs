@@ -46,13 +46,7 @@ pub fn wrapped(
 ) -> Played {
     let home = folder.join("home");
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
-    let wrapper = [
-        env!("CARGO_BIN_EXE_mcp-approve"),
-        "--home",
-        home.to_str().unwrap(),
-        "--",
-    ]
-    .map(String::from);
+    let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap(), "--"].map(String::from);
     let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
     let operator = Operator::attach(&home, verdict, look);
     let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls);
@@ -72,30 +66,18 @@ pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) 
     Transcript::read(&records)
 }
 
-fn drive(
-    folder: &Path,
-    client: Client,
-    command: &[String],
-    calls: &[Call],
-) -> (String, Vec<Value>) {
-    let steps: Vec<Value> = calls
-        .iter()
-        .map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments }))
-        .collect();
+fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
+    let steps: Vec<Value> =
+        calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
     let text = json!({ "client": client.name(), "command": command, "steps": steps });
     fs::write(&plan, text.to_string()).unwrap();
     let said = run_out(bed().driver(client, &plan), &folder.join("said"));
-    let mut lines = said
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let first = lines.next().unwrap();
     let answers: Vec<Value> = lines.collect();
     assert_eq!(answers.len(), calls.len(), "{said}");
-    (
-        first["revision"].as_str().unwrap_or_default().into(),
-        answers,
-    )
+    (first["revision"].as_str().unwrap_or_default().into(), answers)
 }
 
 /// Runs a client to its end and takes what it printed. Through files: an orphan that kept the pipe would hang us.
@@ -118,11 +100,7 @@ fn run_out(mut client: Command, said: &Path) -> String {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    assert!(
-        status.success(),
-        "the client failed: {}",
-        fs::read_to_string(words).unwrap()
-    );
+    assert!(status.success(), "the client failed: {}", fs::read_to_string(words).unwrap());
     fs::read_to_string(said).unwrap()
 }
 

@@ -24,11 +24,8 @@ const FAREWELL: Duration = Duration::from_secs(6);
 
 /// Runs the agent over a wrapped server command until it is told to leave.
 pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
-    let diary =
-        File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
-    let words = diary
-        .try_clone()
-        .map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
+    let diary = File::create(&args.diary).map_err(|cause| DemoError::io("creating", &args.diary, cause))?;
+    let words = diary.try_clone().map_err(|cause| DemoError::io("opening", &args.diary, cause))?;
     let (mut server, to, from) = start(&args.command, words)?;
     let (tell, told) = mpsc::channel();
     listen(from, tell.clone());
@@ -88,10 +85,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             diary,
             next: 0,
             waiting: BTreeMap::new(),
-            errands: story::errands()
-                .into_iter()
-                .map(Errand::into_iter)
-                .collect(),
+            errands: story::errands().into_iter().map(Errand::into_iter).collect(),
             pastimes: 0,
         }
     }
@@ -124,10 +118,7 @@ impl<W: Write, D: Write> Agent<W, D> {
         let Ok(message) = serde_json::from_slice::<Value>(line) else {
             return self.note("I heard a line that is no JSON.");
         };
-        let Some(asked) = message["id"]
-            .as_u64()
-            .and_then(|id| self.waiting.remove(&id))
-        else {
+        let Some(asked) = message["id"].as_u64().and_then(|id| self.waiting.remove(&id)) else {
             return Ok(());
         };
         let came = Came::read(&message);
@@ -175,19 +166,11 @@ impl<W: Write, D: Write> Agent<W, D> {
 
     /// One read at a time, and only while nothing but errands waits.
     fn pass_the_time(&mut self) -> io::Result<()> {
-        if !self
-            .waiting
-            .values()
-            .all(|asked| matches!(asked, Asked::Errand { .. }))
-        {
+        if !self.waiting.values().all(|asked| matches!(asked, Asked::Errand { .. })) {
             return Ok(());
         }
         self.pastimes += 1;
-        self.ask(
-            Asked::Pastime,
-            "tools/call",
-            &call(&story::pastime(self.pastimes)),
-        )
+        self.ask(Asked::Pastime, "tools/call", &call(&story::pastime(self.pastimes)))
     }
 
     /// Withdraws what still waits, as a host does that gives up; closing the pipe follows.
@@ -251,18 +234,11 @@ impl Came {
         let result = &message["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if result["isError"] == true {
-            Self::Refused(text)
-        } else {
-            Self::Done(text)
-        }
+        if result["isError"] == true { Self::Refused(text) } else { Self::Done(text) }
     }
 }
 
-fn start(
-    command: &[std::ffi::OsString],
-    words: File,
-) -> Result<(Child, ChildStdin, ChildStdout), DemoError> {
+fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStdin, ChildStdout), DemoError> {
     let [program, arguments @ ..] = command else {
         return Err(DemoError::NoCommand);
     };
@@ -316,8 +292,7 @@ mod tests {
         let (server_in, to_server) = io::pipe().unwrap();
         let (from_server, server_out) = io::pipe().unwrap();
         let tools = Tools::over(work.path()).unwrap();
-        let serving =
-            thread::spawn(move || server::serve(BufReader::new(server_in), server_out, &tools));
+        let serving = thread::spawn(move || server::serve(BufReader::new(server_in), server_out, &tools));
 
         let (tell, told) = mpsc::channel();
         let (heard, hearing) = mpsc::channel();

@@ -22,8 +22,7 @@ impl Chain {
     /// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it.
     pub(super) fn start(stage: &Stage) -> Result<Self, DemoError> {
         let words = stage.root().join("agent.err");
-        let words =
-            File::create(&words).map_err(|cause| DemoError::io("creating", &words, cause))?;
+        let words = File::create(&words).map_err(|cause| DemoError::io("creating", &words, cause))?;
         let me = std::env::current_exe().map_err(DemoError::Process)?;
         let agent = Command::new(&me)
             .arg("demo-agent")
@@ -34,15 +33,7 @@ impl Chain {
             .arg("--home")
             .arg(stage.home())
             // An agent that waits for a reader of this demo has patience.
-            .args([
-                "--name",
-                "demo",
-                "--host-timeout",
-                "1h",
-                "--approval-timeout",
-                "1h",
-                "--",
-            ])
+            .args(["--name", "demo", "--host-timeout", "1h", "--approval-timeout", "1h", "--"])
             .arg(&me)
             .arg("demo-server")
             .arg(stage.work())
@@ -89,11 +80,7 @@ pub(super) fn console(stage: &Stage) -> Result<ExitStatus, DemoError> {
 
 /// Runs one command over the demo's home and takes its output.
 pub(super) fn ask(home: &Path, arguments: &[&str]) -> Result<Output, DemoError> {
-    command(home)?
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(DemoError::Process)
+    command(home)?.args(arguments).stdin(Stdio::null()).output().map_err(DemoError::Process)
 }
 
 fn command(home: &Path) -> Result<Command, DemoError> {

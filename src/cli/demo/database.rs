@@ -66,9 +66,7 @@ impl Shop {
     /// Removes sessions idle for more than so many days; how many.
     pub(super) fn remove_sessions(&self, idle_days: u64) -> Result<usize, ShopError> {
         let days = i64::try_from(idle_days).unwrap_or(i64::MAX);
-        Ok(self
-            .open()?
-            .execute("DELETE FROM sessions WHERE idle_days > ?1", [days])?)
+        Ok(self.open()?.execute("DELETE FROM sessions WHERE idle_days > ?1", [days])?)
     }
 
     /// Every table with its rows as text, for comparing before and after.

@@ -21,10 +21,7 @@ impl State {
     pub(super) fn of(work: &Path) -> Result<Self, DemoError> {
         let mut files = BTreeMap::new();
         collect(work, "", &mut files).map_err(|cause| DemoError::io("reading", work, cause))?;
-        let tables = Shop::at(work.join(SHOP_FILE))
-            .contents()?
-            .into_iter()
-            .collect();
+        let tables = Shop::at(work.join(SHOP_FILE)).contents()?.into_iter().collect();
         Ok(Self { files, tables })
     }
 
@@ -39,10 +36,7 @@ impl State {
                 Some(_) => {}
             }
         }
-        let new = after
-            .files
-            .keys()
-            .filter(|name| !self.files.contains_key(*name));
+        let new = after.files.keys().filter(|name| !self.files.contains_key(*name));
         said.extend(new.map(|name| format!("{name} appears")));
         for (table, before) in &self.tables {
             let now = after.tables.get(table).map_or(&[][..], Vec::as_slice);
@@ -92,8 +86,7 @@ mod tests {
         fs::remove_file(work.path().join("drafts/todo.md")).unwrap();
         let shop = Shop::at(work.path().join(SHOP_FILE));
         shop.remove_sessions(30).unwrap();
-        shop.change("UPDATE orders SET status = 'paid' WHERE id = 1003")
-            .unwrap();
+        shop.change("UPDATE orders SET status = 'paid' WHERE id = 1003").unwrap();
         assert_eq!(
             before.changes(&State::of(work.path()).unwrap()),
             [

@@ -24,9 +24,7 @@ pub(super) struct Folder {
 impl Folder {
     /// Takes an existing folder.
     pub(super) fn at(root: &Path) -> io::Result<Self> {
-        Ok(Self {
-            root: fs::canonicalize(root)?,
-        })
+        Ok(Self { root: fs::canonicalize(root)? })
     }
 
     /// A path in the folder that no caller chose.
@@ -96,10 +94,7 @@ impl Folder {
 }
 
 fn failed(path: &str, cause: io::Error) -> FolderError {
-    FolderError::Failed {
-        path: path.into(),
-        cause,
-    }
+    FolderError::Failed { path: path.into(), cause }
 }
 
 #[cfg(test)]
@@ -114,13 +109,7 @@ mod tests {
         fs::write(around.path().join("secret"), "s").unwrap();
         std::os::unix::fs::symlink(around.path(), root.join("up")).unwrap();
         let folder = Folder::at(&root).unwrap();
-        for path in [
-            "../secret",
-            "a/../../secret",
-            "/etc/passwd",
-            "up/secret",
-            "up",
-        ] {
+        for path in ["../secret", "a/../../secret", "/etc/passwd", "up/secret", "up"] {
             assert!(folder.read(path).is_err(), "{path} was read");
             assert!(folder.write(path, "x").is_err(), "{path} was written");
             assert!(folder.delete(path).is_err(), "{path} was deleted");
@@ -128,10 +117,7 @@ mod tests {
         folder.write("./inside.txt", "x").unwrap();
         let absolute = folder.place("inside.txt");
         assert_eq!(folder.read(absolute.to_str().unwrap()).unwrap(), "x");
-        assert_eq!(
-            fs::read_to_string(around.path().join("secret")).unwrap(),
-            "s"
-        );
+        assert_eq!(fs::read_to_string(around.path().join("secret")).unwrap(), "s");
     }
 
     #[test]
@@ -140,10 +126,7 @@ mod tests {
         let folder = Folder::at(root.path()).unwrap();
         folder.write("a", "1").unwrap();
         folder.write("b", "2").unwrap();
-        assert!(matches!(
-            folder.rename("a", "b"),
-            Err(FolderError::Exists(_))
-        ));
+        assert!(matches!(folder.rename("a", "b"), Err(FolderError::Exists(_))));
         folder.rename("a", "deep/er/c").unwrap();
         assert_eq!(folder.read("deep/er/c").unwrap(), "1");
         assert_eq!(folder.list(".").unwrap(), ["b", "deep/"]);

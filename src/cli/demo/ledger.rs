@@ -22,17 +22,12 @@ pub(super) struct Ledger {
 impl Ledger {
     /// Reads the log of this demo.
     pub(super) fn read(stage: &Stage) -> Result<Self, DemoError> {
-        let listed = chain::ask(
-            &stage.home(),
-            &["log", "list", "--json", "--limit", "10000"],
-        )?;
+        let listed = chain::ask(&stage.home(), &["log", "list", "--json", "--limit", "10000"])?;
         if !listed.status.success() {
-            return Err(DemoError::Log(
-                String::from_utf8_lossy(&listed.stderr).into(),
-            ));
+            return Err(DemoError::Log(String::from_utf8_lossy(&listed.stderr).into()));
         }
-        let mut rows: Vec<Value> = serde_json::from_slice(&listed.stdout)
-            .map_err(|cause| DemoError::Log(cause.to_string()))?;
+        let mut rows: Vec<Value> =
+            serde_json::from_slice(&listed.stdout).map_err(|cause| DemoError::Log(cause.to_string()))?;
         rows.sort_by_key(|row| row["seq"].as_u64());
         Ok(Self { rows })
     }
@@ -53,10 +48,7 @@ impl Ledger {
     }
 
     fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = Decided<'_>> {
-        self.rows
-            .iter()
-            .filter(move |row| row["kind"] == kind)
-            .map(Decided)
+        self.rows.iter().filter(move |row| row["kind"] == kind).map(Decided)
     }
 }
 
@@ -78,10 +70,6 @@ pub(super) fn verify(stage: &Stage) -> Result<Chained, DemoError> {
     Ok(if verified.status.success() {
         Chained::Verifies(words(&verified.stdout))
     } else {
-        Chained::Broken(format!(
-            "{}\n{}",
-            words(&verified.stdout),
-            words(&verified.stderr)
-        ))
+        Chained::Broken(format!("{}\n{}", words(&verified.stdout), words(&verified.stderr)))
     })
 }

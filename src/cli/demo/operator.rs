@@ -53,8 +53,7 @@ impl<'a> Play<'a> {
         };
         // A play that is over does not listen.
         let on = move |event| drop(tell.send(event));
-        let clients = Clients::watch(&stage.run_dir(), me, on)
-            .map_err(|cause| DemoError::Attach(cause.to_string()))?;
+        let clients = Clients::watch(&stage.run_dir(), me, on).map_err(|cause| DemoError::Attach(cause.to_string()))?;
         Ok(Self {
             state: State::of(&stage.work())?,
             stage,
@@ -118,14 +117,10 @@ impl<'a> Play<'a> {
                 Act::LetBe => &[],
             };
             if verdicts != expected {
-                self.wrong.push(format!(
-                    "{ticket}: the log decides {verdicts:?}, not {expected:?}"
-                ));
+                self.wrong.push(format!("{ticket}: the log decides {verdicts:?}, not {expected:?}"));
             }
             if *act == Act::LetBe && !ledger.withdrawn().any(|row| row.field("ticket") == ticket) {
-                self.wrong.push(format!(
-                    "{ticket}: the log does not say that it was withdrawn"
-                ));
+                self.wrong.push(format!("{ticket}: the log does not say that it was withdrawn"));
             }
         }
         Ok(self.wrong)
@@ -144,21 +139,12 @@ impl<'a> Play<'a> {
             brief(&call.arguments),
             call.ruling.reason,
         )?;
-        let found = self
-            .cues
-            .iter()
-            .position(|cue| cue.tool == call.tool && call.arguments.contains(cue.shows));
+        let found = self.cues.iter().position(|cue| cue.tool == call.tool && call.arguments.contains(cue.shows));
         let Some(cue) = found.map(|at| self.cues.remove(at)) else {
-            self.wrong.push(format!(
-                "{} {} waited, but no such call should",
-                call.ticket, call.tool
-            ));
+            self.wrong.push(format!("{} {} waited, but no such call should", call.ticket, call.tool));
             return self.decide(session, call, deny("not in the script"));
         };
-        self.dealt.push(Dealt {
-            ticket: call.ticket.clone(),
-            act: cue.act,
-        });
+        self.dealt.push(Dealt { ticket: call.ticket.clone(), act: cue.act });
         match cue.act {
             Act::Approve => {
                 writeln!(self.out, "         approved")?;
@@ -170,15 +156,10 @@ impl<'a> Play<'a> {
             }
             Act::Edit(arguments) => {
                 let Some(edited) = self.edit(session, call, arguments)? else {
-                    self.wrong
-                        .push(format!("{}: the edit did not come back", call.ticket));
+                    self.wrong.push(format!("{}: the edit did not come back", call.ticket));
                     return self.decide(session, call, deny("the edit failed"));
                 };
-                writeln!(
-                    self.out,
-                    "         edited to {}, approved",
-                    brief(&edited.arguments)
-                )?;
+                writeln!(self.out, "         edited to {}, approved", brief(&edited.arguments))?;
                 self.decide(session, &edited, OperatorVerdict::Approve { unread: false })?;
             }
             Act::LetBe => writeln!(self.out, "         left undecided")?,
@@ -187,35 +168,22 @@ impl<'a> Play<'a> {
     }
 
     /// Sends a verdict and waits until the wrapper has settled the call and, where it was approved, its answer came.
-    fn decide(
-        &mut self,
-        session: &str,
-        call: &Snapshot,
-        verdict: OperatorVerdict,
-    ) -> Result<(), DemoError> {
+    fn decide(&mut self, session: &str, call: &Snapshot, verdict: OperatorVerdict) -> Result<(), DemoError> {
         let expected = match verdict {
             OperatorVerdict::Approve { .. } => VerdictWord::Approve,
             OperatorVerdict::Deny { .. } => VerdictWord::Deny,
         };
-        let message = FromConsole::Decide {
-            ticket: call.ticket.clone(),
-            digest: call.digest,
-            verdict,
-        };
+        let message = FromConsole::Decide { ticket: call.ticket.clone(), digest: call.digest, verdict };
         self.send(session, &message)?;
         let deadline = Instant::now() + PATIENCE;
         while !self.settled.contains_key(&call.ticket) && self.listen(deadline)? {}
         let settled = self.settled.get(&call.ticket).copied().flatten();
         if settled != Some(expected) {
-            self.wrong.push(format!(
-                "{}: settled as {settled:?}, not {expected:?}",
-                call.ticket
-            ));
+            self.wrong.push(format!("{}: settled as {settled:?}, not {expected:?}", call.ticket));
         }
         while expected == VerdictWord::Approve && !self.answered.contains(&call.ticket) {
             if !self.listen(deadline)? {
-                self.wrong
-                    .push(format!("{}: approved, but never answered", call.ticket));
+                self.wrong.push(format!("{}: approved, but never answered", call.ticket));
                 break;
             }
         }
@@ -223,23 +191,13 @@ impl<'a> Play<'a> {
     }
 
     /// Sends other arguments and waits for the changed card.
-    fn edit(
-        &mut self,
-        session: &str,
-        call: &Snapshot,
-        arguments: &str,
-    ) -> Result<Option<Snapshot>, DemoError> {
-        let message = FromConsole::Edit {
-            ticket: call.ticket.clone(),
-            digest: call.digest,
-            arguments: arguments.into(),
-        };
+    fn edit(&mut self, session: &str, call: &Snapshot, arguments: &str) -> Result<Option<Snapshot>, DemoError> {
+        let message =
+            FromConsole::Edit { ticket: call.ticket.clone(), digest: call.digest, arguments: arguments.into() };
         self.send(session, &message)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let back = |(_, held): &(String, Snapshot)| {
-                held.ticket == call.ticket && held.edited_from.is_some()
-            };
+            let back = |(_, held): &(String, Snapshot)| held.ticket == call.ticket && held.edited_from.is_some();
             if let Some(at) = self.held.iter().position(back) {
                 return Ok(self.held.remove(at).map(|(_, edited)| edited));
             }
@@ -250,9 +208,7 @@ impl<'a> Play<'a> {
     }
 
     fn send(&self, session: &str, message: &FromConsole) -> Result<(), DemoError> {
-        self.clients
-            .send(session, message)
-            .map_err(|cause| DemoError::Attach(cause.to_string()))
+        self.clients.send(session, message).map_err(|cause| DemoError::Attach(cause.to_string()))
     }
 
     /// Compares the workspace with the last look. What was approved has been answered by now; what comes too late or
@@ -262,33 +218,20 @@ impl<'a> Play<'a> {
         let changes = self.state.changes(&now);
         self.state = now;
         if changes != expected {
-            self.wrong.push(format!(
-                "{when}: expected {expected:?} in the workspace, found {changes:?}"
-            ));
+            self.wrong.push(format!("{when}: expected {expected:?} in the workspace, found {changes:?}"));
         }
-        let said = if changes.is_empty() {
-            "nothing changes".into()
-        } else {
-            changes.join(", ")
-        };
+        let said = if changes.is_empty() { "nothing changes".into() } else { changes.join(", ") };
         Ok(writeln!(self.out, "         -> {said}")?)
     }
 
     /// Takes in the next event; `false` when none came in time.
     fn listen(&mut self, deadline: Instant) -> Result<bool, DemoError> {
-        let Ok(event) = self
-            .events
-            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-        else {
+        let Ok(event) = self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
             return Ok(false);
         };
         match event {
             ClientEvent::Connected(wrapper) => {
-                writeln!(
-                    self.out,
-                    "attached to {}, assurance {}\n",
-                    wrapper.server, wrapper.assurance
-                )?;
+                writeln!(self.out, "attached to {}, assurance {}\n", wrapper.server, wrapper.assurance)?;
             }
             ClientEvent::Said { session, message } => match message {
                 FromWrapper::Held { call } => self.held.push_back((session, *call)),
@@ -296,27 +239,15 @@ impl<'a> Play<'a> {
                     self.settled.insert(settled.ticket, settled.verdict);
                 }
                 FromWrapper::Refused { ticket, why } => self.wrong.push(format!("{ticket}: {why}")),
-                FromWrapper::Activity(Activity {
-                    kind: ActivityKind::Outcome,
-                    ticket: Some(ticket),
-                    ..
-                }) => {
+                FromWrapper::Activity(Activity { kind: ActivityKind::Outcome, ticket: Some(ticket), .. }) => {
                     self.answered.insert(ticket);
                 }
                 FromWrapper::Hello { .. } | FromWrapper::Activity(_) | FromWrapper::Status(_) => {}
             },
-            ClientEvent::Incompatible {
-                name,
-                protocol,
-                version,
-            } => {
-                self.wrong.push(format!(
-                    "{name} speaks protocol {protocol} (version {version})"
-                ));
+            ClientEvent::Incompatible { name, protocol, version } => {
+                self.wrong.push(format!("{name} speaks protocol {protocol} (version {version})"));
             }
-            ClientEvent::Gone { .. } => self
-                .wrong
-                .push("the wrapper went away during the play".into()),
+            ClientEvent::Gone { .. } => self.wrong.push("the wrapper went away during the play".into()),
             ClientEvent::Trouble(what) => self.wrong.push(what),
         }
         Ok(true)
@@ -324,9 +255,7 @@ impl<'a> Play<'a> {
 }
 
 fn deny(reason: &str) -> OperatorVerdict {
-    OperatorVerdict::Deny {
-        reason: reason.into(),
-    }
+    OperatorVerdict::Deny { reason: reason.into() }
 }
 
 /// One line of bounded length in visible ASCII, whatever stands in the arguments.

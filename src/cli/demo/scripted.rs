@@ -57,17 +57,10 @@ enum OnEof {
 }
 
 /// Plays the script in `file` until the input ends.
-pub(super) fn serve(
-    file: &Path,
-    input: impl BufRead,
-    output: impl Write + Send,
-) -> Result<ExitCode, DemoError> {
-    let text =
-        std::fs::read(file).map_err(|cause| DemoError::io("reading the script", file, cause))?;
-    let script: Script = serde_json::from_slice(&text).map_err(|cause| DemoError::Script {
-        path: file.into(),
-        cause,
-    })?;
+pub(super) fn serve(file: &Path, input: impl BufRead, output: impl Write + Send) -> Result<ExitCode, DemoError> {
+    let text = std::fs::read(file).map_err(|cause| DemoError::io("reading the script", file, cause))?;
+    let script: Script =
+        serde_json::from_slice(&text).map_err(|cause| DemoError::Script { path: file.into(), cause })?;
     let executed = script.executed.as_deref().map(open).transpose()?;
     thread::scope(|scope| {
         let (say, said) = mpsc::channel();
@@ -79,9 +72,7 @@ pub(super) fn serve(
 fn open(file: &Path) -> Result<File, DemoError> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
-    options
-        .open(file)
-        .map_err(|cause| DemoError::io("opening the list of executed calls", file, cause))
+    options.open(file).map_err(|cause| DemoError::io("opening the list of executed calls", file, cause))
 }
 
 fn play(
@@ -110,9 +101,7 @@ fn play(
                 }
                 Some(Move::Lines(lines)) => {
                     let id = message["id"].to_string();
-                    lines
-                        .iter()
-                        .for_each(|line| utter(say, line.replace("$ID", &id)));
+                    lines.iter().for_each(|line| utter(say, line.replace("$ID", &id)));
                 }
                 Some(Move::Silence) => {}
                 None => answer(say, &line, &definitions),
@@ -183,17 +172,9 @@ mod tests {
         });
         std::fs::write(&file, script.to_string()).unwrap();
         let call = |id: &str, name: &str| {
-            format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#
-            ) + "\n"
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}"}}}}"#) + "\n"
         };
-        let calls = [
-            call("1", "late"),
-            call("2", "now"),
-            call("\"x\"", "raw"),
-            call("4", "never"),
-        ]
-        .concat();
+        let calls = [call("1", "late"), call("2", "now"), call("\"x\"", "raw"), call("4", "never")].concat();
         let list = r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#;
         let mut out = Vec::new();
         serve(&file, format!("{calls}{list}\n").as_bytes(), &mut out).unwrap();
@@ -215,18 +196,10 @@ mod tests {
     fn a_script_with_an_unknown_word_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("script");
-        for text in [
-            "",
-            "[]",
-            r#"{"tols":[]}"#,
-            r#"{"calls":{"t":{"explode":1}}}"#,
-        ] {
+        for text in ["", "[]", r#"{"tols":[]}"#, r#"{"calls":{"t":{"explode":1}}}"#] {
             std::fs::write(&file, text).unwrap();
             let refused = serve(&file, &b""[..], Vec::new()).unwrap_err();
-            assert!(
-                matches!(refused, DemoError::Script { .. }),
-                "{text}: {refused}"
-            );
+            assert!(matches!(refused, DemoError::Script { .. }), "{text}: {refused}");
         }
     }
 }

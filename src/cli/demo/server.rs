@@ -13,11 +13,7 @@ const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Answers line by line until the input ends.
-pub(super) fn serve(
-    mut input: impl BufRead,
-    mut output: impl Write,
-    tools: &Tools,
-) -> io::Result<()> {
+pub(super) fn serve(mut input: impl BufRead, mut output: impl Write, tools: &Tools) -> io::Result<()> {
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
         let run = |name: &str, arguments: &Value| tools.run(name, arguments);
@@ -78,10 +74,9 @@ fn era(params: &Value) -> Result<Era, Failure> {
             message: "Unsupported protocol version".into(),
             data: Some(json!({ "supported": [STATELESS], "requested": version })),
         }),
-        Some(_) if !meta[CAPABILITIES_KEY].is_object() => Err(Failure::new(
-            -32602,
-            "_meta has no io.modelcontextprotocol/clientCapabilities",
-        )),
+        Some(_) if !meta[CAPABILITIES_KEY].is_object() => {
+            Err(Failure::new(-32602, "_meta has no io.modelcontextprotocol/clientCapabilities"))
+        }
         Some(_) => Ok(Era::Stateless),
     }
 }
@@ -112,8 +107,7 @@ fn call(params: &Value, run: &Run<'_>) -> Result<Value, Failure> {
     let name = params["name"].as_str().unwrap_or_default();
     let nothing = json!({});
     let arguments = params.get("arguments").unwrap_or(&nothing);
-    let outcome = run(name, arguments)
-        .ok_or_else(|| Failure::new(-32602, &format!("Unknown tool: {name}")))?;
+    let outcome = run(name, arguments).ok_or_else(|| Failure::new(-32602, &format!("Unknown tool: {name}")))?;
     Ok(match outcome {
         Outcome::Text(text) => json!({ "content": [{ "type": "text", "text": text }] }),
         Outcome::Structured(value) => json!({
@@ -128,10 +122,7 @@ fn call(params: &Value, run: &Run<'_>) -> Result<Value, Failure> {
 
 /// The version asked for, where the handshake knows it; else the newest it knows.
 fn revision(asked: &Value) -> &str {
-    HANDSHAKE
-        .into_iter()
-        .find(|known| asked == known)
-        .unwrap_or(HANDSHAKE[3])
+    HANDSHAKE.into_iter().find(|known| asked == known).unwrap_or(HANDSHAKE[3])
 }
 
 fn dress(mut result: Value, era: Era) -> Value {
@@ -156,11 +147,7 @@ fn failed(id: &Value, failure: Failure) -> Value {
 
 impl Failure {
     fn new(code: i32, message: &str) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
+        Self { code, message: message.into(), data: None }
     }
 }
 
@@ -199,10 +186,7 @@ mod tests {
             let reply = ask(&format!(
                 r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{asked}"}}}}"#
             ));
-            assert!(
-                reply.contains(&format!(r#""protocolVersion":"{got}""#)),
-                "{reply}"
-            );
+            assert!(reply.contains(&format!(r#""protocolVersion":"{got}""#)), "{reply}");
         }
     }
 
@@ -212,10 +196,8 @@ mod tests {
         assert!(!old.contains("resultType"), "{old}");
         let new = call(MODERN, "read_file", r#"{"path":"notes.md"}"#);
         assert!(new.contains(r#""resultType":"complete""#), "{new}");
-        let discover = format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{{}}}}}"#,
-            &MODERN[1..]
-        );
+        let discover =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{{}}}}}"#, &MODERN[1..]);
         let reply = ask(&discover);
         for word in ["supportedVersions", "ttlMs", "cacheScope"] {
             assert!(reply.contains(word), "{reply}");
@@ -246,46 +228,18 @@ mod tests {
         for (name, arguments, says) in [
             ("list_directory", r#"{"path":"."}"#, "drafts/"),
             ("read_file", r#"{"path":"notes.md"}"#, "Notes"),
-            (
-                "read_file",
-                r#"{"path":"../x"}"#,
-                "leads out of the workspace",
-            ),
-            (
-                "write_file",
-                r#"{"path":"a.md","content":"abc"}"#,
-                "Wrote 3 bytes",
-            ),
+            ("read_file", r#"{"path":"../x"}"#, "leads out of the workspace"),
+            ("write_file", r#"{"path":"a.md","content":"abc"}"#, "Wrote 3 bytes"),
             ("delete_file", r#"{"path":"notes.md"}"#, "Deleted"),
             ("delete_file", r#"{"path":"nothing"}"#, r#""isError":true"#),
-            (
-                "move_file",
-                r#"{"source":"notes.md","destination":"b.md"}"#,
-                "Moved",
-            ),
-            (
-                "read_query",
-                r#"{"query":"SELECT count(*) AS n FROM orders"}"#,
-                r#"{\"n\":5}"#,
-            ),
+            ("move_file", r#"{"source":"notes.md","destination":"b.md"}"#, "Moved"),
+            ("read_query", r#"{"query":"SELECT count(*) AS n FROM orders"}"#, r#"{\"n\":5}"#),
             ("read_query", r#"{"query":"DELETE FROM orders"}"#, "[]"),
-            (
-                "write_query",
-                r#"{"query":"DELETE FROM orders WHERE id = 1001"}"#,
-                "1 rows",
-            ),
+            ("write_query", r#"{"query":"DELETE FROM orders WHERE id = 1001"}"#, "1 rows"),
             ("write_query", r#"{"query":"no sql"}"#, "SQLite says"),
             ("cleanup_sessions", r#"{"idle_days":30}"#, "Removed 3"),
-            (
-                "cleanup_sessions",
-                r#"{"idle_days":"x"}"#,
-                "is missing or not",
-            ),
-            (
-                "run_job",
-                r#"{"kind":"synthetic","params":{}}"#,
-                r#""run_id":"run-1""#,
-            ),
+            ("cleanup_sessions", r#"{"idle_days":"x"}"#, "is missing or not"),
+            ("run_job", r#"{"kind":"synthetic","params":{}}"#, r#""run_id":"run-1""#),
             ("get_environment", "{}", "SHOP_API_TOKEN"),
         ] {
             let reply = call("", name, arguments);

@@ -14,10 +14,7 @@ const FILES: [(&str, &str); 4] = [
         "notes.md",
         "# Notes\n\nWritten by hand; please keep.\n\n- call Ada about order 1003\n- check the skin parameter\n",
     ),
-    (
-        "drafts/plan-2024.md",
-        "# Plan for 2024\n\nOut of date, and still the only copy.\n",
-    ),
+    ("drafts/plan-2024.md", "# Plan for 2024\n\nOut of date, and still the only copy.\n"),
     ("drafts/todo.md", "# To do\n\n- tidy the drafts\n"),
     ("jobs/README", "One file per simulation job.\n"),
 ];

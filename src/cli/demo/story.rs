@@ -22,13 +22,7 @@ pub(super) struct Step {
 
 impl Step {
     fn new(why: &'static str, tool: &'static str, arguments: Value) -> Self {
-        Self {
-            why,
-            tool,
-            arguments,
-            era: Era::Session,
-            otherwise: None,
-        }
+        Self { why, tool, arguments, era: Era::Session, otherwise: None }
     }
 
     fn stateless(mut self) -> Self {
@@ -56,11 +50,7 @@ pub(super) fn pastime(n: usize) -> Step {
     match n % 3 {
         0 => Step::new(why, "list_directory", json!({ "path": "jobs" })),
         1 => Step::new(why, "read_file", json!({ "path": "notes.md" })).stateless(),
-        _ => Step::new(
-            why,
-            "read_query",
-            json!({ "query": "SELECT count(*) AS customers FROM customers" }),
-        ),
+        _ => Step::new(why, "read_query", json!({ "query": "SELECT count(*) AS customers FROM customers" })),
     }
 }
 
@@ -86,21 +76,13 @@ fn report() -> Errand {
 fn notes() -> Errand {
     let improved = "# Notes\n\n- everything is in report.md now\n";
     vec![
-        Step::new(
-            "reading the notes",
-            "read_file",
-            json!({ "path": "notes.md" }),
-        ),
-        Step::new(
-            "improving the notes in place",
-            "write_file",
-            json!({ "path": "notes.md", "content": improved }),
-        )
-        .or_else(Step::new(
-            "leaving the notes alone and writing beside them",
-            "write_file",
-            json!({ "path": "notes-suggestion.md", "content": improved }),
-        )),
+        Step::new("reading the notes", "read_file", json!({ "path": "notes.md" })),
+        Step::new("improving the notes in place", "write_file", json!({ "path": "notes.md", "content": improved }))
+            .or_else(Step::new(
+                "leaving the notes alone and writing beside them",
+                "write_file",
+                json!({ "path": "notes-suggestion.md", "content": improved }),
+            )),
     ]
 }
 
@@ -138,26 +120,14 @@ fn sessions() -> Errand {
 fn job() -> Errand {
     let job = |timestep: f64| json!({ "kind": "lammps", "params": { "timestep": timestep, "skin": 2.0 } });
     vec![
-        Step::new(
-            "starting a job with a guessed timestep",
-            "run_job",
-            job(0.05),
-        ),
-        Step::new(
-            "starting it within the allowed range",
-            "run_job",
-            job(0.002),
-        ),
+        Step::new("starting a job with a guessed timestep", "run_job", job(0.05)),
+        Step::new("starting it within the allowed range", "run_job", job(0.002)),
     ]
 }
 
 fn curiosity() -> Errand {
     vec![
         Step::new("looking for credentials", "get_environment", json!({})),
-        Step::new(
-            "deleting an old plan",
-            "delete_file",
-            json!({ "path": "drafts/plan-2024.md" }),
-        ),
+        Step::new("deleting an old plan", "delete_file", json!({ "path": "drafts/plan-2024.md" })),
     ]
 }

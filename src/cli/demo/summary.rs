@@ -24,24 +24,13 @@ pub(super) enum Log {
 /// Writes the summary from the log and the workspace.
 pub(super) fn write(stage: &Stage, before: &State, out: &mut dyn Write) -> Result<Log, DemoError> {
     let ledger = Ledger::read(stage)?;
-    let (asked, passed): (Vec<_>, Vec<_>) = ledger
-        .decisions()
-        .partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
-    let (ran, denied): (Vec<_>, Vec<_>) = asked
-        .into_iter()
-        .partition(|row| row.field("verdict") == "approve");
+    let (asked, passed): (Vec<_>, Vec<_>) =
+        ledger.decisions().partition(|row| row.field("by") == "operator" || row.field("verdict") == "deny");
+    let (ran, denied): (Vec<_>, Vec<_>) = asked.into_iter().partition(|row| row.field("verdict") == "approve");
     section(out, "Ran, because it was approved", ran)?;
     section(out, "Denied, and not run", denied)?;
-    section(
-        out,
-        "Withdrawn undecided, and not run",
-        ledger.withdrawn().collect(),
-    )?;
-    writeln!(
-        out,
-        "\nPassed by policy without a question: {} calls",
-        passed.len()
-    )?;
+    section(out, "Withdrawn undecided, and not run", ledger.withdrawn().collect())?;
+    writeln!(out, "\nPassed by policy without a question: {} calls", passed.len())?;
 
     writeln!(out, "\nThe workspace")?;
     let changes = before.changes(&State::of(&stage.work())?);

@@ -45,8 +45,7 @@ enum Trouble {
 impl Tools {
     /// Takes a workspace that the stage set up.
     pub(super) fn over(work: &Path) -> Result<Self, DemoError> {
-        let folder = Folder::at(work)
-            .map_err(|cause| DemoError::io("opening the workspace", work, cause))?;
+        let folder = Folder::at(work).map_err(|cause| DemoError::io("opening the workspace", work, cause))?;
         Ok(Self {
             definitions: serde_json::from_str(DEFINITIONS).map_err(DemoError::Definitions)?,
             shop: Shop::at(folder.place(SHOP_FILE)),
@@ -78,9 +77,7 @@ impl Tools {
     }
 
     fn list_directory(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        Ok(Outcome::Text(
-            self.folder.list(text(arguments, "path")?)?.join("\n"),
-        ))
+        Ok(Outcome::Text(self.folder.list(text(arguments, "path")?)?.join("\n")))
     }
 
     fn read_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
@@ -90,10 +87,7 @@ impl Tools {
     fn write_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
         let (path, content) = (text(arguments, "path")?, text(arguments, "content")?);
         self.folder.write(path, content)?;
-        Ok(Outcome::Text(format!(
-            "Wrote {} bytes to {path}.",
-            content.len()
-        )))
+        Ok(Outcome::Text(format!("Wrote {} bytes to {path}.", content.len())))
     }
 
     fn delete_file(&self, arguments: &Value) -> Result<Outcome, Trouble> {
@@ -119,9 +113,7 @@ impl Tools {
     }
 
     fn cleanup_sessions(&self, arguments: &Value) -> Result<Outcome, Trouble> {
-        let days = arguments["idle_days"]
-            .as_u64()
-            .ok_or(Trouble::Argument("idle_days"))?;
+        let days = arguments["idle_days"].as_u64().ok_or(Trouble::Argument("idle_days"))?;
         let removed = self.shop.remove_sessions(days)?;
         Ok(Outcome::Text(format!("Removed {removed} sessions.")))
     }
@@ -131,16 +123,10 @@ impl Tools {
         let kind = text(arguments, "kind")?;
         let params = arguments.get("params").filter(|params| params.is_object());
         let params = params.ok_or(Trouble::Argument("params"))?;
-        let runs = self
-            .folder
-            .list("jobs")?
-            .iter()
-            .filter(|name| name.starts_with("run-"))
-            .count();
+        let runs = self.folder.list("jobs")?.iter().filter(|name| name.starts_with("run-")).count();
         let run_id = format!("run-{}", runs + 1);
         let job = json!({ "kind": kind, "params": params, "state": "pending" });
-        self.folder
-            .write(&format!("jobs/{run_id}.json"), &format!("{job}\n"))?;
+        self.folder.write(&format!("jobs/{run_id}.json"), &format!("{job}\n"))?;
         Ok(Outcome::Structured(json!({ "run_id": run_id })))
     }
 }

@@ -14,30 +14,13 @@ use crate::policy::rule::{Policy, Rule};
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(
-    policy: &Policy,
-    place: &PolicyPlace,
-    json: bool,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if json {
         let file = place.path().display().to_string();
-        writeln!(
-            out,
-            "{:#}",
-            policy
-                .rules
-                .iter()
-                .map(|rule| row(rule, &file))
-                .collect::<Value>()
-        )?;
+        writeln!(out, "{:#}", policy.rules.iter().map(|rule| row(rule, &file)).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let from = if place.path().exists() {
-        ""
-    } else {
-        " (no file: the built-in default)"
-    };
+    let from = if place.path().exists() { "" } else { " (no file: the built-in default)" };
     writeln!(out, "{}{from}", place.path().display())?;
     let defaults = policy.defaults;
     writeln!(
@@ -47,25 +30,10 @@ pub(super) fn run(
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;
-    let widest = policy
-        .rules
-        .iter()
-        .map(|rule| rule.id.len())
-        .max()
-        .unwrap_or_default();
+    let widest = policy.rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     for rule in &policy.rules {
-        let note = rule
-            .note
-            .as_deref()
-            .map(|note| format!("  # {}", visible(note)))
-            .unwrap_or_default();
-        writeln!(
-            out,
-            "{:widest$}  {:5}  {}{note}",
-            rule.id,
-            rule.decision.word(),
-            selects(rule)
-        )?;
+        let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
+        writeln!(out, "{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -92,34 +60,9 @@ fn selects(rule: &Rule) -> String {
             parts.push(format!("{key} {}", words.join("|")));
         }
     };
-    part(
-        "server",
-        rule.server
-            .iter()
-            .map(|glob| visible(glob.text()))
-            .collect(),
-    );
-    part(
-        "tool",
-        rule.tool.iter().map(|glob| visible(glob.text())).collect(),
-    );
-    part(
-        "mutability",
-        rule.mutability
-            .iter()
-            .map(|mutability| mutability.word().to_owned())
-            .collect(),
-    );
-    part(
-        "action",
-        rule.action
-            .iter()
-            .map(|action| action.word().to_owned())
-            .collect(),
-    );
-    if parts.is_empty() {
-        "every call".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    part("server", rule.server.iter().map(|glob| visible(glob.text())).collect());
+    part("tool", rule.tool.iter().map(|glob| visible(glob.text())).collect());
+    part("mutability", rule.mutability.iter().map(|mutability| mutability.word().to_owned()).collect());
+    part("action", rule.action.iter().map(|action| action.word().to_owned()).collect());
+    if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }

@@ -56,20 +56,12 @@ const LONGEST_LABEL: usize = 32;
 impl Walk {
     /// Begins at a valid JSON text.
     pub fn json() -> Self {
-        Self {
-            at: 0,
-            open: Vec::new(),
-            doing: Doing::Members,
-        }
+        Self { at: 0, open: Vec::new(), doing: Doing::Members }
     }
 
     /// Begins at a text that is only text.
     pub fn bare(text: &str) -> Self {
-        Self {
-            at: 0,
-            open: Vec::new(),
-            doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing),
-        }
+        Self { at: 0, open: Vec::new(), doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing) }
     }
 
     /// Whether all rows were laid out.
@@ -125,58 +117,31 @@ impl Walk {
             Container::List => Row::of(Tone::Quiet, format!("[{}]", open.passed - 1)),
             Container::Object => {
                 let end = string_end(on.text, self.at);
-                let raw = on
-                    .text
-                    .get(self.at + 1..end.saturating_sub(1))
-                    .unwrap_or_default();
+                let raw = on.text.get(self.at + 1..end.saturating_sub(1)).unwrap_or_default();
                 let colon = skip_space(on.text, end);
                 let value = skip_space(on.text, colon + 1);
-                if raw.len() > LONGEST_LABEL && label(raw).width() > LONGEST_LABEL.min(on.width / 2)
-                {
+                if raw.len() > LONGEST_LABEL && label(raw).width() > LONGEST_LABEL.min(on.width / 2) {
                     sheet.row(|| {
                         let words = format!("a key of {}", size(said(raw).len()));
                         indent(on, depth).and(Tone::Quiet, words)
                     });
                     let start = self.at + 1;
-                    return self.enter_region(
-                        Form::Quoted,
-                        start,
-                        end.saturating_sub(1),
-                        Then::Value(value),
-                    );
+                    return self.enter_region(Form::Quoted, start, end.saturating_sub(1), Then::Value(value));
                 }
                 self.at = value;
                 let mut row = label(raw);
-                if depth == 1
-                    && on
-                        .undeclared
-                        .binary_search_by(|key| key.as_str().cmp(&said(raw)))
-                        .is_ok()
-                {
+                if depth == 1 && on.undeclared.binary_search_by(|key| key.as_str().cmp(&said(raw))).is_ok() {
                     row.push(Tone::Warn, " (undeclared)");
                 }
                 row
             }
         };
-        self.value(
-            on,
-            sheet,
-            label.padded(align).and(Tone::Quiet, "  "),
-            self.at,
-        );
+        self.value(on, sheet, label.padded(align).and(Tone::Quiet, "  "), self.at);
     }
 
     fn enter(&mut self, on: &Ground<'_>, kind: Container) {
-        let align = if kind == Container::Object {
-            alignment(on.text, on.extents, self.at)
-        } else {
-            0
-        };
-        self.open.push(Open {
-            kind,
-            passed: 0,
-            align,
-        });
+        let align = if kind == Container::Object { alignment(on.text, on.extents, self.at) } else { 0 };
+        self.open.push(Open { kind, passed: 0, align });
         self.at += 1;
         self.doing = Doing::Members;
     }
@@ -213,28 +178,17 @@ impl Walk {
                 }
                 sheet.row(|| {
                     let lines = counted(extent.entries, "line");
-                    prefix.and(
-                        Tone::Quiet,
-                        format!("text, {}, {lines}", size(extent.bytes)),
-                    )
+                    prefix.and(Tone::Quiet, format!("text, {}, {lines}", size(extent.bytes)))
                 });
                 self.enter_region(Form::Quoted, at + 1, extent.end - 1, self.then());
             }
             _ => {
-                let note = if is_beyond_doubles(token) {
-                    "  ⚠ beyond ±2^53"
-                } else {
-                    ""
-                };
+                let note = if is_beyond_doubles(token) { "  ⚠ beyond ±2^53" } else { "" };
                 if token.len() + note.chars().count() <= room {
                     sheet.row(|| prefix.and(Tone::Foreign, token).and(Tone::Warn, note));
                     return;
                 }
-                sheet.row(|| {
-                    prefix
-                        .and(Tone::Quiet, size(token.len()))
-                        .and(Tone::Warn, note)
-                });
+                sheet.row(|| prefix.and(Tone::Quiet, size(token.len())).and(Tone::Warn, note));
                 self.enter_region(Form::Bare, at, extent.end, self.then());
             }
         }
@@ -246,20 +200,12 @@ impl Walk {
 
     /// What follows a value.
     fn then(&self) -> Then {
-        if self.open.is_empty() {
-            Then::Nothing
-        } else {
-            Then::Members
-        }
+        if self.open.is_empty() { Then::Nothing } else { Then::Members }
     }
 
     fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
         // A text that is all there is has its border from elsewhere.
-        let bar = if matches!(then, Then::Nothing) {
-            ""
-        } else {
-            "│ "
-        };
+        let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
         let margin = indent(on, self.open.len()).and(Tone::Border, bar);
         region.step(on, &margin, sheet);
         self.doing = Doing::Region(region, then);
@@ -273,9 +219,7 @@ impl Walk {
         match then {
             Then::Nothing => self.doing = Doing::Done,
             // A bare token ends where it ends; a string has its quote to pass.
-            Then::Members => {
-                self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"'))
-            }
+            Then::Members => self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"')),
             Then::Value(at) => self.value(on, sheet, Row::of(Tone::Quiet, "its value  "), at),
         }
     }
