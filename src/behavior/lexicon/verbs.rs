@@ -69,7 +69,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Changes(Action::Update),
         Mostly,
         "set change reset refresh restore close link fix sync upgrade lock block mute pin star rotate rollback override highlight \
-         freeze fill hide promote switch claim advance tune raise scale align crop flip mirror trim split \
+         freeze fill hide promote switch checkout claim advance tune raise scale align crop flip mirror trim split \
          vote assign patch checkin check-in tag archive silence",
     ),
     (
@@ -107,11 +107,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "send publish notify respond broadcast tweet retweet repost crosspost announce deliver resend transmit pay buy sell purchase withdraw \
          redeem donate escalate remit speak say sing nudge chat advertise repay lend borrow",
     ),
-    (
-        Changes(Action::Send),
-        Mostly,
-        "reply forward share deposit checkout refund dm fax hedge rent lease settle payout",
-    ),
+    (Changes(Action::Send), Mostly, "reply forward share deposit refund dm fax hedge rent lease settle payout"),
     (Changes(Action::Move), Firm, "move rename relocate mv reparent"),
     (Changes(Action::Move), Mostly, "transfer shift swap"),
     (
