@@ -71,6 +71,7 @@ impl Signs {
             Gives::Selects(action) => Some(action),
             Gives::OnlyReads
             | Gives::Changes
+            | Gives::Does
             | Gives::WritesFile
             | Gives::SelectsReads
             | Gives::RunsCode
@@ -121,7 +122,8 @@ impl Signs {
         let runs =
             |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, RUNS) || matches!(act.effect, Reads(_)));
         let at_once = self.tells.iter().any(|tell| tell.gives == Gives::OnlyReads && tell.sentence == 0)
-            && !self.has(Gives::Changes);
+            && !self.has(Gives::Changes)
+            && !self.has(Gives::Does);
         if at_once && runs(self.name.as_ref()) && runs(self.act()) && (self.name.is_some() || self.act().is_some()) {
             let action = [name, told].into_iter().flatten().find_map(|(effect, _)| match effect {
                 Reads(action) => Some(action),
@@ -212,6 +214,9 @@ impl Signs {
 
     /// What speaks against a read, whatever the verbs say.
     fn doubt(&self) -> Option<Action> {
+        if self.has(Gives::Does) {
+            return Some(Action::Unknown);
+        }
         if self.has(Gives::OnlyReads) {
             return None;
         }
@@ -293,9 +298,12 @@ impl Signs {
         for tell in &self.tells {
             let mutability = match tell.gives {
                 Gives::OnlyReads | Gives::Denies | Gives::SelectsReads | Gives::Returns => Mutability::Pure,
-                Gives::Changes | Gives::MayChange | Gives::WritesFile | Gives::Selects(_) | Gives::RunsCode => {
-                    Mutability::Mutates
-                }
+                Gives::Changes
+                | Gives::Does
+                | Gives::MayChange
+                | Gives::WritesFile
+                | Gives::Selects(_)
+                | Gives::RunsCode => Mutability::Mutates,
             };
             let claim = Claim { mutability: Some(mutability), ..Claim::default() };
             pieces.push(piece(tell.span.clone(), claim, Strength::Fair));

@@ -25,6 +25,8 @@ pub enum Gives {
     Denies,
     /// It says in so many words, or by a parameter, that something is changed.
     Changes,
+    /// A sentence of its own says that it does something to things: "and updates them".
+    Does,
     /// A parameter that changing tools have: `dry_run`, `force`.
     MayChange,
     /// A parameter names a place where a result may be written.
@@ -78,6 +80,19 @@ pub fn of_description(description: &str) -> Vec<Tell> {
 /// What a sentence that speaks of the tool in the third person says it does: "Creates the file if it is missing".
 fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
     let words = words::of_sentence(sentence);
+    let unmistakable = |word: &str| {
+        words::base(word, verb)
+            .is_some_and(|(found, form)| form == words::Form::Third && words::among(found.base, UNMISTAKABLE))
+    };
+    // "Resolves the addresses and updates them": the second act counts like the first.
+    let coordinated = words.windows(3).find(|three| {
+        words::among(&three[0], "and then also it automatically")
+            && words::among(&three[2], "it them the a an its all any")
+            && unmistakable(&three[1])
+    });
+    if let Some(three) = coordinated {
+        return Some((Gives::Does, three.join(" ")));
+    }
     let skipped = words
         .iter()
         .take(2)
@@ -97,7 +112,7 @@ fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
     let own = form == words::Form::Third && words::among(found.base, UNMISTAKABLE) && has_object;
     match found.effect {
         Effect::Changes(_) if own => {
-            Some((Gives::Changes, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
+            Some((Gives::Does, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
         }
         Effect::Changes(_) | Effect::Reads(_) | Effect::Depends(_) => None,
     }
