@@ -143,7 +143,9 @@ impl Signs {
             }
             // "Executes a query" and the like: what is run was named by the name.
             (Some((Reads(action), Sure::Yes)), Some((Changes(Action::Execute), _)))
-                if self.act().is_some_and(|act| words::among(act.base, RUNS)) =>
+                if self.act().is_some_and(|act| {
+                    words::among(act.base, RUNS) && act.object.iter().take(6).any(|word| words::among(word, ASKED))
+                }) =>
             {
                 pure(action, Strength::Weak)
             }
@@ -199,7 +201,7 @@ impl Signs {
 
     /// Whether the name's verb is its last word, where nouns stand.
     fn ends_the_name(&self) -> bool {
-        self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
+        self.name_words.len() > 1 && self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
     }
 
     /// Whether the description opens with a word that is a verb beyond doubt.
@@ -217,6 +219,9 @@ impl Signs {
         if self.has(Gives::Does) {
             return Some(Action::Unknown);
         }
+        if self.has(Gives::WritesFile) {
+            return Some(Action::Create);
+        }
         if self.has(Gives::OnlyReads) {
             return None;
         }
@@ -227,8 +232,6 @@ impl Signs {
         let twice = self.name.as_ref().is_some_and(sure) && self.act().is_some_and(sure);
         if self.has(Gives::Changes) || (self.has(Gives::MayChange) && !twice && !denies) {
             Some(Action::Unknown)
-        } else if self.has(Gives::WritesFile) {
-            Some(Action::Create)
         } else if self.has(Gives::RunsCode) && !analysed && !denies {
             Some(Action::Execute)
         } else {
@@ -357,3 +360,6 @@ const MEASURES: &str = "lint validate check analyze analyse count compare evalua
 
 /// Verbs whose result is a text.
 const WORDS_OUT: &str = "translate transcribe summarize summarise paraphrase rephrase generate ocr proofread";
+
+/// What is run when something is only asked for.
+const ASKED: &str = "query queries search lookup request select predictive forecast prediction";

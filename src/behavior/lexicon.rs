@@ -69,7 +69,12 @@ pub fn verb(word: &str) -> Option<Verb> {
 
 /// What the verb does to this object, where the object decides: `resolve` a host, or `resolve` a comment.
 pub fn with_object(verb: Verb, object: &[String]) -> Effect {
-    let near: Vec<&str> = object.iter().map(String::as_str).filter(|word| !is_filler(word)).take(5).collect();
+    // The object itself ends at a preposition; what follows says where or how.
+    let end = object
+        .iter()
+        .position(|word| among(word, "with by on via using against when if that which"))
+        .unwrap_or(object.len());
+    let near: Vec<&str> = object[..end].iter().map(String::as_str).filter(|word| !is_filler(word)).take(7).collect();
     let fits = |(_, nouns, _): &&(&str, &str, Effect)| {
         nouns.split_ascii_whitespace().any(|noun| match noun.strip_prefix('^') {
             Some(next) => object.first().is_some_and(|word| word == next),

@@ -139,7 +139,7 @@ fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
 
 /// What a sentence of a description opens with, and which act that is.
 pub fn of_sentence(words: &[String]) -> Opening {
-    if words.first().is_some_and(|word| among(word, "which what how where who whether is are does")) {
+    if words.first().is_some_and(|word| among(word, "which what how where who whether is are was does")) {
         return Opening::Thing;
     }
     let start = opening(words);
@@ -192,7 +192,11 @@ fn leads(words: &[String], found: &Found) -> bool {
         return false;
     }
     let next = words.get(found.at + 1).map_or("", String::as_str);
-    let noun_like = matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
+    // "Check and install" is a chain of verbs; "Checks and balances" is not.
+    let chained = found.form == Form::Base
+        && matches!(next, "and" | "or" | ",")
+        && words.get(found.at + 2).is_some_and(|word| verb(word).is_some());
+    let noun_like = !chained && matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
     let may_be_noun = found.verb.firmness != Firmness::Verb || among(&words[found.at], NOUNS_IN_PLURAL);
     !(may_be_noun && noun_like)
 }

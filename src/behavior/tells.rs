@@ -119,9 +119,9 @@ fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
 }
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.
-pub const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert replace install update append publish merge \
-    deploy start stop restart cancel terminate execute trigger enable disable move rename erase purge revoke \
-    register submit upload launch queue enqueue provision mutate";
+pub const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert install update append publish merge \
+    deploy start stop restart cancel terminate execute trigger disable move rename erase purge revoke \
+    register submit upload queue enqueue provision mutate";
 
 /// Everything the parameters give away.
 pub fn of_parameters(schema: &Value, description: &str) -> Vec<Tell> {
@@ -332,7 +332,11 @@ const CHANGES: &[&str] = &[
     "are saved to",
     "is written to",
     "are written to",
-    "is stored in",
+    "to a local path",
+    "to a local file",
+    "to local disk",
+    "to automatically generate",
+    "to automatically create",
 ];
 
 const READING_SQL: &[&str] = &[

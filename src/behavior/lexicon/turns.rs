@@ -60,7 +60,11 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
          config configuration workflow request style html css command graph",
         Reads(Action::Read),
     ),
-    ("run perform execute do make conduct carry use", "search lookup autocomplete similarity", Reads(Action::Search)),
+    (
+        "run perform execute do make conduct carry use",
+        "search lookup autocomplete similarity research",
+        Reads(Action::Search),
+    ),
     (
         "run perform execute do make conduct carry",
         "check analysis audit review validation comparison calculation inspection assessment evaluation diagnostic lint estimate \
@@ -72,5 +76,11 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
     ("call", "graph hierarchy path chain tree", Reads(Action::Read)),
     ("open", "node record entity", Reads(Action::Read)),
     ("enrich annotate", "company person contact profile lead domain email ip data", Reads(Action::Read)),
+    (
+        "expand",
+        "query url acronym node section search link definition macro context symbol template concept term",
+        Reads(Action::Read),
+    ),
+    ("print", "variable environment env value tree config configuration version info", Reads(Action::Read)),
     ("embed", "text query sentence", Reads(Action::Read)),
 ];

@@ -9,11 +9,11 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Reads(Action::Read),
         Firm,
-        "get list read fetch retrieve show describe obtain gather collect inspect examine peek enumerate browse explain \
+        "get printenv getenv list read fetch retrieve show describe obtain gather collect inspect examine peek enumerate browse explain \
          summarize summarise analyze analyse assess compare calculate compute predict validate verify determine identify \
          recognize recognise classify categorize categorise interpret parse decode observe introspect aggregate recommend \
          infer translate transliterate convert explore traverse visualize visualise see investigate diagnose troubleshoot \
-         resolve expand understand paraphrase rephrase rerank geocode encode stringify tokenize tokenise detokenize normalize \
+         resolve understand paraphrase rephrase rerank geocode encode stringify tokenize tokenise detokenize normalize \
          normalise decompile disassemble scrape reveal await think reason deduce derive deserialize serialize evaluate grep \
          subtract multiply divide correlate simulate demonstrate provide consult lists transcribe interpolate extrapolate \
          differentiate solve brainstorm critique proofread spellcheck disambiguate discover return detect assert recall \
@@ -84,8 +84,9 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Merge),
         Firm,
-        "merge consolidate combine squash rebase unify fuse cherry-pick dedupe deduplicate unmerge",
+        "consolidate combine squash rebase unify fuse cherry-pick dedupe deduplicate unmerge",
     ),
+    (Changes(Action::Merge), Mostly, "merge"),
     (Changes(Action::Overwrite), Firm, "overwrite write replace rewrite put"),
     (Changes(Action::Append), Firm, "append prepend"),
     (
@@ -116,7 +117,8 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "perform do handle use build connect prepare act hydrate visit go bring exit quit conduct ask answer carry allow try ensure learn \
          integrate listen take",
     ),
-    (Depends(Action::Execute), Mostly, "open call transform request play record test process focus watch place"),
+    (Depends(Action::Update), Firm, "expand"),
+    (Depends(Action::Execute), Mostly, "print open call transform request play record test process focus watch place"),
     (
         Depends(Action::Create),
         Firm,
