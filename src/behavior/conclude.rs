@@ -62,7 +62,7 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
     let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
-    if reads(behavior.identity.action)
+    if (reads(behavior.identity.action) || behavior.identity.action == Action::Unknown)
         && let Some(what) = sensitive::handed_out(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
@@ -133,7 +133,14 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
         (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
         (Trust::Corroborate | Trust::Annotations, _) => (Mutability::Mutates, pure && mutates),
     };
-    let action = [declared.action, inferred.action].into_iter().flatten().max_by_key(|action| caution(*action));
+    // Where the recogniser did not settle on a badge, its action is a guess, and a declared one is better.
+    let action = match (declared.action, inferred.action) {
+        (Some(declared), Some(inferred_action)) if inferred.mutability.is_some() => {
+            Some(if caution(inferred_action) > caution(declared) { inferred_action } else { declared })
+        }
+        (Some(declared), _) => Some(declared),
+        (None, inferred_action) => inferred_action,
+    };
     let output_domain = declared.output_domain.or(inferred.output_domain).unwrap_or(OutputDomain::Unknown);
     Behavior {
         identity: Identity { mutability, action: fitting(mutability, action), output_domain },

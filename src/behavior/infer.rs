@@ -7,7 +7,7 @@ use super::evidence::{Claim, Evidence, Source, Strength};
 use super::lexicon::{Effect, Firmness};
 use super::objects::{self, Runs};
 use super::reading::{self, Act, Opening, Place, Sure};
-use super::taxonomy::{Action, Mutability};
+use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::tells::{self, Gives, Tell};
 use super::words::{self, Form};
 use crate::mcp::tool::Tool;
@@ -25,20 +25,15 @@ pub struct Inference {
 pub fn infer(tool: &Tool) -> Inference {
     let signs = Signs::of(tool);
     let (mutability, action, strength) = signs.weighed();
-    let says = mutability.map_or(Claim { action: Some(action), ..Claim::default() }, |mutability| {
+    let says = {
         let phrases = signs.named();
-        let output_domain = objects::output(mutability, action, &phrases, signs.runs());
+        let output_domain = signs.domain(mutability.unwrap_or(Mutability::Mutates), action, &phrases);
         let content_type = objects::content_type(
             phrases.iter().flat_map(|phrase| phrase.iter().take(8)).map(String::as_str),
             output_domain,
         );
-        Claim {
-            mutability: Some(mutability),
-            action: Some(action),
-            output_domain: Some(output_domain),
-            content_type: Some(content_type),
-        }
-    });
+        Claim { mutability, action: Some(action), output_domain: Some(output_domain), content_type: Some(content_type) }
+    };
     Inference { claim: says, strength, evidence: signs.evidence(says, strength) }
 }
 
@@ -76,6 +71,7 @@ impl Signs {
             Gives::Selects(action) => Some(action),
             Gives::OnlyReads
             | Gives::Changes
+            | Gives::Does
             | Gives::WritesFile
             | Gives::SelectsReads
             | Gives::RunsCode
@@ -108,21 +104,48 @@ impl Signs {
         let name = self.name.as_ref().map(|act| (act.effect, act.sure));
         let told = self.act().map(|act| (act.effect, act.sure));
         if let Some(action) = self.selects() {
-            return mutates(action, Strength::Strong);
+            let managed = self.name.as_ref().is_some_and(|act| words::among(act.base, VAGUE));
+            return mutates(if managed { Action::Update } else { action }, Strength::Strong);
         }
         let vague =
             |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, VAGUE) || matches!(act.effect, Reads(_)));
+        // The description says of the same verb, or of one that says nothing, what it is done to.
+        let same = |name: &Act, told: &Act| {
+            name.base == told.base || (words::among(name.base, RUNS) && told.sure == Sure::Yes)
+        };
+        if let (Some(name), Some(told)) = (&self.name, self.act())
+            && let Reads(action) = told.effect
+            && same(name, told)
+        {
+            return pure(action, Strength::Fair);
+        }
+        let runs =
+            |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, RUNS) || matches!(act.effect, Reads(_)));
+        let at_once = self.tells.iter().any(|tell| tell.gives == Gives::OnlyReads && tell.sentence == 0)
+            && !self.has(Gives::Changes)
+            && !self.has(Gives::Does);
+        if at_once && runs(self.name.as_ref()) && runs(self.act()) && (self.name.is_some() || self.act().is_some()) {
+            let action = [name, told].into_iter().flatten().find_map(|(effect, _)| match effect {
+                Reads(action) => Some(action),
+                Changes(_) | Depends(_) => None,
+            });
+            return pure(action.unwrap_or(Action::Read), Strength::Fair);
+        }
         if self.has(Gives::SelectsReads) && vague(self.name.as_ref()) && vague(self.act()) {
             return pure(Action::Read, Strength::Fair);
         }
         match (name, told) {
-            (Some((Changes(action), Sure::Yes)), _) => mutates(action, Strength::Strong),
+            (Some((Changes(action), Sure::Yes)), _) => {
+                mutates(self.told_of_the_same().unwrap_or(action), Strength::Strong)
+            }
             (Some((Reads(action), Sure::Yes)), Some((Changes(_), Sure::Yes))) if only_reads => {
                 pure(action, Strength::Weak)
             }
             // "Executes a query" and the like: what is run was named by the name.
             (Some((Reads(action), Sure::Yes)), Some((Changes(Action::Execute), _)))
-                if self.act().is_some_and(|act| words::among(act.base, RUNS)) =>
+                if self.act().is_some_and(|act| {
+                    words::among(act.base, RUNS) && act.object.iter().take(6).any(|word| words::among(word, ASKED))
+                }) =>
             {
                 pure(action, Strength::Weak)
             }
@@ -156,7 +179,11 @@ impl Signs {
             (Some((Reads(action), Sure::Perhaps)), Some((Depends(_), _)) | None) => pure(action, Strength::Fair),
             (_, Some((Reads(action), Sure::Perhaps))) => pure(action, Strength::Weak),
             (Some((Depends(_), _)), _) | (_, Some((Depends(_), _))) if only_reads => pure(Action::Read, Strength::Weak),
+            (Some((Depends(_), _)), _) | (_, Some((Depends(_), _))) if self.has(Gives::WritesFile) => {
+                mutates(Action::Create, Strength::Fair)
+            }
             (Some((Depends(action), _)), _) | (_, Some((Depends(action), _))) => unknown(action),
+            (None, None) if self.has(Gives::RunsCode) && !only_reads => mutates(Action::Execute, Strength::Fair),
             (None, None) if only_reads || self.described == Opening::Thing || self.has(Gives::Returns) => {
                 pure(Action::Read, Strength::Weak)
             }
@@ -164,14 +191,22 @@ impl Signs {
         }
     }
 
+    /// The action the description tells of the name's own verb, whose object the name leaves out.
+    fn told_of_the_same(&self) -> Option<Action> {
+        match (self.name.as_ref()?, self.act()?) {
+            (name, Act { effect: Effect::Changes(action), base, .. }) if name.base == *base => Some(*action),
+            _ => None,
+        }
+    }
+
     /// Whether the name's verb is its last word, where nouns stand.
     fn ends_the_name(&self) -> bool {
-        self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
+        self.name_words.len() > 1 && self.name.as_ref().is_some_and(|act| self.name_words.last() == Some(&act.word))
     }
 
     /// Whether the description opens with a word that is a verb beyond doubt.
     fn told_firmly(&self) -> bool {
-        self.act().is_some_and(|act| act.firmness == Firmness::Verb)
+        self.act().is_some_and(|act| act.firmness != Firmness::Either)
     }
 
     /// Whether the name's only verb is a noun at its end, such as `latest_order`.
@@ -181,6 +216,12 @@ impl Signs {
 
     /// What speaks against a read, whatever the verbs say.
     fn doubt(&self) -> Option<Action> {
+        if self.has(Gives::Does) {
+            return Some(Action::Unknown);
+        }
+        if self.has(Gives::WritesFile) {
+            return Some(Action::Create);
+        }
         if self.has(Gives::OnlyReads) {
             return None;
         }
@@ -191,12 +232,31 @@ impl Signs {
         let twice = self.name.as_ref().is_some_and(sure) && self.act().is_some_and(sure);
         if self.has(Gives::Changes) || (self.has(Gives::MayChange) && !twice && !denies) {
             Some(Action::Unknown)
-        } else if self.has(Gives::WritesFile) {
-            Some(Action::Create)
         } else if self.has(Gives::RunsCode) && !analysed && !denies {
             Some(Action::Execute)
         } else {
             None
+        }
+    }
+
+    /// What comes back: the object's domain, unless the verb makes something else of it.
+    fn domain(&self, mutability: Mutability, action: Action, phrases: &[&[String]]) -> OutputDomain {
+        let base = self
+            .name
+            .as_ref()
+            .map(|act| act.base)
+            .filter(|base| !base.is_empty())
+            .or(self.act().map(|act| act.base))
+            .unwrap_or("");
+        let shows_diff = self.tells.iter().any(|tell| tell.gives == Gives::Returns && tell.span.contains("diff"));
+        match mutability {
+            Mutability::Pure if self.runs() == Runs::Statement || words::among(base, MEASURES) => OutputDomain::Data,
+            Mutability::Pure if base == "diff" => OutputDomain::Diff,
+            Mutability::Pure if words::among(base, WORDS_OUT) => OutputDomain::Content,
+            Mutability::Mutates if action == Action::Update && shows_diff => OutputDomain::Diff,
+            Mutability::Mutates if words::among(base, "commit push") && action != Action::Execute => OutputDomain::Ref,
+            Mutability::Mutates if base == "write" => OutputDomain::Ack,
+            Mutability::Pure | Mutability::Mutates => objects::output(mutability, action, phrases, self.runs()),
         }
     }
 
@@ -241,9 +301,12 @@ impl Signs {
         for tell in &self.tells {
             let mutability = match tell.gives {
                 Gives::OnlyReads | Gives::Denies | Gives::SelectsReads | Gives::Returns => Mutability::Pure,
-                Gives::Changes | Gives::MayChange | Gives::WritesFile | Gives::Selects(_) | Gives::RunsCode => {
-                    Mutability::Mutates
-                }
+                Gives::Changes
+                | Gives::Does
+                | Gives::MayChange
+                | Gives::WritesFile
+                | Gives::Selects(_)
+                | Gives::RunsCode => Mutability::Mutates,
             };
             let claim = Claim { mutability: Some(mutability), ..Claim::default() };
             pieces.push(piece(tell.span.clone(), claim, Strength::Fair));
@@ -290,3 +353,13 @@ const VAGUE: &str = "manage handle operate process use interact administer perfo
 
 /// Verbs that say that something is run.
 const RUNS: &str = "execute run invoke call perform";
+
+/// Verbs whose result is a finding, whatever they look at.
+const MEASURES: &str = "lint validate check analyze analyse count compare evaluate verify measure audit scan calculate compute estimate predict \
+    classify detect rerank rank score assess rate benchmark profile ping";
+
+/// Verbs whose result is a text.
+const WORDS_OUT: &str = "translate transcribe summarize summarise paraphrase rephrase generate ocr proofread";
+
+/// What is run when something is only asked for.
+const ASKED: &str = "query queries search lookup request select predictive forecast prediction";

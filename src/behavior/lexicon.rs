@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::taxonomy::Action;
+use super::words::among;
 use turns::TURNS;
 use verbs::{FOREIGN_STEMS, LISTS};
 
@@ -68,16 +69,19 @@ pub fn verb(word: &str) -> Option<Verb> {
 
 /// What the verb does to this object, where the object decides: `resolve` a host, or `resolve` a comment.
 pub fn with_object(verb: Verb, object: &[String]) -> Effect {
-    let near = || object.iter().filter(|word| !is_filler(word)).take(5);
-    let has = |nouns: &str, word: &str| {
-        let singular = word.strip_suffix('s').unwrap_or(word);
-        nouns.split_whitespace().any(|noun| noun == word || noun == singular)
-    };
-    TURNS
+    // The object itself ends at a preposition; what follows says where or how.
+    let end = object
         .iter()
-        .filter(|(verbs, ..)| verbs.split_whitespace().any(|known| known == verb.base))
-        .find(|(_, nouns, _)| near().any(|word| has(nouns, word)))
-        .map_or(verb.effect, |(.., effect)| *effect)
+        .position(|word| among(word, "with by on via using against when if that which"))
+        .unwrap_or(object.len());
+    let near: Vec<&str> = object[..end].iter().map(String::as_str).filter(|word| !is_filler(word)).take(7).collect();
+    let fits = |(_, nouns, _): &&(&str, &str, Effect)| {
+        nouns.split_ascii_whitespace().any(|noun| match noun.strip_prefix('^') {
+            Some(next) => object.first().is_some_and(|word| word == next),
+            None => near.iter().any(|word| *word == noun || word.strip_suffix('s') == Some(noun)),
+        })
+    };
+    TURNS.iter().filter(|(verbs, ..)| among(verb.base, verbs)).find(fits).map_or(verb.effect, |(.., effect)| *effect)
 }
 
 fn is_filler(word: &str) -> bool {

@@ -11,7 +11,16 @@ pub fn output(mutability: Mutability, action: Action, named: &[&[String]], runs:
     use OutputDomain as D;
     let found = named.iter().find_map(|phrase| of_phrase(phrase));
     match (mutability, action) {
-        (Mutability::Pure, Action::Search) => found.unwrap_or_else(|| searched(named)),
+        (Mutability::Pure, Action::Search) => match found {
+            // What is found of files is where they are.
+            Some(D::Content)
+                if named.iter().any(|phrase| phrase.first().is_some_and(|word| among(word, "file files"))) =>
+            {
+                D::Structure
+            }
+            Some(found) => found,
+            None => searched(named),
+        },
         (Mutability::Pure, _) => found.unwrap_or(D::Data),
         (Mutability::Mutates, Action::Unknown) => D::Unknown,
         (Mutability::Mutates, Action::Execute) => match (runs, found) {
@@ -43,6 +52,10 @@ pub enum Runs {
 
 /// The domain that a noun phrase names, read from its head backwards: "pull request files", "file info".
 fn of_phrase(words: &[String]) -> Option<OutputDomain> {
+    of_part(words, 0)
+}
+
+fn of_part(words: &[String], part: usize) -> Option<OutputDomain> {
     use OutputDomain as D;
     let start = words.iter().position(|word| !among(word, MODIFIERS))?;
     let end = words[start..].iter().position(|word| among(word, STOPS)).map_or(words.len(), |found| start + found);
@@ -54,6 +67,10 @@ fn of_phrase(words: &[String]) -> Option<OutputDomain> {
             about = true;
             continue;
         }
+        // A log of commits is about commits.
+        if among(word, "log logs history") && phrase.iter().any(|word| among(word, "commit commits")) {
+            return Some(D::Ref);
+        }
         let named = domain(word);
         if requests && !matches!(named, Some(D::Message)) {
             let changed = among(word, "file files diff diffs change changes");
@@ -64,7 +81,13 @@ fn of_phrase(words: &[String]) -> Option<OutputDomain> {
             other => other,
         };
     }
-    None
+    // "The status of a host": what it is the status of.
+    let joins = words.get(end).is_some_and(|word| among(word, "of about for on"));
+    match of_part(words.get(end + 1..)?, part + 1) {
+        Some(D::Content | D::Structure) if joins && part < 2 => Some(D::Data),
+        other if joins && part < 2 => other,
+        _ => None,
+    }
 }
 
 /// Words that stand before the things named.
@@ -109,7 +132,7 @@ const TABLE: &[(OutputDomain, &str)] = &[
          event log history usage coverage size hash id key quota limit rate score rank health weather forecast report audit job build slot \
          city country station match game player team flight hotel product item entity relation index query",
     ),
-    (OutputDomain::Diff, "diff difference patch blame changeset"),
+    (OutputDomain::Diff, "diff difference patch blame changeset change"),
     (OutputDomain::Pr, "pr pullrequest mr mergerequest"),
     (OutputDomain::Issue, "issue ticket task bug story epic todo card subtask incident defect milestone"),
     (OutputDomain::Ref, "branch tag commit ref revision sha"),

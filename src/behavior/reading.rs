@@ -112,7 +112,8 @@ fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
         place: if at == 0 { Place::First } else { Place::Later },
     };
     let asks = |word: &&String| among(word, "is has can does should are was how what which who where when why");
-    if let Some(at) = words.iter().take(2).position(|word| asks(&word))
+    let asked = words.iter().take(2).position(|word| asks(&word));
+    if let Some(at) = asked.or_else(|| words.iter().take(4).position(|word| among(word, "is has can does should")))
         && at + 1 < words.len()
         && !verbs.iter().any(|v| v.at < at)
     {
@@ -138,6 +139,9 @@ fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
 
 /// What a sentence of a description opens with, and which act that is.
 pub fn of_sentence(words: &[String]) -> Opening {
+    if words.first().is_some_and(|word| among(word, "which what how where who whether is are was does")) {
+        return Opening::Thing;
+    }
     let start = opening(words);
     let verbs = found(words);
     let adverbs = words[start..].iter().take_while(|word| is_adverb(word)).count();
@@ -168,7 +172,8 @@ pub fn of_sentence(words: &[String]) -> Opening {
 
 fn act(words: &[String], found: &Found, sure: Sure) -> Act {
     let after = &words[found.at + 1..];
-    let object = if after.is_empty() { &words[..found.at] } else { after };
+    let bare = after.iter().all(|word| among(word, "tool v1 v2 v3 api"));
+    let object = if bare { &words[..found.at] } else { after };
     Act {
         effect: lexicon::with_object(found.verb, object),
         word: words[found.at].clone(),
@@ -187,7 +192,11 @@ fn leads(words: &[String], found: &Found) -> bool {
         return false;
     }
     let next = words.get(found.at + 1).map_or("", String::as_str);
-    let noun_like = matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
+    // "Check and install" is a chain of verbs; "Checks and balances" is not.
+    let chained = found.form == Form::Base
+        && matches!(next, "and" | "or" | ",")
+        && words.get(found.at + 2).is_some_and(|word| verb(word).is_some());
+    let noun_like = !chained && matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
     let may_be_noun = found.verb.firmness != Firmness::Verb || among(&words[found.at], NOUNS_IN_PLURAL);
     !(may_be_noun && noun_like)
 }
@@ -298,7 +307,8 @@ fn opening(words: &[String]) -> usize {
         return colon + 1;
     }
     let skipped = words.iter().take(12).take_while(|word| among(word, OPENERS)).count();
-    if is_verb(skipped) && skipped > 0 {
+    let here = words.first().is_some_and(|word| word == "start") && words.get(1).is_some_and(|word| word == "here");
+    if skipped > 0 && (is_verb(skipped) || here) {
         return skipped;
     }
     // "Start here: …", "Use the X to …": the last opener may itself be the verb.

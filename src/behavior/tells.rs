@@ -12,6 +12,8 @@ pub struct Tell {
     pub gives: Gives,
     /// The phrase or the parameter, as it stands.
     pub span: String,
+    /// Which sentence of the description it stands in, from 0; the last there is for parameters.
+    pub sentence: usize,
 }
 
 /// What is given away.
@@ -23,6 +25,8 @@ pub enum Gives {
     Denies,
     /// It says in so many words, or by a parameter, that something is changed.
     Changes,
+    /// A sentence of its own says that it does something to things: "and updates them".
+    Does,
     /// A parameter that changing tools have: `dry_run`, `force`.
     MayChange,
     /// A parameter names a place where a result may be written.
@@ -50,20 +54,22 @@ pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
 /// Everything the description gives away.
 pub fn of_description(description: &str) -> Vec<Tell> {
     let mut tells = Vec::new();
-    for sentence in sentences(description) {
-        if let Some(tell) = of_own_act(sentence) {
-            tells.push(tell);
+    for (number, sentence) in sentences(description).enumerate() {
+        if let Some((gives, span)) = of_own_act(sentence) {
+            tells.push(Tell { gives, span, sentence: number });
         }
         if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) {
-            tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned() });
+            tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned(), sentence: number });
         }
         let lower = sentence.to_lowercase();
+        let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| lower.contains(word));
         for (phrases, gives) in [(ONLY_READS, Gives::OnlyReads), (DENIES, Gives::Denies), (CHANGES, Gives::Changes)] {
             for phrase in phrases {
                 if let Some(at) = lower.find(phrase)
                     && !(gives == Gives::Changes && denied(&lower[..at]))
+                    && !(gives == Gives::OnlyReads && conditional)
                 {
-                    tells.push(Tell { gives, span: (*phrase).to_owned() });
+                    tells.push(Tell { gives, span: (*phrase).to_owned(), sentence: number });
                 }
             }
         }
@@ -72,8 +78,21 @@ pub fn of_description(description: &str) -> Vec<Tell> {
 }
 
 /// What a sentence that speaks of the tool in the third person says it does: "Creates the file if it is missing".
-fn of_own_act(sentence: &str) -> Option<Tell> {
+fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
     let words = words::of_sentence(sentence);
+    let unmistakable = |word: &str| {
+        words::base(word, verb)
+            .is_some_and(|(found, form)| form == words::Form::Third && words::among(found.base, UNMISTAKABLE))
+    };
+    // "Resolves the addresses and updates them": the second act counts like the first.
+    let coordinated = words.windows(3).find(|three| {
+        words::among(&three[0], "and then also it automatically")
+            && words::among(&three[2], "it them the a an its all any")
+            && unmistakable(&three[1])
+    });
+    if let Some(three) = coordinated {
+        return Some((Gives::Does, three.join(" ")));
+    }
     let skipped = words
         .iter()
         .take(2)
@@ -81,7 +100,8 @@ fn of_own_act(sentence: &str) -> Option<Tell> {
         .count();
     let word = words.get(skipped)?;
     if matches!(word.as_str(), "returns" | "return" | "outputs" | "output") {
-        return Some(Tell { gives: Gives::Returns, span: word.clone() });
+        let span = words.iter().skip(skipped).take(8).cloned().collect::<Vec<_>>().join(" ");
+        return Some((Gives::Returns, span));
     }
     let (found, form) = words::base(word, verb)?;
     let object = words.get(skipped + 1).map(String::as_str);
@@ -91,18 +111,17 @@ fn of_own_act(sentence: &str) -> Option<Tell> {
     );
     let own = form == words::Form::Third && words::among(found.base, UNMISTAKABLE) && has_object;
     match found.effect {
-        Effect::Changes(_) if own => Some(Tell {
-            gives: Gives::Changes,
-            span: words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" "),
-        }),
+        Effect::Changes(_) if own => {
+            Some((Gives::Does, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
+        }
         Effect::Changes(_) | Effect::Reads(_) | Effect::Depends(_) => None,
     }
 }
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.
-pub const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert replace install update append publish merge \
-    deploy start stop restart cancel terminate execute trigger enable disable move rename erase purge revoke \
-    register submit upload launch queue enqueue provision mutate";
+pub const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert install update append publish merge \
+    deploy start stop restart cancel terminate execute trigger disable move rename erase purge revoke \
+    register submit upload queue enqueue provision mutate";
 
 /// Everything the parameters give away.
 pub fn of_parameters(schema: &Value, description: &str) -> Vec<Tell> {
@@ -113,7 +132,7 @@ pub fn of_parameters(schema: &Value, description: &str) -> Vec<Tell> {
     for (name, property) in properties {
         let plain = words::of_name(name).join("_");
         let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
-        let mut tell = |gives| tells.push(Tell { gives, span: name.clone() });
+        let mut tell = |gives| tells.push(Tell { gives, span: name.clone(), sentence: usize::MAX });
         match plain.as_str() {
             "confirm" | "confirmed" | "confirmation" | "idempotency_key" => tell(Gives::Changes),
             "dry_run" | "dryrun" | "force" | "overwrite" => tell(Gives::MayChange),
@@ -131,7 +150,11 @@ pub fn of_parameters(schema: &Value, description: &str) -> Vec<Tell> {
             }
             "action" | "method" | "operation" | "op" | "mode" | "command" | "http_method" | "verb" | "actions"
             | "subcommand" => {
-                if let Some(gives) = selected(property) {
+                let must = schema
+                    .get("required")
+                    .and_then(Value::as_array)
+                    .is_some_and(|must| must.iter().any(|key| key == name.as_str()));
+                if let Some(gives) = selected(property, if must { Need::Must } else { Need::May }) {
                     tell(gives);
                 }
             }
@@ -164,19 +187,33 @@ fn says_it_saves(property: &Value) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
+/// Whether a parameter has to be given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Must,
+    May,
+}
+
 /// What a parameter that selects the act lets one select.
-fn selected(property: &Value) -> Option<Gives> {
+///
+/// An optional one that offers only changes is a filter: "events whose action is delete".
+fn selected(property: &Value, need: Need) -> Option<Gives> {
     let choices = choices(property);
     let mut reading = 0;
+    let mut changing = None;
     for choice in &choices {
         let act = super::reading::of_name(&words::of_name(choice)).map(|act| act.effect);
         match act.or_else(|| verb(&choice.to_lowercase()).map(|verb| verb.effect)) {
-            Some(Effect::Changes(action)) => return Some(Gives::Selects(action)),
+            Some(Effect::Changes(action)) => changing = changing.or(Some(action)),
             Some(Effect::Reads(_)) => reading += 1,
             Some(Effect::Depends(_)) | None => {}
         }
     }
-    (reading > 0 && reading == choices.len()).then_some(Gives::SelectsReads)
+    match changing {
+        Some(action) if need == Need::Must || reading > 0 => Some(Gives::Selects(action)),
+        Some(_) => Some(Gives::MayChange),
+        None => (reading > 0 && reading == choices.len()).then_some(Gives::SelectsReads),
+    }
 }
 
 fn choices(property: &Value) -> Vec<&str> {
@@ -273,6 +310,8 @@ const CHANGES: &[&str] = &[
     "permanently",
     "write operation",
     "write action",
+    "data-modifying",
+    "state-changing",
     "mutating",
     "mutates",
     "this will delete",
@@ -283,7 +322,21 @@ const CHANGES: &[&str] = &[
     "overwrites",
     "side effects:",
     "real money",
-    "state-changing",
+    "consumes credits",
+    "saved to disk",
+    "saves to disk",
+    "saved to a file",
+    "will be saved",
+    "it was saved",
+    "is saved to",
+    "are saved to",
+    "is written to",
+    "are written to",
+    "to a local path",
+    "to a local file",
+    "to local disk",
+    "to automatically generate",
+    "to automatically create",
 ];
 
 const READING_SQL: &[&str] = &[

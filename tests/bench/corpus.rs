@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use mcp_approve::behavior::conclude::{Trust, of_tool};
 use mcp_approve::cli::tools::{Hints, classify};
+use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
 
 /// One tool: what its author and its readers say, and what the recogniser says.
@@ -109,6 +111,21 @@ impl Corpus {
         self.tools.iter().filter(move |tool| part.has(&tool.package))
     }
 
+    /// How many tools bear each hazard of the definition; prints each where `loud`.
+    pub fn hazards(&self, loud: bool) -> String {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for tool in &self.tools {
+            let Some(read) = Tool::read(tool.definition.clone()) else { continue };
+            for hazard in of_tool(&read, Trust::Corroborate).hazards {
+                *counts.entry(hazard.kind.word()).or_default() += 1;
+                if loud {
+                    println!("HAZARD {}\t{}\t{}\t{}", hazard.kind.word(), tool.package, tool.name, hazard.what);
+                }
+            }
+        }
+        format!("{counts:?}")
+    }
+
     pub fn print_errors(&self, part: Part) {
         for tool in self.part(part) {
             let kind = match (tool.read_only, tool.said[0].as_str()) {
@@ -118,6 +135,20 @@ impl Corpus {
                 _ => continue,
             };
             println!("{kind}\t{}\t{}", tool.package, tool.shown());
+        }
+    }
+
+    /// Prints what the recogniser knows nothing of.
+    pub fn print_unknown(&self) {
+        for tool in self.tools.iter().filter(|tool| tool.said[1] == "UNKNOWN") {
+            println!("UNKNOWN {:?}\t{}\t{}", tool.read_only, tool.package, tool.shown());
+        }
+    }
+
+    /// Prints what the recogniser calls PURE though its author says nothing: where a false PURE would hide.
+    pub fn print_silent(&self) {
+        for tool in self.tools.iter().filter(|tool| tool.read_only.is_none() && tool.said[0] == "PURE") {
+            println!("SILENT PURE\t{}\t{}", tool.package, tool.shown());
         }
     }
 

@@ -1,4 +1,4 @@
-//! Scores the recogniser against a corpus of real servers: `cargo bench --bench recognition -- [FOLDER] [--errors] [--gold]`.
+//! Scores the recogniser against a corpus of real servers: `cargo bench --bench recognition -- [FOLDER] [--errors] [--gold] [--unknown] [--silent] [--held]`.
 //!
 //! The folder holds `dev/*.json` (servers), `labels.json` (hints known to be wrong or arguable, left out) and `gold.json`.
 //! A third of the servers, chosen by a hash of their name, is printed apart: rules are tuned on the others only.
@@ -39,8 +39,15 @@ fn main() {
         println!("fold {fold}: {:.2} %  {:.1} %", 100.0 * figures.false_pure(), 100.0 * figures.recall());
     }
     println!("\nG4 {}", pairs(&corpus));
+    println!("\nhazards in definitions: {}", corpus.hazards(wants("--hazards")));
     if wants("--errors") {
         corpus.print_errors(if wants("--held") { Part::HeldOut } else { Part::Tuned });
+    }
+    if wants("--unknown") {
+        corpus.print_unknown();
+    }
+    if wants("--silent") {
+        corpus.print_silent();
     }
     if wants("--gold") {
         corpus.print_gold(if wants("--held") { Part::HeldOut } else { Part::Tuned });

@@ -91,7 +91,7 @@ fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(' ');
     for c in text.chars() {
-        if c.is_alphanumeric() || matches!(c, '<' | '>' | '~' | '/' | '.' | '_') {
+        if c.is_alphanumeric() || matches!(c, '<' | '>' | '~' | '/' | '.') {
             out.extend(c.to_lowercase());
         } else if matches!(c, '\'' | '’') {
         } else if !out.ends_with(' ') {
@@ -127,8 +127,6 @@ const DIRECTIVES: &[&str] = &[
     " override any previous",
     " new instructions ",
     " your new task",
-    " system prompt",
-    " developer message",
     " you are now ",
     " act as if ",
     " do not tell the user",
@@ -143,10 +141,7 @@ const DIRECTIVES: &[&str] = &[
     " without informing the user",
     " without notifying the user",
     " without the users knowledge",
-    " without asking the user",
-    " do not ask the user for",
     " do not reveal this",
-    " keep this secret",
     " hide this from the user",
     " do not show the user",
     " do not alert the user",
@@ -161,7 +156,7 @@ const DIRECTIVES: &[&str] = &[
     "<system>",
     "<secret>",
     "<hidden>",
-    "<instructions_override>",
+    "<instructions override>",
     " before using any other tool",
     " before calling any other tool",
     " before any other tool",
@@ -173,7 +168,7 @@ const DIRECTIVES: &[&str] = &[
     " contents of ~/",
     " content of ~/",
     " cat ~/",
-    " id_rsa",
+    " id rsa ",
     " ~/.ssh",
     " ~/.aws",
     ".cursor/mcp.json",
@@ -187,15 +182,15 @@ const DIRECTIVES: &[&str] = &[
     " whole conversation history",
     " full conversation history",
     " send all emails to",
-    " bcc ",
-    " forward all ",
+    " must bcc ",
+    " always bcc ",
+    " reveal your system prompt",
+    " print your system prompt",
     " otherwise the tool will not work and",
     " or else the application will crash",
     " the application will crash",
     " you will be punished",
     " this is more important than",
-    " takes precedence over",
-    " supersedes all",
     " highest priority instruction",
     " overrides all other",
     " instead of the users",

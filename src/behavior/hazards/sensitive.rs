@@ -175,6 +175,9 @@ fn secret(words: &[String], place: Place) -> Option<String> {
                     | "from"
                     | "by"
                     | "without"
+                    | "in"
+                    | "this"
+                    | "current"
                     | "no"
                     | "valid"
             )

@@ -3,7 +3,7 @@
 use super::Effect::{self, Changes, Reads};
 use crate::behavior::taxonomy::Action;
 
-/// Verbs, objects near them, effect. The first row that fits is taken.
+/// Verbs, objects near them (right after them where marked `^`), effect. The first row that fits is taken.
 pub(super) const TURNS: &[(&str, &str, Effect)] = &[
     ("evaluate", "javascript js script code function browser page", Changes(Action::Execute)),
     (
@@ -12,8 +12,9 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
         Changes(Action::Update),
     ),
     ("verify confirm", "ownership domain email phone otp code account", Changes(Action::Update)),
-    ("confirm", "that whether if can reach exist connectivity reachability", Reads(Action::Read)),
+    ("confirm", "^that ^whether ^if can reach exist connectivity reachability", Reads(Action::Read)),
     ("close open select resize", "page tab browser window app dialog", Changes(Action::Execute)),
+    ("checkout", "cart order payment session", Changes(Action::Send)),
     ("cancel", "order subscription booking reservation meeting event appointment invitation", Changes(Action::Update)),
     ("insert", "text line", Changes(Action::Update)),
     ("add", "staging", Changes(Action::Update)),
@@ -23,18 +24,18 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
     ("submit", "order payment transaction message email form", Changes(Action::Send)),
     ("complete", "text code prompt sentence", Reads(Action::Read)),
     ("select", "query statement sql row column record from data", Reads(Action::Read)),
-    ("check", "out in off", Changes(Action::Update)),
+    ("check", "^out ^in ^off", Changes(Action::Update)),
     ("show display", "notification toast dialog alert popup banner", Changes(Action::Send)),
     (
         "report",
-        "issue bug abuse user problem spam incident that has have progress playback stopped started ended",
+        "issue bug abuse user problem spam incident ^that has have progress playback stopped started ended",
         Changes(Action::Send),
     ),
     ("track", "event conversion time purchase", Changes(Action::Create)),
-    ("load", "into tool model dataset extension plugin page url module", Changes(Action::Execute)),
-    ("roll", "back", Changes(Action::Update)),
+    ("load", "into tool ^model ^dataset extension plugin page url module", Changes(Action::Execute)),
+    ("roll", "^back", Changes(Action::Update)),
     ("review", "submit approve post", Changes(Action::Update)),
-    ("block", "until", Reads(Action::Read)),
+    ("block", "^until", Reads(Action::Read)),
     ("simulate", "location touch key press gps click tap swipe input", Changes(Action::Execute)),
     (
         "test",
@@ -59,7 +60,11 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
          config configuration workflow request style html css command graph",
         Reads(Action::Read),
     ),
-    ("run perform execute do make conduct carry use", "search lookup autocomplete similarity", Reads(Action::Search)),
+    (
+        "run perform execute do make conduct carry use",
+        "search lookup autocomplete similarity research",
+        Reads(Action::Search),
+    ),
     (
         "run perform execute do make conduct carry",
         "check analysis audit review validation comparison calculation inspection assessment evaluation diagnostic lint estimate \
@@ -71,5 +76,11 @@ pub(super) const TURNS: &[(&str, &str, Effect)] = &[
     ("call", "graph hierarchy path chain tree", Reads(Action::Read)),
     ("open", "node record entity", Reads(Action::Read)),
     ("enrich annotate", "company person contact profile lead domain email ip data", Reads(Action::Read)),
+    (
+        "expand",
+        "query url acronym node section search link definition macro context symbol template concept term",
+        Reads(Action::Read),
+    ),
+    ("print", "variable environment env value tree config configuration version info", Reads(Action::Read)),
     ("embed", "text query sentence", Reads(Action::Read)),
 ];

@@ -9,11 +9,11 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Reads(Action::Read),
         Firm,
-        "get list read fetch retrieve show describe obtain gather collect inspect examine peek enumerate browse explain \
+        "get printenv getenv list read fetch retrieve show describe obtain gather collect inspect examine peek enumerate browse explain \
          summarize summarise analyze analyse assess compare calculate compute predict validate verify determine identify \
          recognize recognise classify categorize categorise interpret parse decode observe introspect aggregate recommend \
          infer translate transliterate convert explore traverse visualize visualise see investigate diagnose troubleshoot \
-         resolve expand understand paraphrase rephrase rerank geocode encode stringify tokenize tokenise detokenize normalize \
+         resolve understand paraphrase rephrase rerank geocode encode stringify tokenize tokenise detokenize normalize \
          normalise decompile disassemble scrape reveal await think reason deduce derive deserialize serialize evaluate grep \
          subtract multiply divide correlate simulate demonstrate provide consult lists transcribe interpolate extrapolate \
          differentiate solve brainstorm critique proofread spellcheck disambiguate discover return detect assert recall \
@@ -69,7 +69,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Changes(Action::Update),
         Mostly,
         "set change reset refresh restore close link fix sync upgrade lock block mute pin star rotate rollback override highlight \
-         freeze fill hide promote switch claim advance tune raise scale align crop flip mirror trim split \
+         freeze fill hide promote switch checkout claim advance tune raise scale align crop flip mirror trim split \
          vote assign patch checkin check-in tag archive silence",
     ),
     (
@@ -84,8 +84,9 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Merge),
         Firm,
-        "merge consolidate combine squash rebase unify fuse cherry-pick dedupe deduplicate unmerge",
+        "consolidate combine squash rebase unify fuse cherry-pick dedupe deduplicate unmerge",
     ),
+    (Changes(Action::Merge), Mostly, "merge"),
     (Changes(Action::Overwrite), Firm, "overwrite write replace rewrite put"),
     (Changes(Action::Append), Firm, "append prepend"),
     (
@@ -107,11 +108,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "send publish notify respond broadcast tweet retweet repost crosspost announce deliver resend transmit pay buy sell purchase withdraw \
          redeem donate escalate remit speak say sing nudge chat advertise repay lend borrow",
     ),
-    (
-        Changes(Action::Send),
-        Mostly,
-        "reply forward share deposit checkout refund dm fax hedge rent lease settle payout",
-    ),
+    (Changes(Action::Send), Mostly, "reply forward share deposit refund dm fax hedge rent lease settle payout"),
     (Changes(Action::Move), Firm, "move rename relocate mv reparent"),
     (Changes(Action::Move), Mostly, "transfer shift swap"),
     (
@@ -120,7 +117,8 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "perform do handle use build connect prepare act hydrate visit go bring exit quit conduct ask answer carry allow try ensure learn \
          integrate listen take",
     ),
-    (Depends(Action::Execute), Mostly, "open call transform request play record test process focus watch place"),
+    (Depends(Action::Update), Firm, "expand"),
+    (Depends(Action::Execute), Mostly, "print open call transform request play record test process focus watch place"),
     (
         Depends(Action::Create),
         Firm,
