@@ -1,1 +1,478 @@
-//! cli: tests to come.
+//! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home for one test.
+struct Home(TempDir);
+
+/// What a run left behind.
+#[derive(Debug)]
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn with_policy(text: &str) -> Self {
+        let home = Self::new();
+        home.write("config/policy.toml", text);
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        self.mode(name, 0o600);
+        path
+    }
+
+    fn mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// Runs the binary without a terminal, `input` on stdin. The home's own path is shown as HOME.
+    fn run_with(&self, input: &str, args: &[&str]) -> Run {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
+            .arg("--home")
+            .arg(self.0.path())
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The program may end before it reads.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let home = self.0.path().display().to_string();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&home, "HOME");
+        Run {
+            code: output.status.code().unwrap(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        self.run_with("", args)
+    }
+}
+
+const RULES: &str = r#"version = 1
+[[rule]]
+id = "notes"
+decision = "allow"
+server = "notes"
+tool = ["write_*", "mcp__diary__add"]
+note = "mine"
+[[rule]]
+id = "no-deletes"
+decision = "deny"
+action = "DELETE"
+"#;
+
+#[test]
+fn help_names_every_command_and_exits_0() {
+    let home = Home::new();
+    for args in [&["--help"][..], &["-h"], &["help"]] {
+        let run = home.run(args);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
+        for command in [
+            "wrap",
+            "demo",
+            "log",
+            "rules",
+            "tools",
+            "doctor",
+            "completions",
+        ] {
+            assert!(
+                run.out.contains(&format!("\n  {command} ")),
+                "{args:?} without {command}"
+            );
+        }
+        assert!(
+            !run.out.contains("demo-server") && !run.out.contains("demo-agent"),
+            "hidden commands are shown"
+        );
+    }
+    let nested: &[&[&str]] = &[
+        &["wrap"],
+        &["demo"],
+        &["log"],
+        &["rules"],
+        &["rules", "explain"],
+        &["tools", "classify"],
+        &["doctor"],
+        &["completions"],
+    ];
+    for command in nested {
+        let run = home.run(&[command, &["--help"][..]].concat());
+        assert_eq!(run.code, 0, "{command:?}: {}", run.err);
+        assert!(
+            run.out.lines().all(|line| line.chars().count() <= 100),
+            "{command:?} is too wide"
+        );
+    }
+    assert!(home.run(&["--version"]).out.starts_with("mcp-approve "));
+}
+
+#[test]
+fn without_a_terminal_the_help_goes_to_stderr_and_exits_2() {
+    let run = Home::new().run(&[]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(run.err.contains("Usage: mcp-approve"), "{}", run.err);
+}
+
+#[test]
+fn wrong_usage_exits_2_and_says_what_to_do() {
+    let home = Home::new();
+    for (args, says) in [
+        (&["--bogus"][..], "unexpected argument '--bogus'"),
+        (
+            &["npx", "some-server"],
+            "hint: to wrap a server, put `--` before its command: mcp-approve -- npx",
+        ),
+        (&["lgo", "list"], "hint: did you mean `mcp-approve log`?"),
+        (&["wrap"], "no server command was given"),
+        (&["--name", "x"], "hint: put it after `--`"),
+        (&["--name", "a b", "--", "x"], "use 1 to 64"),
+        (
+            &["--observe", "log", "list"],
+            "--observe belongs to wrapping a server",
+        ),
+        (
+            &["--approval-timeout", "5", "--", "x"],
+            "500ms, 60s, 5m or 1h",
+        ),
+        (
+            &["--approval-timeout", "0s", "--", "x"],
+            "longer than nothing",
+        ),
+        (
+            &["--host-timeout", "99999999999999999999h", "--", "x"],
+            "at most 30 days",
+        ),
+        (
+            &["--unattended", "allow", "--", "x"],
+            "invalid value 'allow'",
+        ),
+        (
+            &["rules", "explain", "HOME/none.json"],
+            "none.json cannot be read",
+        ),
+        (
+            &["rules", "check", "--policy", "HOME/none.toml"],
+            "none.toml cannot be read",
+        ),
+        (&["completions", "tcsh"], "invalid value 'tcsh'"),
+    ] {
+        let run = home.run(args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(run.err.contains(says), "{args:?}: {}", run.err);
+        assert!(!run.err.contains("use '--"), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn rules_are_listed_as_text_and_json() {
+    let home = Home::with_policy(RULES);
+    insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r"
+    HOME/config/policy.toml
+    defaults: pure allow, mutates ask, hazard ask
+    notes       allow  server notes, tool write_*|mcp__diary__add  # mine
+    no-deletes  deny   action DELETE
+    ");
+    assert_eq!(home.run(&["rules"]).out, home.run(&["rules", "list"]).out);
+    let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
+    assert_eq!(rows[0]["id"], "notes");
+    assert_eq!(rows[0]["tool"][1], "mcp__diary__add");
+    assert_eq!(
+        (&rows[1]["decision"], &rows[1]["line"]),
+        (&"deny".into(), &8.into())
+    );
+    assert_eq!(
+        home.run(&["rules", "path"]).out,
+        "HOME/config/policy.toml\n"
+    );
+    let empty = Home::new().run(&["rules", "list"]);
+    assert!(
+        empty.out.contains("(no file: the built-in default)"),
+        "{}",
+        empty.out
+    );
+}
+
+#[test]
+fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
+    let home = Home::with_policy(
+        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n",
+    );
+    let run = home.run(&["rules", "check"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert!(
+        !run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"),
+        "{}",
+        run.out
+    );
+    let home = Home::with_policy(
+        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n",
+    );
+    let run = home.run(&["rules", "check"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    insta::assert_snapshot!(run.out, @r#"
+    HOME/config/policy.toml:3:11: `mutates` can never be "allow": every change would run unseen
+      3 | mutates = "allow"
+        |           ^
+        = write "ask" or "deny", and a [[rule]] with decision = "allow" for the calls that may run
+
+    HOME/config/policy.toml:5:6: `id` cannot be "ä"
+      5 | id = "ä"
+        |      ^
+        = use 1 to 64 of the characters a-z A-Z 0-9 - _ .
+
+    2 errors in HOME/config/policy.toml
+    "#);
+    let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
+    assert_eq!(
+        (&rows[0]["line"], &rows[0]["column"]),
+        (&3.into(), &11.into())
+    );
+    let list = home.run(&["rules", "list"]);
+    assert_eq!(list.code, 2);
+    assert!(
+        list.err.contains("has 2 errors, the first in line 3"),
+        "{}",
+        list.err
+    );
+    assert!(
+        list.err
+            .contains("hint: mend it; `mcp-approve rules check`"),
+        "{}",
+        list.err
+    );
+}
+
+#[test]
+fn a_policy_in_order_says_so() {
+    let run = Home::with_policy(RULES).run(&["rules", "check"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (0, "HOME/config/policy.toml: in order, 2 rules\n")
+    );
+    assert_eq!(
+        Home::with_policy(RULES)
+            .run(&["rules", "check", "--json"])
+            .out,
+        "[]\n"
+    );
+    assert!(
+        Home::new()
+            .run(&["rules", "check"])
+            .out
+            .contains("the built-in default applies")
+    );
+}
+
+#[test]
+fn what_others_could_have_written_is_not_used() {
+    let home = Home::with_policy(RULES);
+    home.mode("config/policy.toml", 0o666);
+    let run = home.run(&["rules", "list"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err
+            .contains("others than you may write to HOME/config/policy.toml (mode 0666)"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err
+            .contains("hint: chmod go-w 'HOME/config/policy.toml'"),
+        "{}",
+        run.err
+    );
+    home.mode("config/policy.toml", 0o600);
+    home.mode("config", 0o775);
+    let run = home.run(&["rules", "list"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err
+            .contains("others than you may write to HOME/config (mode 0775)"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_policy_that_got_lost_is_no_built_in_default() {
+    let home = Home::new();
+    fs::create_dir(home.path("config")).unwrap();
+    symlink(home.path("nowhere"), home.path("config/policy.toml")).unwrap();
+    assert_eq!(home.run(&["rules", "list"]).code, 2);
+    fs::remove_file(home.path("config/policy.toml")).unwrap();
+    fs::create_dir(home.path("config/policy.toml")).unwrap();
+    assert_eq!(home.run(&["rules", "list"]).code, 2);
+}
+
+#[test]
+fn doctor_tells_what_is_broken_and_exits_1() {
+    let home = Home::new();
+    let run = home.run(&["doctor"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(run.out.contains("L0 cooperative"), "{}", run.out);
+    home.write("config/policy.toml", "version = 2\n");
+    home.write("config/config.toml", "inlin = true\n");
+    home.write("state/log", "a file\n");
+    let run = home.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    for says in [
+        "has an error in line 1",
+        "unknown key \"inlin\"; did you mean `inline`?",
+        "HOME/state/log is no folder",
+    ] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
+    assert_eq!(run.out.matches("to mend: ").count(), 3, "{}", run.out);
+    let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
+    assert!(
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .any(|row| row["about"] == "policy" && row["state"] == "broken")
+    );
+}
+
+#[test]
+fn linked_state_folders_are_refused() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("elsewhere")).unwrap();
+    fs::create_dir_all(home.path("state")).unwrap();
+    symlink(home.path("elsewhere"), home.path("state/run")).unwrap();
+    let run = home.run(&["doctor"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.out
+            .contains("HOME/state/run is no folder of its own: it is a link"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn a_wrapper_does_not_start_on_a_broken_configuration() {
+    let home = Home::new();
+    home.write(
+        "config/config.toml",
+        "approval-timeout = 5\n[server.x]\ntrust = \"all\"\n",
+    );
+    let run = home.run(&["--", "true"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(
+        run.err
+            .contains("config.toml:1:20: `approval-timeout` is of type integer"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err
+            .contains("config.toml:3:9: `trust` cannot be \"all\""),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn no_environment_variable_moves_the_places() {
+    let path = |name: &str, value: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
+            .env(name, value)
+            .args(["rules", "path"])
+            .output()
+            .unwrap();
+        output.stdout
+    };
+    let usual = path("UNRELATED", "/nowhere");
+    assert!(usual.ends_with(b"/.config/mcp-approve/policy.toml\n"));
+    for name in [
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "MCP_APPROVE_HOME",
+    ] {
+        assert_eq!(path(name, "/nowhere"), usual, "{name}");
+    }
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = Home::new().run(&["completions", shell]);
+        assert_eq!(run.code, 0);
+        assert!(run.out.contains("mcp-approve"), "{shell}");
+    }
+}
+
+#[test]
+fn a_call_is_explained_rule_by_rule() {
+    let home = Home::with_policy(RULES);
+    let call = r#"{"server": "notes", "tool": "write_note", "arguments": {"text": "hello"}}"#;
+    let run = home.run_with(call, &["rules", "explain", "-", "--json"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let answer: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(
+        (&answer["decision"], &answer["rule"]),
+        (&"allow".into(), &"notes".into()),
+        "{answer}"
+    );
+    assert_eq!(
+        (&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]),
+        (&"matches".into(), &"action".into())
+    );
+    let text = home.run_with(call, &["rules", "explain", "-"]).out;
+    assert!(text.starts_with("allow: rule notes allows it\n"), "{text}");
+    assert!(
+        text.contains("no-deletes  deny   no: `action` differs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_no_call_is_not_explained() {
+    let home = Home::new();
+    for (call, says) in [
+        ("", "it is not JSON"),
+        ("[]", "it is no object"),
+        (r#"{"tool": "x"}"#, "does not say its `server`"),
+        (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
+        (
+            r#"{"server": "s", "tool": "x", "args": {}}"#,
+            "unknown key \"args\"",
+        ),
+        (
+            r#"{"server": "s", "tool": "x", "arguments": []}"#,
+            "arguments are no object",
+        ),
+    ] {
+        let run = home.run_with(call, &["rules", "explain", "-"]);
+        assert_eq!(run.code, 2, "{call}");
+        assert!(run.err.contains(says), "{call}: {}", run.err);
+    }
+}

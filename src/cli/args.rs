@@ -21,10 +21,11 @@ use super::{duration, name};
     override_usage = "mcp-approve [OPTIONS] -- CMD [ARGS]...\n       mcp-approve [OPTIONS] [COMMAND]",
     max_term_width = 100,
     after_help = "Examples:
-  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/notes   wrap a server
-  mcp-approve                                                             open the console
-  mcp-approve demo                                                        see it work, nothing to install
-  mcp-approve log list                                                    what was called, and who decided
+  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+                            wrap a server
+  mcp-approve               open the console
+  mcp-approve demo          see it work; nothing to install
+  mcp-approve log list      what was called, and who decided
 
 `mcp-approve wrap --help` lists the options of wrapping.
 Exit codes: 0 done, 1 the thing asked about is not so, 2 wrong usage or configuration;
@@ -52,7 +53,7 @@ Durations: 500ms, 60s, 5m, 1h.
 Examples:
   mcp-approve wrap -- uvx mcp-server-git
   mcp-approve wrap --name notes --unattended deny -- node server.js
-  mcp-approve wrap --observe -- npx -y some-server     the way to start: asks nothing, records everything"
+  mcp-approve wrap --observe -- npx -y some-server   the way to start: holds nothing"
     )]
     Wrap(WrapOptions),
     /// Plays a real server, a scripted agent and the console together, in a temporary folder
@@ -71,16 +72,16 @@ Examples:
   mcp-approve log verify && echo \"nobody changed it\"")]
     Log {
         /// Read this database, as given to `wrap --audit-db`
-        #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        audit_db: Option<PathBuf>,
+        #[arg(long = "audit-db", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        db: Option<PathBuf>,
         #[command(subcommand)]
         command: Option<LogCommand>,
     },
     /// Shows, checks and explains the rules
     Rules {
         /// Read this policy, as given to `wrap --policy`
-        #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        policy: Option<PathBuf>,
+        #[arg(long = "policy", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
         #[command(subcommand)]
         command: Option<RulesCommand>,
     },

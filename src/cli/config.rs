@@ -279,6 +279,15 @@ mod tests {
             policy = \"~/p.toml\"\n[server.\"a b\"]\ntrust = \"all\"\n[server.c]\nserver = 1\n";
         let problems = parse(text, Path::new("/c")).unwrap_err();
         let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        insta::assert_snapshot!(found.join("\n"));
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        1:14: `unattended` cannot be "hope"; one of: wait, deny
+        2:1: unknown key "approval_timeout"; did you mean `approval-timeout`?
+        3:16: `host-timeout` cannot be "60"; write a whole number and its unit, like 500ms, 60s, 5m or 1h
+        4:10: `inline` is of type integer; write true or false
+        5:10: `policy` cannot be "~/p.toml"; write the whole path, or one that starts at this file's folder
+        6:9: "a b" cannot be a server's name; use 1 to 64 of the characters a-z A-Z 0-9 . _ -
+        7:9: `trust` cannot be "all"; one of: corroborate, annotations, none
+        9:1: unknown key "server"; did you mean `observe`?
+        "#);
     }
 }

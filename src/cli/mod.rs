@@ -25,6 +25,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use crate::error::Error;
+use crate::policy::reading::nearest;
 use args::{ClassifyOptions, Cli, Command, RulesCommand, ToolsCommand, WrapOptions};
 use log::{Finding, LogCommand};
 use places::Places;
@@ -82,10 +83,10 @@ fn with_command(
             let operator = if auto { demo::Operator::Automatic } else { demo::Operator::Person };
             Ok(demo::run(operator, out)?)
         }
-        Command::Log { audit_db, command } => review(command, audit_db, &places?, out),
-        Command::Rules { policy, command } => {
+        Command::Log { db, command } => review(command, db, &places?, out),
+        Command::Rules { file, command } => {
             let command = command.unwrap_or(RulesCommand::List { json: false });
-            rules::run(&command, policy, &places?, out)
+            rules::run(&command, file, &places?, out)
         }
         Command::Tools(ToolsCommand::Classify(options)) => classify(&options, out),
         Command::Doctor(options) => doctor::run(options, &places?, out),
@@ -128,12 +129,40 @@ fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, 
 
 /// The text of a usage error; a server's command without its `--` is the likeliest slip.
 fn usage(error: &clap::Error) -> Error {
-    let mut text = error.render().to_string();
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-    {
+    let text = error.render().to_string();
+    // clap proposes to hand an unknown option to the server, which is hardly ever meant.
+    let lines = text
+        .lines()
+        .filter(|line| !line.contains("as a value, use '--"));
+    let mut text = lines
+        .fold(String::new(), |text, line| text + line + "\n")
+        .replace("\n\n\n", "\n\n");
+    if let Some(word) = stray_word(error) {
+        let known: Vec<String> = Cli::command()
+            .get_subcommands()
+            .map(|known| known.get_name().to_owned())
+            .collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let word: String = word.chars().flat_map(char::escape_debug).collect();
-        text.push_str(&format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"));
+        text.push_str(&match nearest(&word, &known) {
+            Some(near) => format!("  hint: did you mean `mcp-approve {near}`?\n"),
+            None => format!(
+                "  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"
+            ),
+        });
     }
     Error::Usage(text)
+}
+
+/// The word that is neither a command nor an option.
+fn stray_word(error: &clap::Error) -> Option<&str> {
+    let kind = match error.kind() {
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        _ => return None,
+    };
+    match error.get(kind) {
+        Some(ContextValue::String(word)) if !word.starts_with('-') => Some(word),
+        _ => None,
+    }
 }

@@ -16,7 +16,8 @@ pub struct Glob {
 enum How {
     /// No wildcard in it: compared as it is.
     Exact(String),
-    Tokens(Vec<Token>),
+    /// `ends` are the plain characters behind the last wildcard: a cheap first look, since most globs do not match.
+    Tokens { tokens: Vec<Token>, ends: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,14 +63,21 @@ impl Glob {
                 other => Token::One(other),
             });
         }
-        let exact: Option<String> = tokens
-            .iter()
-            .map(|token| match token {
-                Token::One(c) => Some(*c),
-                Token::Any | Token::Many | Token::Class { .. } => None,
-            })
-            .collect();
-        Ok(Self { text: text.to_owned(), how: exact.map_or(How::Tokens(tokens), How::Exact) })
+        let plain = tokens.iter().rev().map_while(|token| match token {
+            Token::One(c) => Some(*c),
+            Token::Any | Token::Many | Token::Class { .. } => None,
+        });
+        let backwards: Vec<char> = plain.collect();
+        let ends: String = backwards.iter().rev().collect();
+        let how = if backwards.len() == tokens.len() {
+            How::Exact(ends)
+        } else {
+            How::Tokens { tokens, ends }
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            how,
+        })
     }
 
     /// The glob as it was written.
@@ -81,7 +89,7 @@ impl Glob {
     pub fn matches(&self, name: &str) -> bool {
         match &self.how {
             How::Exact(exact) => exact == name,
-            How::Tokens(tokens) => run(tokens, name),
+            How::Tokens { tokens, ends } => name.ends_with(ends.as_str()) && run(tokens, name),
         }
     }
 }

@@ -31,6 +31,8 @@ pub type Span = Range<usize>;
 #[derive(Debug)]
 pub struct Reading<'t> {
     text: &'t str,
+    /// Where each line begins.
+    lines: Vec<usize>,
     problems: Vec<Problem>,
     /// Lines that are no TOML: what else seems wrong there only follows from that.
     unreadable: BTreeSet<usize>,
@@ -40,7 +42,14 @@ impl<'t> Reading<'t> {
     /// Reads the TOML of `text`, as much of it as there is.
     pub fn new(text: &'t str) -> (Self, Spanned<DeTable<'t>>) {
         let (table, errors) = DeTable::parse_recoverable(text);
-        let mut reading = Self { text, problems: Vec::new(), unreadable: BTreeSet::new() };
+        let mut reading = Self {
+            text,
+            lines: std::iter::once(0)
+                .chain(text.match_indices('\n').map(|(end, _)| end + 1))
+                .collect(),
+            problems: Vec::new(),
+            unreadable: BTreeSet::new(),
+        };
         for error in errors {
             let span = error.span().unwrap_or(0..0);
             let (line, _) = reading.place(span.start);
@@ -70,9 +79,10 @@ impl<'t> Reading<'t> {
 
     /// Line and column, from 1, of a byte.
     pub fn place(&self, byte: usize) -> (usize, usize) {
-        let before = self.text.get(..byte).unwrap_or(self.text);
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let start = self.lines.get(line - 1).copied().unwrap_or_default();
+        let before = self.text.get(start..byte).unwrap_or_default();
+        (line, before.chars().count() + 1)
     }
 
     /// A table.
