@@ -186,7 +186,7 @@ pub fn decode(shown: &str) -> Result<String, Undecodable> {
         match c {
             OPEN => {
                 let wrong = Undecodable { at: start };
-                let inside = shown[at..].split(CLOSE).next().unwrap_or_default();
+                let (inside, _) = shown[at..].split_once(CLOSE).ok_or(wrong.clone())?;
                 if let Some(count) = inside.strip_suffix(" spaces") {
                     let count = count.parse().map_err(|_| wrong)?;
                     text.extend(std::iter::repeat_n(' ', count));
@@ -278,7 +278,7 @@ impl Out {
         }
     }
 
-    /// Ends with a look at whole clusters: ratatui drops those without width, so they are escaped here.
+    /// Ends with a look at whole clusters, for ratatui drops those without width.
     fn finish(self) -> Vec<Piece> {
         let drops = |piece: &Piece| {
             piece.kind == Kind::Plain

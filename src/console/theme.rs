@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::row::{Row, Run, Tone};
+use super::row::{Run, Tone};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::snapshot::Snapshot;
 
@@ -37,12 +37,6 @@ impl Palette {
             (Self::Colours, Some(colour)) => style.fg(colour),
             _ => style,
         }
-    }
-
-    /// A row as ratatui prints it.
-    pub fn line(self, row: Row) -> ratatui::text::Line<'static> {
-        let span = |run: Run| ratatui::text::Span::styled(run.text, self.style(run.tone));
-        row.runs.into_iter().map(span).collect()
     }
 }
 

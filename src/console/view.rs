@@ -12,7 +12,6 @@ mod queue;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
 
 use super::model::{Model, Overlay, Screen};
 use super::row::{Row, Tone};
@@ -41,6 +40,21 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.rows(areas.footer, footer::rows(model, areas.footer.width));
 }
 
+/// Prints one row, cluster by cluster.
+///
+/// Not through ratatui's `Line`: it places a span by the width of the whole text before it, which for some scripts is
+/// less than what its clusters take, so that the next span would cover the last of them.
+pub fn print(row: &Row, palette: Palette, area: Rect, buffer: &mut Buffer) {
+    let area = area.intersection(buffer.area);
+    let mut x = area.x;
+    for run in &row.runs {
+        let room = usize::from(area.right().saturating_sub(x));
+        if area.height > 0 && room > 0 {
+            (x, _) = buffer.set_stringn(x, area.y, &run.text, room, palette.style(run.tone));
+        }
+    }
+}
+
 /// Puts rows on the frame's buffer.
 struct Paint<'a> {
     palette: Palette,
@@ -53,9 +67,18 @@ impl Paint<'_> {
     /// One row per line of the area; a row too long ends in `…`.
     fn rows(&mut self, area: Rect, rows: impl IntoIterator<Item = Row>) {
         for (row, y) in rows.into_iter().zip(area.y..area.bottom()) {
-            let line = Rect { y, height: 1, ..area }.intersection(self.bounds);
-            let row = row.clipped(usize::from(line.width));
-            self.palette.line(row).render(line, self.buffer);
+            let line = Rect {
+                y,
+                height: 1,
+                ..area
+            }
+            .intersection(self.bounds);
+            print(
+                &row.clipped(usize::from(line.width)),
+                self.palette,
+                line,
+                self.buffer,
+            );
         }
     }
 

@@ -1,1 +1,540 @@
-//! keys
+//! The console key by key: transcripts of what was pressed and what was sent.
+
+use mcp_approve::audit::record::VerdictWord;
+use mcp_approve::console::client::ClientEvent;
+use mcp_approve::console::keymap::{Action, BINDINGS, Key, Place, action, markdown};
+use mcp_approve::console::model::{Model, Screen, Standing};
+use mcp_approve::console::update::{Command, Edit, Msg};
+use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict};
+
+use crate::desk::*;
+
+const APPROVE: OperatorVerdict = OperatorVerdict::Approve { unread: false };
+const UNREAD: OperatorVerdict = OperatorVerdict::Approve { unread: true };
+
+fn deny(reason: &str) -> OperatorVerdict {
+    OperatorVerdict::Deny {
+        reason: reason.into(),
+    }
+}
+
+/// Ticket and verdict of what was sent.
+fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
+    verdicts(commands)
+        .into_iter()
+        .map(|(_, ticket, _, verdict)| (ticket, verdict))
+        .collect()
+}
+
+fn selected(model: &Model) -> &str {
+    model.selected.as_ref().map_or("", |key| &key.ticket)
+}
+
+/// A desk with harmless writes waiting, the first on screen and armed.
+fn waiting(tickets: &[&str]) -> Desk {
+    let mut desk = Desk::connected(80, 24);
+    for ticket in tickets {
+        desk.hold(write(ticket));
+    }
+    desk.look();
+    desk
+}
+
+#[test]
+fn one_key_approves_what_was_shown_whole() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    let commands = desk.keys("a");
+    let expected = (
+        "files".into(),
+        "filesystem-1".into(),
+        write("filesystem-1").digest,
+        APPROVE,
+    );
+    assert_eq!(verdicts(&commands), [expected]);
+    assert!(commands.contains(&Command::Drain));
+    assert_eq!(selected(&desk.model), "filesystem-2");
+}
+
+#[test]
+fn the_next_call_is_not_armed_at_once() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    assert_eq!(sent(&desk.keys("aaa")), [("filesystem-1".into(), APPROVE)]);
+    assert!(desk.screen().contains("no key decides it yet"));
+    desk.look();
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)]);
+}
+
+#[test]
+fn a_denial_asks_for_a_reason() {
+    let mut desk = waiting(&["filesystem-1"]);
+    assert_eq!(desk.keys("dwrong folder"), []);
+    assert_eq!(
+        sent(&desk.press(Key::Enter)),
+        [("filesystem-1".into(), deny("wrong folder"))]
+    );
+}
+
+#[test]
+fn a_reason_may_be_empty_mended_or_dropped() {
+    let mut desk = waiting(&["filesystem-1"]);
+    desk.keys("dab");
+    desk.press(Key::Backspace);
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.place(), Place::Queue);
+    desk.keys("dx");
+    desk.press(Key::Ctrl('u'));
+    assert_eq!(
+        sent(&desk.press(Key::Enter)),
+        [("filesystem-1".into(), deny("no reason given"))]
+    );
+}
+
+#[test]
+fn letters_of_a_reason_are_not_keys() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    assert_eq!(desk.keys("djqaAy?1"), []);
+    assert_eq!(selected(&desk.model), "filesystem-1");
+}
+
+#[test]
+fn enter_never_approves() {
+    for call in [write("filesystem-1"), delete("filesystem-1")] {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(call);
+        desk.look();
+        for _ in 0..6 {
+            assert_eq!(desk.press(Key::Enter), []);
+            desk.look();
+        }
+        desk.keys("A");
+        desk.look();
+        assert_eq!(sent(&desk.press(Key::Enter)), [].as_slice().to_vec());
+    }
+}
+
+#[test]
+fn a_paste_decides_nothing() {
+    for paste in ["a", "A", "ay", "d\r", "\r", "y"] {
+        let mut desk = waiting(&["filesystem-1"]);
+        assert_eq!(desk.send(Msg::Paste(paste.into())), [], "{paste:?}");
+        assert_eq!(
+            desk.model
+                .call(&desk.model.selected.clone().unwrap())
+                .unwrap()
+                .standing,
+            Standing::Waiting
+        );
+    }
+    let mut desk = waiting(&["filesystem-1"]);
+    desk.keys("d");
+    assert_eq!(desk.send(Msg::Paste("not\r\nhere\u{1b}".into())), []);
+    assert_eq!(
+        sent(&desk.press(Key::Enter)),
+        [("filesystem-1".into(), deny("not  here"))]
+    );
+}
+
+#[test]
+fn a_dangerous_call_takes_its_last_line_then_a_then_y() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    assert_eq!(desk.keys("ay"), []);
+    assert_eq!(
+        (desk.model.screen, desk.model.place()),
+        (Screen::Detail, Place::Detail)
+    );
+    desk.look();
+    assert_eq!(desk.keys("ay"), []);
+    desk.press(Key::End);
+    desk.press(Key::End);
+    assert_eq!(desk.keys("a"), []);
+    assert_eq!(desk.model.place(), Place::Confirm);
+    assert_eq!(sent(&desk.keys("y")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn a_dangerous_call_shown_whole_beside_the_queue_needs_no_scrolling() {
+    let mut desk = Desk::connected(120, 40);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    assert_eq!(sent(&desk.keys("ay")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn approving_unread_is_its_own_key_and_still_asks_when_dangerous() {
+    let mut desk = waiting(&["filesystem-1"]);
+    assert_eq!(sent(&desk.keys("A")), [("filesystem-1".into(), UNREAD)]);
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-2"));
+    desk.look();
+    assert_eq!(desk.keys("A"), []);
+    assert!(desk.screen().contains("UNREAD"));
+    assert_eq!(sent(&desk.keys("y")), [("filesystem-2".into(), UNREAD)]);
+}
+
+#[test]
+fn a_confirmation_must_have_been_on_screen() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    // Both keys in one read of the terminal: no frame between them.
+    desk.send(Msg::Key(Key::Char('A')));
+    assert_eq!(desk.send(Msg::Key(Key::Char('y'))), []);
+    desk.press(Key::Esc);
+    assert_eq!(desk.keys("y"), []);
+}
+
+#[test]
+fn a_clipped_call_is_opened_before_it_is_approved() {
+    let arguments = serde_json::json!({ "content": "line\n".repeat(80) }).to_string();
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(with_arguments(write("filesystem-1"), &arguments));
+    desk.look();
+    assert_eq!(desk.keys("a"), []);
+    assert_eq!(desk.model.screen, Screen::Detail);
+    desk.look();
+    assert_eq!(desk.keys("a"), []);
+    desk.press(Key::End);
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn arrivals_move_neither_selection_nor_reading() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    desk.keys("j");
+    desk.press(Key::PageDown);
+    let scroll = desk.model.scroll;
+    desk.keys("s");
+    for i in 3..40 {
+        let mut call = delete(&format!("filesystem-{i}"));
+        call.arrived = NINE - 100_000;
+        desk.hold(call);
+        desk.draw();
+        assert_eq!(
+            (selected(&desk.model), desk.model.scroll),
+            ("filesystem-2", scroll)
+        );
+    }
+    assert!(desk.screen().contains("▸"));
+}
+
+#[test]
+fn the_bell_rings_for_the_first_call_only() {
+    let mut desk = Desk::connected(80, 24);
+    assert_eq!(desk.hold(write("filesystem-1")), [Command::Bell]);
+    assert_eq!(desk.hold(write("filesystem-2")), []);
+}
+
+#[test]
+fn a_settled_call_stays_until_the_operator_moves() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    desk.settle("filesystem-1", VerdictWord::Approve, "ada at pts/3");
+    desk.look();
+    assert!(
+        desk.screen()
+            .contains("settled: approved by an operator · ada at pts/3")
+    );
+    assert_eq!(desk.keys("aAd"), []);
+    assert_eq!(
+        (selected(&desk.model), desk.model.place()),
+        ("filesystem-1", Place::Queue)
+    );
+    desk.keys("j");
+    assert_eq!(
+        (selected(&desk.model), desk.model.calls.len()),
+        ("filesystem-2", 1)
+    );
+}
+
+#[test]
+fn the_last_settled_call_can_be_left_too() {
+    for key in [Key::Down, Key::Up, Key::Esc] {
+        let mut desk = waiting(&["filesystem-1"]);
+        desk.settle("filesystem-1", VerdictWord::Deny, "");
+        desk.look();
+        desk.press(key);
+        assert!(desk.screen().contains("No call waits for you."), "{key:?}");
+    }
+}
+
+#[test]
+fn a_question_about_a_settled_call_sends_nothing_and_keeps_the_keys() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    desk.keys("dbe");
+    desk.settle("filesystem-1", VerdictWord::Approve, "ada");
+    desk.look();
+    // The rest of the word is no key: j would move, a would approve.
+    assert_eq!(desk.keys("cause ja"), []);
+    assert!(desk.screen().contains("Too late"));
+    assert_eq!(desk.press(Key::Enter), []);
+    assert_eq!(selected(&desk.model), "filesystem-1");
+    let mut desk = Desk::connected(120, 40);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    desk.keys("a");
+    desk.settle("filesystem-1", VerdictWord::Deny, "ada");
+    desk.look();
+    assert_eq!(desk.keys("y"), []);
+}
+
+#[test]
+fn a_refused_decision_brings_the_call_back() {
+    let mut desk = waiting(&["filesystem-1"]);
+    desk.keys("a");
+    desk.say(
+        "files",
+        FromWrapper::Refused {
+            ticket: "filesystem-1".into(),
+            why: "the log cannot be written".into(),
+        },
+    );
+    desk.look();
+    assert!(
+        desk.screen()
+            .contains("nothing was done. the log cannot be written")
+    );
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn an_ended_wrapper_takes_its_calls_along() {
+    let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
+    desk.link(ClientEvent::Gone {
+        session: "files".into(),
+    });
+    desk.look();
+    assert!(desk.screen().contains("over: its wrapper has ended"));
+    assert_eq!(desk.keys("a"), []);
+    desk.keys("j");
+    assert!(desk.screen().contains("No server is wrapped yet."));
+}
+
+#[test]
+fn an_edit_goes_out_and_comes_back_as_another_card() {
+    let mut desk = waiting(&["filesystem-1"]);
+    let commands = desk.keys("e");
+    let [Command::OpenEditor { armed, text }] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    assert_eq!(
+        text,
+        "{\n  \"path\": \"notes/today.md\",\n  \"content\": \"milk\\neggs\\n\",\n  \"mode\": 420\n}\n"
+    );
+    let outcome = Edit::Text(text.replace("today", "archive"));
+    let commands = desk.send(Msg::Edited {
+        armed: armed.clone(),
+        outcome,
+    });
+    let [
+        Command::Send {
+            session,
+            message:
+                FromConsole::Edit {
+                    ticket,
+                    digest,
+                    arguments,
+                },
+        },
+        Command::Drain,
+    ] = commands.as_slice()
+    else {
+        panic!("{commands:?}")
+    };
+    assert_eq!(
+        (session.as_str(), ticket.as_str(), *digest),
+        ("files", "filesystem-1", write("filesystem-1").digest)
+    );
+    assert!(arguments.contains("notes/archive.md"));
+    desk.look();
+    assert_eq!(desk.keys("a"), []);
+    let mut changed = with_arguments(write("filesystem-1"), r#"{"path":"notes/archive.md"}"#);
+    changed.original_arguments = Some(write("filesystem-1").arguments);
+    let digest = changed.digest;
+    assert_eq!(desk.hold(changed), [Command::Drain]);
+    assert_eq!(desk.keys("a"), []);
+    desk.look();
+    desk.press(Key::End);
+    assert_eq!(verdicts(&desk.keys("a"))[0].2, digest);
+}
+
+#[test]
+fn an_edit_that_changes_nothing_sends_nothing() {
+    let mut desk = waiting(&["filesystem-1"]);
+    let commands = desk.keys("e");
+    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    let same = write("filesystem-1").arguments.replace(',', " ,\n");
+    for outcome in [
+        Edit::Unchanged,
+        Edit::Text(same),
+        Edit::Failed("The editor ended with 1.".into()),
+    ] {
+        assert_eq!(
+            desk.send(Msg::Edited {
+                armed: armed.clone(),
+                outcome
+            }),
+            []
+        );
+    }
+    desk.look();
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn an_edit_that_is_no_json_can_be_edited_again() {
+    for (text, problem) in [
+        (
+            "{\n  \"path\": \"x\",\n  nope\n}",
+            "line 3, column 3: key must be a string",
+        ),
+        ("[1]", "line 1: arguments are one JSON object"),
+        ("", "line 1, column 0: EOF while parsing a value"),
+    ] {
+        let mut desk = waiting(&["filesystem-1"]);
+        let commands = desk.keys("e");
+        let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
+            panic!("{commands:?}")
+        };
+        let outcome = Edit::Text(text.into());
+        assert_eq!(
+            desk.send(Msg::Edited {
+                armed: armed.clone(),
+                outcome
+            }),
+            []
+        );
+        assert!(desk.screen().contains(problem), "{}", desk.screen());
+        assert_eq!(desk.keys("a"), []);
+        let again = desk.keys("e");
+        assert_eq!(
+            again,
+            [Command::OpenEditor {
+                armed: armed.clone(),
+                text: text.into()
+            }]
+        );
+    }
+}
+
+#[test]
+fn an_edit_of_a_call_that_is_over_is_dropped() {
+    let mut desk = waiting(&["filesystem-1"]);
+    let commands = desk.keys("e");
+    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    desk.settle("filesystem-1", VerdictWord::Deny, "ada");
+    let outcome = Edit::Text("{}".into());
+    assert_eq!(
+        desk.send(Msg::Edited {
+            armed: armed.clone(),
+            outcome
+        }),
+        []
+    );
+    assert!(desk.screen().contains("The edit was dropped."));
+}
+
+#[test]
+fn the_editor_is_given_hidden_characters_as_escapes() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(with_arguments(
+        write("filesystem-1"),
+        "{\"n\":1.10,\"t\":\"a\u{202e}\u{9b}\u{e0041}⟨é\"}",
+    ));
+    desk.look();
+    let commands = desk.keys("e");
+    let [Command::OpenEditor { text, .. }] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    assert!(text.contains(r#""n": 1.10"#), "{text}");
+    assert!(text.contains(r#""a\u202e\u009b\udb40\udc41⟨é""#), "{text}");
+}
+
+#[test]
+fn a_resize_disarms_nothing_but_shows_all_anew() {
+    let mut desk = waiting(&["filesystem-1"]);
+    for (width, height) in [(120, 40), (40, 12), (20, 5), (1, 1), (200, 60), (80, 24)] {
+        desk.resize(width, height);
+        desk.look();
+        desk.press(Key::Enter);
+        desk.keys("?");
+        desk.keys("?");
+        desk.keys("2");
+        desk.keys("1");
+    }
+    assert_eq!(desk.model.calls.len(), 1);
+}
+
+#[test]
+fn a_frame_of_another_size_arms_nothing() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(write("filesystem-1"));
+    desk.send(Msg::Drawn(60, 20));
+    desk.now += 1000;
+    desk.send(Msg::Drawn(60, 20));
+    assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
+}
+
+#[test]
+fn help_and_activity_hide_the_card_and_disarm_it() {
+    for keys in ["??", "21"] {
+        let mut desk = waiting(&["filesystem-1"]);
+        desk.keys(keys);
+        assert_eq!(desk.keys("a"), [], "{keys}");
+    }
+}
+
+#[test]
+fn quitting_leaves_held_calls_alone() {
+    let mut desk = waiting(&["filesystem-1"]);
+    assert_eq!(desk.keys("q"), [Command::Quit]);
+    assert_eq!(desk.press(Key::Ctrl('c')), [Command::Quit]);
+}
+
+#[test]
+fn one_key_has_one_meaning_at_a_place() {
+    for place in [
+        Place::Queue,
+        Place::Detail,
+        Place::Activity,
+        Place::Help,
+        Place::Confirm,
+        Place::Reason,
+        Place::Unreadable,
+    ] {
+        let keys: Vec<Key> = BINDINGS
+            .iter()
+            .filter(|b| b.places.contains(&place))
+            .flat_map(|b| b.keys)
+            .copied()
+            .collect();
+        for (i, key) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(key), "{key:?} at {place:?}");
+        }
+    }
+    for later in ['3', '4', '5', '6', 'r', 'u', ':', '/', ' '] {
+        assert_eq!(
+            action(Key::Char(later), Place::Queue),
+            None,
+            "{later} is for a later screen"
+        );
+    }
+    assert_eq!(action(Key::Enter, Place::Confirm), None);
+    assert_eq!(action(Key::Char('a'), Place::Queue), Some(Action::Approve));
+}
+
+#[test]
+fn the_readme_gets_a_table() {
+    let table = markdown();
+    assert!(
+        table.starts_with(
+            "| key | does | where |\n|---|---|---|\n| `a` | Approves the call on screen"
+        )
+    );
+    assert_eq!(table.lines().count(), BINDINGS.len() + 2);
+    assert!(table.lines().all(|line| line.matches('|').count() == 4));
+}

@@ -28,6 +28,16 @@ impl Sheet {
         }
     }
 
+    /// Takes a row that may be too long for one.
+    pub fn wrapped(&mut self, row: Row, width: usize) {
+        const HANG: usize = 4;
+        match self {
+            Self::Count(n) if row.width() <= width => *n += 1,
+            Self::Count(n) => *n += row.hung(width, HANG).len(),
+            Self::Rows(rows) => rows.extend(row.hung(width, HANG)),
+        }
+    }
+
     /// Takes rows that all stand behind the same margin.
     pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
         match self {

@@ -103,40 +103,58 @@ impl Walk {
 
     /// A member: its label, then its value.
     fn labelled(&mut self, on: &Ground<'_>, sheet: &mut Sheet) {
-        let depth = self.open.len();
         let Some(open) = self.open.last_mut() else {
             // The only value. The caption above it names and measures it already when it is an object.
             return match on.text.as_bytes().get(self.at) {
-                Some(b'{') => self.enter(on, Container::Object),
+                Some(b'{') if on.extents.of(on.text, self.at).entries > 0 => {
+                    self.enter(on, Container::Object);
+                }
                 _ => self.value(on, sheet, Row::default(), self.at),
             };
         };
         open.passed += 1;
-        let align = open.align;
-        let label = match open.kind {
+        let (kind, align) = (open.kind, open.align);
+        let label = match kind {
             Container::List => Row::of(Tone::Quiet, format!("[{}]", open.passed - 1)),
-            Container::Object => {
-                let end = string_end(on.text, self.at);
-                let raw = on.text.get(self.at + 1..end.saturating_sub(1)).unwrap_or_default();
-                let colon = skip_space(on.text, end);
-                let value = skip_space(on.text, colon + 1);
-                if raw.len() > LONGEST_LABEL && label(raw).width() > LONGEST_LABEL.min(on.width / 2) {
-                    sheet.row(|| {
-                        let words = format!("a key of {}", size(said(raw).len()));
-                        indent(on, depth).and(Tone::Quiet, words)
-                    });
-                    let start = self.at + 1;
-                    return self.enter_region(Form::Quoted, start, end.saturating_sub(1), Then::Value(value));
-                }
-                self.at = value;
-                let mut row = label(raw);
-                if depth == 1 && on.undeclared.binary_search_by(|key| key.as_str().cmp(&said(raw))).is_ok() {
-                    row.push(Tone::Warn, " (undeclared)");
-                }
-                row
-            }
+            Container::Object => match self.key(on, sheet) {
+                Some(label) => label,
+                None => return,
+            },
         };
-        self.value(on, sheet, label.padded(align).and(Tone::Quiet, "  "), self.at);
+        let label = label.padded(align).and(Tone::Quiet, "  ");
+        self.value(on, sheet, label, self.at);
+    }
+
+    /// A key as a label, and the walk at its value; `None` when it is so long that it goes into a region first.
+    fn key(&mut self, on: &Ground<'_>, sheet: &mut Sheet) -> Option<Row> {
+        let end = string_end(on.text, self.at);
+        let start = self.at + 1;
+        let raw = on.text.get(start..end - 1).unwrap_or_default();
+        let colon = skip_space(on.text, end);
+        let value = skip_space(on.text, colon + 1);
+        let declared = |key: &str| {
+            on.undeclared
+                .binary_search_by(|known| known.as_str().cmp(key))
+        };
+        let note = match self.open.len() {
+            1 if declared(&said(raw)).is_ok() => " (undeclared)",
+            _ => "",
+        };
+        let shown = if raw.len() > LONGEST_LABEL * 8 {
+            None
+        } else {
+            Some(label(raw))
+        };
+        let longest = LONGEST_LABEL.min(on.width / 2);
+        if let Some(label) = shown.filter(|label| label.width() <= longest) {
+            self.at = value;
+            return Some(label.and(Tone::Warn, note));
+        }
+        let words = format!("a key of {}", size(said(raw).len()));
+        let row = indent(on, self.open.len()).and(Tone::Quiet, words);
+        sheet.wrapped(row.and(Tone::Warn, note), on.width);
+        self.enter_region(Form::Quoted, start, end - 1, Then::Value(value));
+        None
     }
 
     fn enter(&mut self, on: &Ground<'_>, kind: Container) {
@@ -156,7 +174,7 @@ impl Walk {
         match token.as_bytes().first() {
             Some(b'{' | b'[') if extent.entries == 0 => {
                 let empty = if token.starts_with('{') { "{}" } else { "[]" };
-                sheet.row(|| prefix.and(Tone::Foreign, empty));
+                sheet.wrapped(prefix.and(Tone::Foreign, empty), on.width);
             }
             Some(b'[') if is_short_list(token, room) => {
                 sheet.row(|| prefix.and(Tone::Foreign, token));
@@ -167,7 +185,8 @@ impl Walk {
                 } else {
                     (Container::List, counted(extent.entries, "item"))
                 };
-                sheet.row(|| prefix.and(Tone::Quiet, format!("{words}, {}", size(extent.bytes))));
+                let words = format!("{words}, {}", size(extent.bytes));
+                sheet.wrapped(prefix.and(Tone::Quiet, words), on.width);
                 self.at = at;
                 self.enter(on, kind);
             }
@@ -176,19 +195,20 @@ impl Walk {
                     sheet.row(|| prefix.joined(row));
                     return;
                 }
-                sheet.row(|| {
-                    let lines = counted(extent.entries, "line");
-                    prefix.and(Tone::Quiet, format!("text, {}, {lines}", size(extent.bytes)))
-                });
+                let lines = counted(extent.entries, "line");
+                let words = format!("text, {}, {lines}", size(extent.bytes));
+                sheet.wrapped(prefix.and(Tone::Quiet, words), on.width);
                 self.enter_region(Form::Quoted, at + 1, extent.end - 1, self.then());
             }
             _ => {
-                let note = if is_beyond_doubles(token) { "  ⚠ beyond ±2^53" } else { "" };
+                let doubtful = is_beyond_doubles(token);
+                let note = if doubtful { "  ⚠ beyond ±2^53" } else { "" };
                 if token.len() + note.chars().count() <= room {
                     sheet.row(|| prefix.and(Tone::Foreign, token).and(Tone::Warn, note));
                     return;
                 }
-                sheet.row(|| prefix.and(Tone::Quiet, size(token.len())).and(Tone::Warn, note));
+                let words = prefix.and(Tone::Quiet, size(token.len()));
+                sheet.wrapped(words.and(Tone::Warn, note), on.width);
                 self.enter_region(Form::Bare, at, extent.end, self.then());
             }
         }
