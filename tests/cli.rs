@@ -63,11 +63,7 @@ impl Home {
         let output = child.wait_with_output().unwrap();
         let home = self.0.path().display().to_string();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace(&home, "HOME");
-        Run {
-            code: output.status.code().unwrap(),
-            out: text(output.stdout),
-            err: text(output.stderr),
-        }
+        Run { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
     fn run(&self, args: &[&str]) -> Run {
@@ -94,24 +90,10 @@ fn help_names_every_command_and_exits_0() {
     for args in [&["--help"][..], &["-h"], &["help"]] {
         let run = home.run(args);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
-        for command in [
-            "wrap",
-            "demo",
-            "log",
-            "rules",
-            "tools",
-            "doctor",
-            "completions",
-        ] {
-            assert!(
-                run.out.contains(&format!("\n  {command} ")),
-                "{args:?} without {command}"
-            );
+        for command in ["wrap", "demo", "log", "rules", "tools", "doctor", "completions"] {
+            assert!(run.out.contains(&format!("\n  {command} ")), "{args:?} without {command}");
         }
-        assert!(
-            !run.out.contains("demo-server") && !run.out.contains("demo-agent"),
-            "hidden commands are shown"
-        );
+        assert!(!run.out.contains("demo-server") && !run.out.contains("demo-agent"), "hidden commands are shown");
     }
     let nested: &[&[&str]] = &[
         &["wrap"],
@@ -126,10 +108,7 @@ fn help_names_every_command_and_exits_0() {
     for command in nested {
         let run = home.run(&[command, &["--help"][..]].concat());
         assert_eq!(run.code, 0, "{command:?}: {}", run.err);
-        assert!(
-            run.out.lines().all(|line| line.chars().count() <= 100),
-            "{command:?} is too wide"
-        );
+        assert!(run.out.lines().all(|line| line.chars().count() <= 100), "{command:?} is too wide");
     }
     assert!(home.run(&["--version"]).out.starts_with("mcp-approve "));
 }
@@ -146,42 +125,18 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
     let home = Home::new();
     for (args, says) in [
         (&["--bogus"][..], "unexpected argument '--bogus'"),
-        (
-            &["npx", "some-server"],
-            "hint: to wrap a server, put `--` before its command: mcp-approve -- npx",
-        ),
+        (&["npx", "some-server"], "hint: to wrap a server, put `--` before its command: mcp-approve -- npx"),
         (&["lgo", "list"], "hint: did you mean `mcp-approve log`?"),
         (&["wrap"], "no server command was given"),
         (&["--name", "x"], "hint: put it after `--`"),
         (&["--name", "a b", "--", "x"], "use 1 to 64"),
-        (
-            &["--observe", "log", "list"],
-            "--observe belongs to wrapping a server",
-        ),
-        (
-            &["--approval-timeout", "5", "--", "x"],
-            "500ms, 60s, 5m or 1h",
-        ),
-        (
-            &["--approval-timeout", "0s", "--", "x"],
-            "longer than nothing",
-        ),
-        (
-            &["--host-timeout", "99999999999999999999h", "--", "x"],
-            "at most 30 days",
-        ),
-        (
-            &["--unattended", "allow", "--", "x"],
-            "invalid value 'allow'",
-        ),
-        (
-            &["rules", "explain", "HOME/none.json"],
-            "none.json cannot be read",
-        ),
-        (
-            &["rules", "check", "--policy", "HOME/none.toml"],
-            "none.toml cannot be read",
-        ),
+        (&["--observe", "log", "list"], "--observe belongs to wrapping a server"),
+        (&["--approval-timeout", "5", "--", "x"], "500ms, 60s, 5m or 1h"),
+        (&["--approval-timeout", "0s", "--", "x"], "longer than nothing"),
+        (&["--host-timeout", "99999999999999999999h", "--", "x"], "at most 30 days"),
+        (&["--unattended", "allow", "--", "x"], "invalid value 'allow'"),
+        (&["rules", "explain", "HOME/none.json"], "none.json cannot be read"),
+        (&["rules", "check", "--policy", "HOME/none.toml"], "none.toml cannot be read"),
         (&["completions", "tcsh"], "invalid value 'tcsh'"),
     ] {
         let run = home.run(args);
@@ -204,37 +159,20 @@ fn rules_are_listed_as_text_and_json() {
     let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
     assert_eq!(rows[0]["id"], "notes");
     assert_eq!(rows[0]["tool"][1], "mcp__diary__add");
-    assert_eq!(
-        (&rows[1]["decision"], &rows[1]["line"]),
-        (&"deny".into(), &8.into())
-    );
-    assert_eq!(
-        home.run(&["rules", "path"]).out,
-        "HOME/config/policy.toml\n"
-    );
+    assert_eq!((&rows[1]["decision"], &rows[1]["line"]), (&"deny".into(), &8.into()));
+    assert_eq!(home.run(&["rules", "path"]).out, "HOME/config/policy.toml\n");
     let empty = Home::new().run(&["rules", "list"]);
-    assert!(
-        empty.out.contains("(no file: the built-in default)"),
-        "{}",
-        empty.out
-    );
+    assert!(empty.out.contains("(no file: the built-in default)"), "{}", empty.out);
 }
 
 #[test]
 fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
-    let home = Home::with_policy(
-        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n",
-    );
+    let home = Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n");
     let run = home.run(&["rules", "check"]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
-    assert!(
-        !run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"),
-        "{}",
-        run.out
-    );
-    let home = Home::with_policy(
-        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n",
-    );
+    assert!(!run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"), "{}", run.out);
+    let home =
+        Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n");
     let run = home.run(&["rules", "check"]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     insta::assert_snapshot!(run.out, @r#"
@@ -251,44 +189,19 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     2 errors in HOME/config/policy.toml
     "#);
     let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
-    assert_eq!(
-        (&rows[0]["line"], &rows[0]["column"]),
-        (&3.into(), &11.into())
-    );
+    assert_eq!((&rows[0]["line"], &rows[0]["column"]), (&3.into(), &11.into()));
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
-    assert!(
-        list.err.contains("has 2 errors, the first in line 3"),
-        "{}",
-        list.err
-    );
-    assert!(
-        list.err
-            .contains("hint: mend it; `mcp-approve rules check`"),
-        "{}",
-        list.err
-    );
+    assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
+    assert!(list.err.contains("hint: mend it; `mcp-approve rules check`"), "{}", list.err);
 }
 
 #[test]
 fn a_policy_in_order_says_so() {
     let run = Home::with_policy(RULES).run(&["rules", "check"]);
-    assert_eq!(
-        (run.code, run.out.as_str()),
-        (0, "HOME/config/policy.toml: in order, 2 rules\n")
-    );
-    assert_eq!(
-        Home::with_policy(RULES)
-            .run(&["rules", "check", "--json"])
-            .out,
-        "[]\n"
-    );
-    assert!(
-        Home::new()
-            .run(&["rules", "check"])
-            .out
-            .contains("the built-in default applies")
-    );
+    assert_eq!((run.code, run.out.as_str()), (0, "HOME/config/policy.toml: in order, 2 rules\n"));
+    assert_eq!(Home::with_policy(RULES).run(&["rules", "check", "--json"]).out, "[]\n");
+    assert!(Home::new().run(&["rules", "check"]).out.contains("the built-in default applies"));
 }
 
 #[test]
@@ -297,28 +210,13 @@ fn what_others_could_have_written_is_not_used() {
     home.mode("config/policy.toml", 0o666);
     let run = home.run(&["rules", "list"]);
     assert_eq!(run.code, 2);
-    assert!(
-        run.err
-            .contains("others than you may write to HOME/config/policy.toml (mode 0666)"),
-        "{}",
-        run.err
-    );
-    assert!(
-        run.err
-            .contains("hint: chmod go-w 'HOME/config/policy.toml'"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("others than you may write to HOME/config/policy.toml (mode 0666)"), "{}", run.err);
+    assert!(run.err.contains("hint: chmod go-w 'HOME/config/policy.toml'"), "{}", run.err);
     home.mode("config/policy.toml", 0o600);
     home.mode("config", 0o775);
     let run = home.run(&["rules", "list"]);
     assert_eq!(run.code, 2);
-    assert!(
-        run.err
-            .contains("others than you may write to HOME/config (mode 0775)"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("others than you may write to HOME/config (mode 0775)"), "{}", run.err);
 }
 
 #[test]
@@ -343,21 +241,14 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     home.write("state/log", "a file\n");
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
-    for says in [
-        "has an error in line 1",
-        "unknown key \"inlin\"; did you mean `inline`?",
-        "HOME/state/log is no folder",
-    ] {
+    for says in
+        ["has an error in line 1", "unknown key \"inlin\"; did you mean `inline`?", "HOME/state/log is no folder"]
+    {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert_eq!(run.out.matches("to mend: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
-    assert!(
-        rows.as_array()
-            .unwrap()
-            .iter()
-            .any(|row| row["about"] == "policy" && row["state"] == "broken")
-    );
+    assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));
 }
 
 #[test]
@@ -368,55 +259,29 @@ fn linked_state_folders_are_refused() {
     symlink(home.path("elsewhere"), home.path("state/run")).unwrap();
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
-    assert!(
-        run.out
-            .contains("HOME/state/run is no folder of its own: it is a link"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("HOME/state/run is no folder of its own: it is a link"), "{}", run.out);
 }
 
 #[test]
 fn a_wrapper_does_not_start_on_a_broken_configuration() {
     let home = Home::new();
-    home.write(
-        "config/config.toml",
-        "approval-timeout = 5\n[server.x]\ntrust = \"all\"\n",
-    );
+    home.write("config/config.toml", "approval-timeout = 5\n[server.x]\ntrust = \"all\"\n");
     let run = home.run(&["--", "true"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert!(
-        run.err
-            .contains("config.toml:1:20: `approval-timeout` is of type integer"),
-        "{}",
-        run.err
-    );
-    assert!(
-        run.err
-            .contains("config.toml:3:9: `trust` cannot be \"all\""),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("config.toml:1:20: `approval-timeout` is of type integer"), "{}", run.err);
+    assert!(run.err.contains("config.toml:3:9: `trust` cannot be \"all\""), "{}", run.err);
 }
 
 #[test]
 fn no_environment_variable_moves_the_places() {
     let path = |name: &str, value: &str| {
-        let output = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
-            .env(name, value)
-            .args(["rules", "path"])
-            .output()
-            .unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_mcp-approve")).env(name, value).args(["rules", "path"]).output().unwrap();
         output.stdout
     };
     let usual = path("UNRELATED", "/nowhere");
     assert!(usual.ends_with(b"/.config/mcp-approve/policy.toml\n"));
-    for name in [
-        "HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-        "MCP_APPROVE_HOME",
-    ] {
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "MCP_APPROVE_HOME"] {
         assert_eq!(path(name, "/nowhere"), usual, "{name}");
     }
 }
@@ -437,21 +302,11 @@ fn a_call_is_explained_rule_by_rule() {
     let run = home.run_with(call, &["rules", "explain", "-", "--json"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     let answer: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!(
-        (&answer["decision"], &answer["rule"]),
-        (&"allow".into(), &"notes".into()),
-        "{answer}"
-    );
-    assert_eq!(
-        (&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]),
-        (&"matches".into(), &"action".into())
-    );
+    assert_eq!((&answer["decision"], &answer["rule"]), (&"allow".into(), &"notes".into()), "{answer}");
+    assert_eq!((&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]), (&"matches".into(), &"action".into()));
     let text = home.run_with(call, &["rules", "explain", "-"]).out;
     assert!(text.starts_with("allow: rule notes allows it\n"), "{text}");
-    assert!(
-        text.contains("no-deletes  deny   no: `action` differs"),
-        "{text}"
-    );
+    assert!(text.contains("no-deletes  deny   no: `action` differs"), "{text}");
 }
 
 #[test]
@@ -462,14 +317,8 @@ fn what_is_no_call_is_not_explained() {
         ("[]", "it is no object"),
         (r#"{"tool": "x"}"#, "does not say its `server`"),
         (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
-        (
-            r#"{"server": "s", "tool": "x", "args": {}}"#,
-            "unknown key \"args\"",
-        ),
-        (
-            r#"{"server": "s", "tool": "x", "arguments": []}"#,
-            "arguments are no object",
-        ),
+        (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
+        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are no object"),
     ] {
         let run = home.run_with(call, &["rules", "explain", "-"]);
         assert_eq!(run.code, 2, "{call}");

@@ -131,24 +131,15 @@ fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, 
 fn usage(error: &clap::Error) -> Error {
     let text = error.render().to_string();
     // clap proposes to hand an unknown option to the server, which is hardly ever meant.
-    let lines = text
-        .lines()
-        .filter(|line| !line.contains("as a value, use '--"));
-    let mut text = lines
-        .fold(String::new(), |text, line| text + line + "\n")
-        .replace("\n\n\n", "\n\n");
+    let lines = text.lines().filter(|line| !line.contains("as a value, use '--"));
+    let mut text = lines.fold(String::new(), |text, line| text + line + "\n").replace("\n\n\n", "\n\n");
     if let Some(word) = stray_word(error) {
-        let known: Vec<String> = Cli::command()
-            .get_subcommands()
-            .map(|known| known.get_name().to_owned())
-            .collect();
+        let known: Vec<String> = Cli::command().get_subcommands().map(|known| known.get_name().to_owned()).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let word: String = word.chars().flat_map(char::escape_debug).collect();
         text.push_str(&match nearest(&word, &known) {
             Some(near) => format!("  hint: did you mean `mcp-approve {near}`?\n"),
-            None => format!(
-                "  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"
-            ),
+            None => format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"),
         });
     }
     Error::Usage(text)

@@ -67,18 +67,8 @@ impl Paint<'_> {
     /// One row per line of the area; a row too long ends in `…`.
     fn rows(&mut self, area: Rect, rows: impl IntoIterator<Item = Row>) {
         for (row, y) in rows.into_iter().zip(area.y..area.bottom()) {
-            let line = Rect {
-                y,
-                height: 1,
-                ..area
-            }
-            .intersection(self.bounds);
-            print(
-                &row.clipped(usize::from(line.width)),
-                self.palette,
-                line,
-                self.buffer,
-            );
+            let line = Rect { y, height: 1, ..area }.intersection(self.bounds);
+            print(&row.clipped(usize::from(line.width)), self.palette, line, self.buffer);
         }
     }
 

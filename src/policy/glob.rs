@@ -69,15 +69,8 @@ impl Glob {
         });
         let backwards: Vec<char> = plain.collect();
         let ends: String = backwards.iter().rev().collect();
-        let how = if backwards.len() == tokens.len() {
-            How::Exact(ends)
-        } else {
-            How::Tokens { tokens, ends }
-        };
-        Ok(Self {
-            text: text.to_owned(),
-            how,
-        })
+        let how = if backwards.len() == tokens.len() { How::Exact(ends) } else { How::Tokens { tokens, ends } };
+        Ok(Self { text: text.to_owned(), how })
     }
 
     /// The glob as it was written.

@@ -44,9 +44,7 @@ impl<'t> Reading<'t> {
         let (table, errors) = DeTable::parse_recoverable(text);
         let mut reading = Self {
             text,
-            lines: std::iter::once(0)
-                .chain(text.match_indices('\n').map(|(end, _)| end + 1))
-                .collect(),
+            lines: std::iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect(),
             problems: Vec::new(),
             unreadable: BTreeSet::new(),
         };

@@ -132,19 +132,12 @@ impl Walk {
         let raw = on.text.get(start..end - 1).unwrap_or_default();
         let colon = skip_space(on.text, end);
         let value = skip_space(on.text, colon + 1);
-        let declared = |key: &str| {
-            on.undeclared
-                .binary_search_by(|known| known.as_str().cmp(key))
-        };
+        let declared = |key: &str| on.undeclared.binary_search_by(|known| known.as_str().cmp(key));
         let note = match self.open.len() {
             1 if declared(&said(raw)).is_ok() => " (undeclared)",
             _ => "",
         };
-        let shown = if raw.len() > LONGEST_LABEL * 8 {
-            None
-        } else {
-            Some(label(raw))
-        };
+        let shown = if raw.len() > LONGEST_LABEL * 8 { None } else { Some(label(raw)) };
         let longest = LONGEST_LABEL.min(on.width / 2);
         if let Some(label) = shown.filter(|label| label.width() <= longest) {
             self.at = value;
