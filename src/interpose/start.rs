@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::guardian::Guardian;
 use super::host::Host;
-use super::link::Registration;
 use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
