@@ -30,7 +30,7 @@ impl<T: Copy> Phrases<T> {
             known.iter().filter_map(move |(phrase, kind)| {
                 let fits = match phrase.strip_suffix('*') {
                     Some(head) => rest.starts_with(head),
-                    None => rest.strip_prefix(phrase).is_some_and(|after| after.starts_with(' ')),
+                    None => rest.strip_prefix(phrase).is_some_and(|after| after.starts_with([' ', '.'])),
                 };
                 fits.then_some((at, *phrase, *kind))
             })
@@ -52,12 +52,17 @@ pub fn plain(text: &str, hyphens: Hyphens) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(' ');
     for c in text.chars() {
-        let kept =
-            c.is_alphanumeric() || matches!(c, '<' | '>' | '~' | '/' | '.') || (c == '-' && hyphens == Hyphens::Kept);
-        if kept {
-            out.extend(c.to_lowercase());
-        } else if !matches!(c, '\'' | '’') && !out.ends_with(' ') {
-            out.push(' ');
+        // A tag is a word of its own.
+        let gap = !out.ends_with(' ');
+        match c {
+            '<' if gap => out.push_str(" <"),
+            '>' => out.push_str("> "),
+            '<' | '~' | '/' | '.' => out.push(c),
+            '-' if hyphens == Hyphens::Kept => out.push(c),
+            '\'' | '’' => {}
+            _ if c.is_alphanumeric() => out.extend(c.to_lowercase()),
+            _ if gap => out.push(' '),
+            _ => {}
         }
     }
     if !out.ends_with(' ') {
