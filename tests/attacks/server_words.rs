@@ -1,5 +1,7 @@
 //! A: what the server says about itself. One test per row of the threat table that this layer answers.
 
+#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
 use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
@@ -108,7 +110,7 @@ fn a8_hidden_text_is_found_in_definitions_and_arguments() {
         "\u{2060}",
     ] {
         let definition = concluded(json!({ "name": "get_note", "description": format!("Gets a note.{hidden}") }));
-        assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{:?}", hidden);
+        assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{hidden:?}");
         let named = concluded(json!({ "name": format!("get{hidden}note") }));
         assert!(kinds(&named).contains(&HazardKind::HiddenDescription), "name {hidden:?}");
         let arguments = json!({ "text": format!("a{hidden}b") });
