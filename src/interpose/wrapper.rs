@@ -14,7 +14,7 @@ use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed};
 use super::notice;
-use super::scribe::{Ack, Scribe};
+use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
 use super::stdio::AsyncIn;
@@ -44,7 +44,7 @@ const LEFTOVERS: u64 = 200_000;
 pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
-    pub acks: mpsc::UnboundedReceiver<Vec<Ack>>,
+    pub done: mpsc::UnboundedReceiver<Done>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -74,7 +74,7 @@ impl Wrapper {
     /// # Errors
     /// Only what keeps the loop from starting: no signals to be had.
     pub async fn run(self) -> io::Result<u8> {
-        let Self { gate, scribe, mut acks, child, server_output, server, host_input, host, clock, registration } = self;
+        let Self { gate, scribe, mut done, child, server_output, server, host_input, host, clock, registration } = self;
         let mut signals = Signals::new()?;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -99,7 +99,7 @@ impl Wrapper {
                     Ok(n) if n > 0 => run.server_bytes(&mut server_cutter, &mut long, &from_server[..n]),
                     _ => server_open = false,
                 },
-                Some(acks) = acks.recv() => run.acknowledged(acks),
+                Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
@@ -119,7 +119,7 @@ impl Wrapper {
         }
         run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
-        run.finish(&ended, &mut acks).await;
+        run.finish(&ended, &mut done).await;
         Ok(ended.exit_code())
     }
 }
@@ -188,8 +188,13 @@ impl Running {
         }
     }
 
-    fn acknowledged(&mut self, acks: Vec<Ack>) {
+    fn recorded(&mut self, done: Done) {
         let now = self.clock.now();
+        let acks = self.scribe.done(now.mono, done);
+        self.acknowledged(now, acks);
+    }
+
+    fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
         for ack in acks {
             match ack {
                 Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
@@ -211,6 +216,7 @@ impl Running {
             self.wake = None;
             self.step(now, Event::Woke);
         }
+        self.scribe.rest(now.mono);
         if let Some(stopping) = &mut self.stopping {
             stopping.advance(now.mono, &self.child);
         }
@@ -258,7 +264,8 @@ impl Running {
     fn flush(&mut self) {
         let now = self.clock.now();
         if let Some(batch) = self.ledger.due(now.mono) {
-            self.scribe.record(batch);
+            let acks = self.scribe.record(now.mono, batch);
+            self.acknowledged(now, acks);
         }
         self.server.flush();
         self.host.flush();
@@ -278,7 +285,7 @@ impl Running {
     }
 
     /// Says goodbye to host, log and consoles, each within its time.
-    async fn finish(mut self, ended: &Ended, acks: &mut mpsc::UnboundedReceiver<Vec<Ack>>) {
+    async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
         let until = Instant::now() + DRAIN;
@@ -289,14 +296,15 @@ impl Running {
                 break;
             }
             tokio::select! {
-                Some(acks) = acks.recv() => self.acknowledged(acks),
+                Some(done) = done.recv() => self.recorded(done),
                 () = self.host.writable() => {}
                 () = sleep_until(until) => break,
             }
         }
         self.child.kill();
         if let Some(batch) = self.ledger.all() {
-            self.scribe.record(batch);
+            // The last facts; nothing waits for their receipts.
+            let _ = self.scribe.record(self.clock.now().mono, batch);
         }
         if let Err(err) = self.scribe.finish() {
             tracing::error!(%err, "the log was left");
@@ -306,7 +314,10 @@ impl Running {
 
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), stop].into_iter().flatten().min();
+        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), self.scribe.wake_at(), stop]
+            .into_iter()
+            .flatten()
+            .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
 }
