@@ -58,10 +58,14 @@ pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
 pub fn of_description(description: &str) -> Vec<Tell> {
     let mut tells = Vec::new();
     for (number, sentence) in sentences(description).enumerate() {
-        if let Some((gives, span)) = of_own_act(sentence) {
+        let reads_sql = READING_SQL.iter().any(|phrase| sentence.contains(phrase));
+        if let Some((gives, span)) = of_own_act(sentence)
+            // To execute a SELECT is to read.
+            && !(reads_sql && span.starts_with("execute"))
+        {
             tells.push(Tell { gives, span, sentence: number });
         }
-        if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) {
+        if reads_sql {
             tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned(), sentence: number });
         }
         let only_reads = |span: &str| Tell { gives: Gives::OnlyReads, span: span.to_owned(), sentence: number };
