@@ -98,13 +98,13 @@ fn without_rules_reads_pass_and_changes_ask() {
                 "fs.read_file",
                 "PURE READ sensitive-read",
                 "ask",
-                "with a sensitive read the default for hazards asks, even when PURE",
+                "a sensitive read: the default for hazards asks, even when PURE",
             ),
             (
                 "fs.read_file",
                 "PURE READ terminal-sequence hidden-characters",
                 "ask",
-                "with hidden characters, a terminal sequence the default for hazards asks, even when PURE",
+                "hidden characters, a terminal sequence: the default for hazards asks, even when PURE",
             ),
         ],
     );

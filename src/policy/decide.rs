@@ -133,14 +133,35 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
 }
 
 fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
-    let (decision, mut reason) = default_for(policy, behavior);
-    if let Some(rule) = would_allow {
-        reason = format!(
-            "rule {} does not cover {}; {reason}",
-            rule.id,
-            phrases(behavior)
-        );
+    let badge = behavior.badge();
+    let by_badge = match badge {
+        Mutability::Pure => policy.defaults.pure,
+        Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
+    };
+    let decision = by_badge.max(default_for_hazards(policy, behavior));
+    if decision < Decision::Deny && !policy.allows_stand {
+        let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
+        return Ruling {
+            decision: Decision::Ask,
+            rule: None,
+            reason,
+        };
     }
+    let hazards = phrases(behavior);
+    let why = match would_allow {
+        Some(rule) => format!("rule {} does not cover {hazards}: ", rule.id),
+        None if decision != by_badge => format!("{hazards}: "),
+        None => String::new(),
+    };
+    let reason = if decision == by_badge {
+        format!("{why}the default for {} {}", badge.word(), says(decision))
+    } else {
+        format!(
+            "{why}the default for hazards {}, even when {}",
+            says(decision),
+            badge.word()
+        )
+    };
     Ruling {
         decision,
         rule: None,
@@ -148,43 +169,18 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
     }
 }
 
-/// The default that applies, and why.
-fn default_for(policy: &Policy, behavior: &Behavior) -> (Decision, String) {
-    let badge = behavior.badge();
-    let by_badge = match badge {
-        Mutability::Pure => policy.defaults.pure,
-        Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
+/// What the hazards of a call call for; nothing where it has none.
+fn default_for_hazards(policy: &Policy, behavior: &Behavior) -> Decision {
+    let of_one = |kind: HazardKind| match kind.beyond_any_allow() {
+        true => policy.defaults.hazard.max(Decision::Ask),
+        false => policy.defaults.hazard,
     };
-    let mut by_hazard = Decision::Allow;
-    if !behavior.hazards.is_empty() {
-        by_hazard = policy.defaults.hazard;
-    }
-    if behavior
+    behavior
         .hazards
         .iter()
-        .any(|hazard| hazard.kind.beyond_any_allow())
-    {
-        by_hazard = by_hazard.max(Decision::Ask);
-    }
-    let decision = by_badge.max(by_hazard);
-    if decision < Decision::Deny && !policy.allows_stand {
-        let reason = "the policy file is broken, so whatever is not denied asks";
-        (Decision::Ask, reason.to_owned())
-    } else if decision == by_badge {
-        (
-            decision,
-            format!("the default for {} {}", badge.word(), says(decision)),
-        )
-    } else {
-        let (hazards, word) = (phrases(behavior), badge.word());
-        (
-            decision,
-            format!(
-                "with {hazards} the default for hazards {}, even when {word}",
-                says(decision)
-            ),
-        )
-    }
+        .map(|hazard| of_one(hazard.kind))
+        .max()
+        .unwrap_or(Decision::Allow)
 }
 
 /// What a decision does, after its subject.
