@@ -5,12 +5,16 @@ use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::policy::decide::{Question, Ruling, decide};
+use mcp_approve::policy::decimal::Decimal;
 use mcp_approve::policy::explain::explain;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::parse::{built_in, everything_asks, parse, suspended};
 use mcp_approve::policy::rule::{Decision, Policy};
 use proptest::prelude::*;
 use serde_json::json;
+
+/// 2026-11-21T00:00:00Z.
+const NOW: i64 = 1_795_219_200_000;
 
 fn behavior(text: &str) -> Behavior {
     let mut words = text.split(' ');
@@ -54,6 +58,7 @@ fn rule_on(policy: &Policy, call: &str, words: &str) -> Ruling {
             tool,
             behavior: &behavior,
             arguments: &arguments,
+            now: NOW,
         },
     )
 }
@@ -469,6 +474,7 @@ fn the_explanation_names_the_first_selector_that_fails() {
         tool: "y",
         behavior: &behavior,
         arguments: &json!({}),
+        now: NOW,
     };
     let explanation = explain(&policy, &question);
     let fits: Vec<String> = explanation

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fit::{Fit, fit};
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
@@ -16,6 +17,8 @@ pub struct Question<'a> {
     pub tool: &'a str,
     pub behavior: &'a Behavior,
     pub arguments: &'a Value,
+    /// Milliseconds since 1970, UTC: rules may expire.
+    pub now: i64,
 }
 
 /// What the policy says of a call, and why.
@@ -46,81 +49,6 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
             reason: format!("rule {} {}", rule.id, says(rule.decision)),
         },
         None => default_ruling(policy, question.behavior, would_allow),
-    }
-}
-
-/// How a rule stands to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
-    Matches,
-    /// An allow that would match, but the call has a hazard the rule does not cover.
-    NotCovered,
-    /// An allow that would match, but no allow stands while the policy file is broken.
-    Suspended,
-    /// The first selector that does not hold.
-    Differs(Selector),
-}
-
-/// The selectors of a rule, in the order they are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selector {
-    Server,
-    Tool,
-    Mutability,
-    Action,
-}
-
-impl Selector {
-    /// The key in the file.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Server => "server",
-            Self::Tool => "tool",
-            Self::Mutability => "mutability",
-            Self::Action => "action",
-        }
-    }
-}
-
-/// Tells how one rule stands to a call.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
-    let server = rules_name(question.server);
-    let identity = question.behavior.identity;
-    if !any(&rule.server, |glob| glob.matches(server)) {
-        return Fit::Differs(Selector::Server);
-    }
-    if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
-        return Fit::Differs(Selector::Tool);
-    }
-    if rule
-        .mutability
-        .is_some_and(|mutability| mutability != question.behavior.badge())
-    {
-        return Fit::Differs(Selector::Mutability);
-    }
-    if !any(&rule.action, |action| *action == identity.action) {
-        return Fit::Differs(Selector::Action);
-    }
-    match rule.decision {
-        Decision::Ask | Decision::Deny => Fit::Matches,
-        Decision::Allow if !policy.allows_stand => Fit::Suspended,
-        Decision::Allow if !question.behavior.hazards.is_empty() => Fit::NotCovered,
-        Decision::Allow => Fit::Matches,
-    }
-}
-
-/// An empty list means any.
-fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
-    list.is_empty() || list.iter().any(fits)
-}
-
-/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-fn rules_name(server: &str) -> &str {
-    match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
-            name
-        }
-        _ => server,
     }
 }
 

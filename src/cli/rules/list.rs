@@ -78,6 +78,11 @@ fn row(rule: &Rule, file: &str) -> Value {
         "tool": rule.tool.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "mutability": rule.mutability.map(|mutability| mutability.word()),
         "action": rule.action.iter().map(|action| action.word()).collect::<Vec<_>>(),
+        "output_domain": rule.output_domain.iter().map(|domain| domain.word()).collect::<Vec<_>>(),
+        "identity": rule.identity.iter().map(|identity| identity.hash()).collect::<Vec<_>>(),
+        "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
+        "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
+        "expires": rule.expires.and_then(time),
         "note": rule.note,
         "file": file,
         "line": rule.line,
@@ -117,9 +122,42 @@ fn selects(rule: &Rule) -> String {
             .map(|action| action.word().to_owned())
             .collect(),
     );
+    part(
+        "output_domain",
+        rule.output_domain
+            .iter()
+            .map(|domain| domain.word().to_owned())
+            .collect(),
+    );
+    part(
+        "identity",
+        rule.identity.iter().map(ToString::to_string).collect(),
+    );
+    part(
+        "when",
+        rule.when
+            .iter()
+            .map(|predicate| visible(&predicate.text))
+            .collect(),
+    );
+    part(
+        "unless",
+        rule.unless
+            .iter()
+            .map(|predicate| visible(&predicate.text))
+            .collect(),
+    );
+    part("until", rule.expires.and_then(time).into_iter().collect());
     if parts.is_empty() {
         "every call".to_owned()
     } else {
         parts.join(", ")
     }
+}
+
+/// A time as RFC 3339, UTC.
+fn time(millis: i64) -> Option<String> {
+    jiff::Timestamp::from_millisecond(millis)
+        .ok()
+        .map(|time| time.to_string())
 }
