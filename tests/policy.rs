@@ -1,5 +1,11 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
 #[path = "policy/conditions.rs"]
 mod conditions;
 #[path = "policy/glob.rs"]
@@ -134,6 +140,19 @@ fn the_built_in_policy_is_the_contract() {
         (policy.defaults.mutates, policy.defaults.hazard),
         (Decision::Ask, Decision::Ask)
     );
+}
+
+/// The comments of the built-in file are what people begin with.
+#[test]
+fn the_examples_in_the_built_in_file_are_rules() {
+    let text = include_str!("../assets/policy.toml");
+    let rules = text.split_once("# [[rule]]").unwrap().1;
+    let text = format!(
+        "version = 1\n[[rule]]{}",
+        rules.replace("\n# ", "\n").replace("\n#\n", "\n")
+    );
+    let policy = parse(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+    assert_eq!(policy.rules.len(), 2);
 }
 
 #[test]

@@ -38,9 +38,9 @@ pub(super) fn run(
     };
     let explanation = explain(policy, &question);
     if json {
-        write_json(&explanation, &behavior, out)?
+        write_json(&explanation, &behavior, out)?;
     } else {
-        write_text(&explanation, &behavior, out)?
+        write_text(&explanation, &behavior, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
