@@ -231,6 +231,15 @@ action = "SEARCH"
 }
 
 #[test]
+fn of_equally_strict_rules_the_first_by_name_is_named() {
+    let rule = |id: &str| format!("[[rule]]\nid = \"{id}\"\ndecision = \"deny\"\n");
+    for ids in [["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]] {
+        let ruling = rule_on(&policy(&ids.map(rule).concat()), "s.t", "PURE READ");
+        assert_eq!(ruling.rule.as_deref(), Some("a"), "{ids:?}");
+    }
+}
+
+#[test]
 fn an_allow_never_covers_an_unnamed_hazard() {
     let policy = policy("[[rule]]\nid = \"all\"\ndecision = \"allow\"\n");
     for kind in [

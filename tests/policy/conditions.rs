@@ -1,10 +1,11 @@
 //! `when`, `unless`, `expires`, hazards by name, and examples: one line per case.
 
+use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::policy::decimal::Decimal;
 use mcp_approve::policy::parse::{parse, parse_at};
 use mcp_approve::policy::rule::{Decision, Policy};
 use mcp_approve::policy::under::{Folder, Roots};
-use mcp_approve::policy::when::Holds;
+use mcp_approve::policy::when::{About, Holds};
 use serde_json::{Value, json};
 
 use super::{policy, rule_on, rule_with};
@@ -210,6 +211,23 @@ fn an_allow_covers_the_hazards_it_names_and_no_other() {
     }
 }
 
+/// The reader refuses such a rule; the ruling would not follow it either, wherever it came from.
+#[test]
+fn no_rule_of_any_making_covers_what_deceives_the_eye() {
+    for kind in [
+        HazardKind::HiddenCharacters,
+        HazardKind::TerminalSequence,
+        HazardKind::ChangedDefinition,
+    ] {
+        let rule =
+            "[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ hazard = \"confusable\" }]\n";
+        let mut policy = policy(rule);
+        policy.rules[0].when[0].about = About::Hazard(vec![kind]);
+        let ruling = rule_on(&policy, "s.t", &format!("PURE READ {}", kind.word()));
+        assert_eq!(ruling.decision, Decision::Ask, "{ruling:?}");
+    }
+}
+
 #[test]
 fn exceptions_loosen_only_what_holds_for_certain() {
     let policy = policy(
@@ -331,68 +349,5 @@ fn examples_that_are_not_so_are_problems() {
             parse(&text.replace("not_match = [{ path = \"~/scratch/../.ssh/id\" }]", ""))
                 .expect_err(example);
         assert!(problems[0].what.contains(what), "{example}: {problems:?}");
-    }
-}
-
-#[test]
-fn conditions_that_are_none_are_problems() {
-    for (line, what) in [
-        ("when = { arg = 'a', eq = 1 }", "`when` is of type"),
-        ("when = []", "empty list"),
-        ("when = [{ }]", "about nothing"),
-        ("when = [{ arg = 'a' }]", "without a test"),
-        ("when = [{ eq = 1 }]", "about nothing"),
-        ("when = [{ arg = '', eq = 1 }]", "`arg` cannot be"),
-        ("when = [{ arg = '/a~2', eq = 1 }]", "`arg` cannot be"),
-        ("when = [{ arg = 'a', eq = [1] }]", "`eq` is of type"),
-        ("when = [{ arg = 'a', eq = inf }]", "`eq` is of type"),
-        ("when = [{ arg = 'a', in = [] }]", "`in` is of type"),
-        ("when = [{ arg = 'a', glob = '[' }]", "`glob` cannot be"),
-        ("when = [{ arg = 'a', under = 'b' }]", "`under` cannot be"),
-        ("when = [{ arg = 'a', lt = '5' }]", "`lt` is of type"),
-        ("when = [{ arg = 'a', len = -1 }]", "`len` is of type"),
-        (
-            "when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]",
-            "`len` is of type",
-        ),
-        (
-            "when = [{ arg = 'a', present = false }]",
-            "`present = false`",
-        ),
-        (
-            "when = [{ arg = 'a', equals = 1 }]",
-            "unknown key \"equals\"",
-        ),
-        (
-            "when = [{ hazard = 'sensitive-raed' }]",
-            "`hazard` cannot be",
-        ),
-        (
-            "when = [{ hazard = 'hidden-characters' }]",
-            "no rule can allow",
-        ),
-        (
-            "when = [{ arg = 'a', hazard = 'sensitive-read' }]",
-            "beside other keys",
-        ),
-        (
-            "when = [{ effect = 'DELETE' }]",
-            "`effect` is not understood",
-        ),
-        ("when = [{ sql = 'x' }]", "`sql` is not understood"),
-        ("unless = [{ arg = 'a', eq = 1 }]", "nothing to loosen"),
-        ("expires = '2026-12-31'", "`expires` is of type"),
-        ("expires = 2026-12-31T10:00:00", "`expires` is of type"),
-        ("expires = 10:00:00", "`expires` is of type"),
-        ("identity = 'abc'", "no behavioral identity"),
-        ("capability = 'x'", "`capability` is not understood"),
-        ("output_domain = 'data'", "`output_domain` cannot be"),
-    ] {
-        let text = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\n{line}\n");
-        let problems = parse(&text).expect_err(line);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(what)),
-            "{line}: {problems:?}"
-        );
     }
 }

@@ -101,3 +101,66 @@ fn columns_count_characters() {
         .collect();
     assert_eq!(places, [(3, 6), (6, 18)], "{problems:?}");
 }
+
+#[test]
+fn conditions_that_are_none_are_problems() {
+    for (line, what) in [
+        ("when = { arg = 'a', eq = 1 }", "`when` is of type"),
+        ("when = []", "empty list"),
+        ("when = [{ }]", "about nothing"),
+        ("when = [{ arg = 'a' }]", "without a test"),
+        ("when = [{ eq = 1 }]", "about nothing"),
+        ("when = [{ arg = '', eq = 1 }]", "`arg` cannot be"),
+        ("when = [{ arg = '/a~2', eq = 1 }]", "`arg` cannot be"),
+        ("when = [{ arg = 'a', eq = [1] }]", "`eq` is of type"),
+        ("when = [{ arg = 'a', eq = inf }]", "`eq` is of type"),
+        ("when = [{ arg = 'a', in = [] }]", "`in` is of type"),
+        ("when = [{ arg = 'a', glob = '[' }]", "`glob` cannot be"),
+        ("when = [{ arg = 'a', under = 'b' }]", "`under` cannot be"),
+        ("when = [{ arg = 'a', lt = '5' }]", "`lt` is of type"),
+        ("when = [{ arg = 'a', len = -1 }]", "`len` is of type"),
+        (
+            "when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]",
+            "`len` is of type",
+        ),
+        (
+            "when = [{ arg = 'a', present = false }]",
+            "`present = false`",
+        ),
+        (
+            "when = [{ arg = 'a', equals = 1 }]",
+            "unknown key \"equals\"",
+        ),
+        (
+            "when = [{ hazard = 'sensitive-raed' }]",
+            "`hazard` cannot be",
+        ),
+        (
+            "when = [{ hazard = 'hidden-characters' }]",
+            "no rule can allow",
+        ),
+        (
+            "when = [{ arg = 'a', hazard = 'sensitive-read' }]",
+            "beside other keys",
+        ),
+        (
+            "when = [{ effect = 'DELETE' }]",
+            "`effect` is not understood",
+        ),
+        ("when = [{ sql = 'x' }]", "`sql` is not understood"),
+        ("unless = [{ arg = 'a', eq = 1 }]", "nothing to loosen"),
+        ("expires = '2026-12-31'", "`expires` is of type"),
+        ("expires = 2026-12-31T10:00:00", "`expires` is of type"),
+        ("expires = 10:00:00", "`expires` is of type"),
+        ("identity = 'abc'", "no behavioral identity"),
+        ("capability = 'x'", "`capability` is not understood"),
+        ("output_domain = 'data'", "`output_domain` cannot be"),
+    ] {
+        let text = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\n{line}\n");
+        let problems = parse(&text).expect_err(line);
+        assert!(
+            problems.iter().any(|problem| problem.what.contains(what)),
+            "{line}: {problems:?}"
+        );
+    }
+}
