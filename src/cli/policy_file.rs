@@ -5,9 +5,11 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::places::{PlaceError, check_owner};
+use super::user;
 use crate::policy::parse;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
+use crate::policy::under::Roots;
 
 /// A policy is text that people write; more than this is something else.
 const CAP: u64 = 4 << 20;
@@ -94,10 +96,14 @@ fn counted(problems: &[Problem]) -> String {
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     match text(place.path()) {
         Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
-        Ok(text) => {
-            parse::parse(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
-        }
-        Err(why) => Err(Broken { path: place.path().into(), why }),
+        Ok(text) => parse::parse_at(&text, &roots()).map_err(|problems| Broken {
+            path: place.path().into(),
+            why: Why::Problems(problems),
+        }),
+        Err(why) => Err(Broken {
+            path: place.path().into(),
+            why,
+        }),
     }
 }
 
@@ -129,6 +135,15 @@ pub fn text(path: &Path) -> Result<String, Why> {
     let mut bytes = Vec::new();
     file.take(CAP).read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| Why::NoText)
+}
+
+/// Where `~` and relative paths start: the user's home, and the folder a wrapped server inherits from this process.
+fn roots() -> Roots {
+    let text = |path: PathBuf| path.into_os_string().into_string().ok();
+    Roots {
+        home: user::current().ok().and_then(|user| text(user.home)),
+        folder: std::env::current_dir().ok().and_then(text),
+    }
 }
 
 fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
