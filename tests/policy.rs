@@ -32,9 +32,22 @@ fn behavior(text: &str) -> Behavior {
     let mut words = text.split(' ');
     let mutability = Mutability::from_word(words.next().unwrap()).unwrap();
     let action = Action::from_word(words.next().unwrap()).unwrap();
-    let hazards = words.map(|word| Hazard { kind: hazard(word), what: String::new() }).collect();
+    let hazards = words
+        .map(|word| Hazard {
+            kind: hazard(word),
+            what: String::new(),
+        })
+        .collect();
     let output_domain = OutputDomain::Data;
-    Behavior { identity: Identity { mutability, action, output_domain }, hazards, ..Behavior::unknown() }
+    Behavior {
+        identity: Identity {
+            mutability,
+            action,
+            output_domain,
+        },
+        hazards,
+        ..Behavior::unknown()
+    }
 }
 
 fn hazard(word: &str) -> HazardKind {
@@ -69,7 +82,12 @@ fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Rul
 fn rulings(policy: &Policy, cases: &[(&str, &str, &str, &str)]) {
     for (call, words, decision, reason) in cases {
         let ruling = rule_on(policy, call, words);
-        assert_eq!(ruling.decision.word(), *decision, "{call} {words}: {}", ruling.reason);
+        assert_eq!(
+            ruling.decision.word(),
+            *decision,
+            "{call} {words}: {}",
+            ruling.reason
+        );
         assert_eq!(ruling.reason, *reason, "{call} {words}");
     }
 }
@@ -79,9 +97,24 @@ fn without_rules_reads_pass_and_changes_ask() {
     rulings(
         &built_in(),
         &[
-            ("fs.read_file", "PURE READ", "allow", "the default for PURE allows it"),
-            ("fs.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
-            ("fs.mystery", "MUTATES UNKNOWN", "ask", "the default for MUTATES asks"),
+            (
+                "fs.read_file",
+                "PURE READ",
+                "allow",
+                "the default for PURE allows it",
+            ),
+            (
+                "fs.write_file",
+                "MUTATES UPDATE",
+                "ask",
+                "the default for MUTATES asks",
+            ),
+            (
+                "fs.mystery",
+                "MUTATES UNKNOWN",
+                "ask",
+                "the default for MUTATES asks",
+            ),
             (
                 "fs.read_file",
                 "PURE READ sensitive-read",
@@ -103,7 +136,10 @@ fn the_built_in_policy_is_the_contract() {
     let policy = built_in();
     assert!(policy.rules.is_empty() && policy.allows_stand && policy.banner.is_none());
     assert_eq!(policy.defaults.pure, Decision::Allow);
-    assert_eq!((policy.defaults.mutates, policy.defaults.hazard), (Decision::Ask, Decision::Ask));
+    assert_eq!(
+        (policy.defaults.mutates, policy.defaults.hazard),
+        (Decision::Ask, Decision::Ask)
+    );
 }
 
 /// The comments of the built-in file are what people begin with.
@@ -146,15 +182,50 @@ action = "SEARCH"
     rulings(
         &policy,
         &[
-            ("fs.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
+            (
+                "fs.write_file",
+                "MUTATES UPDATE",
+                "allow",
+                "rule writes allows it",
+            ),
             ("fs.edit_file", "MUTATES UPDATE", "ask", "rule careful asks"),
-            ("fs.write_gone", "MUTATES DELETE", "deny", "rule no-deletes denies it"),
-            ("git.merge", "MUTATES MERGE", "deny", "rule no-deletes denies it"),
-            ("git.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            (
+                "fs.write_gone",
+                "MUTATES DELETE",
+                "deny",
+                "rule no-deletes denies it",
+            ),
+            (
+                "git.merge",
+                "MUTATES MERGE",
+                "deny",
+                "rule no-deletes denies it",
+            ),
+            (
+                "git.write_file",
+                "MUTATES UPDATE",
+                "ask",
+                "the default for MUTATES asks",
+            ),
             ("git.find", "PURE SEARCH", "deny", "rule searches denies it"),
-            ("git.find", "MUTATES SEARCH", "ask", "the default for MUTATES asks"),
-            ("fs#2.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
-            ("fsx.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            (
+                "git.find",
+                "MUTATES SEARCH",
+                "ask",
+                "the default for MUTATES asks",
+            ),
+            (
+                "fs#2.write_file",
+                "MUTATES UPDATE",
+                "allow",
+                "rule writes allows it",
+            ),
+            (
+                "fsx.write_file",
+                "MUTATES UPDATE",
+                "ask",
+                "the default for MUTATES asks",
+            ),
         ],
     );
 }
@@ -171,13 +242,21 @@ fn of_equally_strict_rules_the_first_by_name_is_named() {
 #[test]
 fn an_allow_never_covers_an_unnamed_hazard() {
     let policy = policy("[[rule]]\nid = \"all\"\ndecision = \"allow\"\n");
-    for kind in
-        ["sensitive-read", "hidden-characters", "terminal-sequence", "changed-definition", "undeclared-arguments"]
-    {
+    for kind in [
+        "sensitive-read",
+        "hidden-characters",
+        "terminal-sequence",
+        "changed-definition",
+        "undeclared-arguments",
+    ] {
         for badge in ["PURE READ", "MUTATES UPDATE"] {
             let ruling = rule_on(&policy, "fs.read", &format!("{badge} {kind}"));
             assert_eq!(ruling.decision, Decision::Ask, "{badge} {kind}");
-            assert!(ruling.reason.starts_with("rule all does not cover "), "{}", ruling.reason);
+            assert!(
+                ruling.reason.starts_with("rule all does not cover "),
+                "{}",
+                ruling.reason
+            );
             assert_eq!(ruling.rule, None);
         }
     }
@@ -186,18 +265,50 @@ fn an_allow_never_covers_an_unnamed_hazard() {
 #[test]
 fn defaults_only_tighten_with_a_hazard() {
     let cases = [
-        ("pure = \"allow\"\nhazard = \"deny\"", "PURE READ sensitive-read", "deny"),
-        ("pure = \"deny\"\nhazard = \"ask\"", "PURE READ sensitive-read", "deny"),
-        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ sensitive-read", "allow"),
-        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ hidden-characters", "ask"),
-        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ changed-definition", "ask"),
-        ("mutates = \"deny\"\nhazard = \"allow\"", "MUTATES UPDATE nul-character", "deny"),
-        ("mutates = \"ask\"\nhazard = \"deny\"", "MUTATES UPDATE nul-character", "deny"),
+        (
+            "pure = \"allow\"\nhazard = \"deny\"",
+            "PURE READ sensitive-read",
+            "deny",
+        ),
+        (
+            "pure = \"deny\"\nhazard = \"ask\"",
+            "PURE READ sensitive-read",
+            "deny",
+        ),
+        (
+            "pure = \"allow\"\nhazard = \"allow\"",
+            "PURE READ sensitive-read",
+            "allow",
+        ),
+        (
+            "pure = \"allow\"\nhazard = \"allow\"",
+            "PURE READ hidden-characters",
+            "ask",
+        ),
+        (
+            "pure = \"allow\"\nhazard = \"allow\"",
+            "PURE READ changed-definition",
+            "ask",
+        ),
+        (
+            "mutates = \"deny\"\nhazard = \"allow\"",
+            "MUTATES UPDATE nul-character",
+            "deny",
+        ),
+        (
+            "mutates = \"ask\"\nhazard = \"deny\"",
+            "MUTATES UPDATE nul-character",
+            "deny",
+        ),
         ("pure = \"ask\"", "PURE READ", "ask"),
     ];
     for (defaults, words, decision) in cases {
         let policy = policy(&format!("[defaults]\n{defaults}"));
-        assert_eq!(rule_on(&policy, "fs.x", words).decision.word(), decision, "{defaults}: {words}");
+        assert_eq!(
+            rule_on(&policy, "fs.x", words).decision.word(),
+            decision,
+            "{defaults}: {words}"
+        );
     }
 }
 
@@ -232,12 +343,23 @@ fn a_broken_file_allows_nothing() {
         &[
             ("fs.read", "PURE READ", "ask", broken),
             ("fs.rm", "PURE READ", "deny", "rule no denies it"),
-            ("fs.write", "MUTATES UPDATE", "deny", "the default for MUTATES denies it"),
+            (
+                "fs.write",
+                "MUTATES UPDATE",
+                "deny",
+                "the default for MUTATES denies it",
+            ),
         ],
     );
     assert_eq!(after.banner.as_deref(), Some("line 3"));
     let at_start = everything_asks("line 3".to_owned());
-    rulings(&at_start, &[("fs.read", "PURE READ", "ask", broken), ("fs.rm", "MUTATES DELETE", "ask", broken)]);
+    rulings(
+        &at_start,
+        &[
+            ("fs.read", "PURE READ", "ask", broken),
+            ("fs.rm", "MUTATES DELETE", "ask", broken),
+        ],
+    );
 }
 
 #[test]
@@ -254,7 +376,11 @@ fn the_explanation_names_the_first_selector_that_fails() {
         now: NOW,
     };
     let explanation = explain(&policy, &question);
-    let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
+    let fits: Vec<String> = explanation
+        .rules
+        .iter()
+        .map(|(rule, fit)| format!("{} {fit:?}", rule.id))
+        .collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));
 }

@@ -90,15 +90,30 @@ fn check(
     }
     if path.exists() {
         let rules = policy.rules.len();
-        writeln!(out, "{}: in order, {rules} {}", path.display(), if rules == 1 { "rule" } else { "rules" })?;
+        writeln!(
+            out,
+            "{}: in order, {rules} {}",
+            path.display(),
+            if rules == 1 { "rule" } else { "rules" }
+        )?;
     } else {
-        writeln!(out, "{}: no file, so the built-in default applies (mcp-approve rules list)", path.display())?;
+        writeln!(
+            out,
+            "{}: no file, so the built-in default applies (mcp-approve rules list)",
+            path.display()
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Shows each problem with its line, a caret and its mend.
-fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn Write) -> Result<(), Error> {
+fn show(
+    path: &Path,
+    text: &str,
+    problems: &[Problem],
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     if json {
         let row = |problem: &Problem| {
             json!({
@@ -106,7 +121,11 @@ fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn
                 "what": problem.what, "mend": problem.mend,
             })
         };
-        writeln!(out, "{:#}", problems.iter().map(row).collect::<serde_json::Value>())?;
+        writeln!(
+            out,
+            "{:#}",
+            problems.iter().map(row).collect::<serde_json::Value>()
+        )?;
         return Ok(());
     }
     for problem in problems {
@@ -114,13 +133,24 @@ fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn
         let before: String = source.chars().take(problem.column - 1).collect();
         let (number, indent) = (problem.line, visible(&before).chars().count());
         let margin = " ".repeat(number.to_string().len());
-        writeln!(out, "{}:{number}:{}: {}", path.display(), problem.column, problem.what)?;
+        writeln!(
+            out,
+            "{}:{number}:{}: {}",
+            path.display(),
+            problem.column,
+            problem.what
+        )?;
         writeln!(out, "  {number} | {}", visible(source))?;
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", problem.mend)?;
     }
     let count = problems.len();
-    writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, path.display())?;
+    writeln!(
+        out,
+        "{count} {} in {}",
+        if count == 1 { "error" } else { "errors" },
+        path.display()
+    )?;
     Ok(())
 }
 

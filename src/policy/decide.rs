@@ -95,7 +95,6 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
         rule: None,
         reason,
     }
-    Ruling { decision, rule: None, reason }
 }
 
 /// What the hazards of a call call for; nothing where it has none.

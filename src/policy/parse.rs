@@ -32,7 +32,9 @@ const ASKING: Defaults = Defaults {
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
 pub fn built_in() -> Policy {
-    parse(BUILT_IN).unwrap_or_else(|_| everything_asks("the built-in policy of this build is broken".to_owned()))
+    parse(BUILT_IN).unwrap_or_else(|_| {
+        everything_asks("the built-in policy of this build is broken".to_owned())
+    })
 }
 
 /// Reads a policy for a server whose home and folder are not known: paths that need them stay undecided.
@@ -49,7 +51,10 @@ pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
 /// Every problem in the text, in order of line.
 pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
-    let mut defaults = Defaults { pure: Decision::Allow, ..ASKING };
+    let mut defaults = Defaults {
+        pure: Decision::Allow,
+        ..ASKING
+    };
     let mut rules = Vec::new();
     let mut versioned = false;
     for (key, value) in document.get_ref() {
@@ -64,7 +69,11 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         }
     }
     if !versioned {
-        reading.problem(0..0, "the file does not say its version", "begin it with `version = 1`");
+        reading.problem(
+            0..0,
+            "the file does not say its version",
+            "begin it with `version = 1`",
+        );
     }
     let problems = reading.finish();
     if !problems.is_empty() {
@@ -94,7 +103,11 @@ pub fn everything_asks(banner: String) -> Policy {
 
 /// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy { allows_stand: false, banner: Some(banner), ..last.clone() }
+    Policy {
+        allows_stand: false,
+        banner: Some(banner),
+        ..last.clone()
+    }
 }
 
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
@@ -109,7 +122,11 @@ fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     }
 }
 
-fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, defaults: &mut Defaults) {
+fn read_defaults<'t>(
+    reading: &mut Reading<'t>,
+    value: &Spanned<DeValue<'t>>,
+    defaults: &mut Defaults,
+) {
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };

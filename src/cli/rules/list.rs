@@ -15,13 +15,30 @@ use crate::policy::when::Predicate;
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(
+    policy: &Policy,
+    place: &PolicyPlace,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     if json {
         let file = place.path().display().to_string();
-        writeln!(out, "{:#}", policy.rules.iter().map(|rule| row(rule, &file)).collect::<Value>())?;
+        writeln!(
+            out,
+            "{:#}",
+            policy
+                .rules
+                .iter()
+                .map(|rule| row(rule, &file))
+                .collect::<Value>()
+        )?;
         return Ok(ExitCode::SUCCESS);
     }
-    let from = if place.path().exists() { "" } else { " (no file: the built-in default)" };
+    let from = if place.path().exists() {
+        ""
+    } else {
+        " (no file: the built-in default)"
+    };
     writeln!(out, "{}{from}", place.path().display())?;
     let defaults = policy.defaults;
     writeln!(
@@ -31,10 +48,25 @@ pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dy
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;
-    let widest = policy.rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+    let widest = policy
+        .rules
+        .iter()
+        .map(|rule| rule.id.len())
+        .max()
+        .unwrap_or_default();
     for rule in &policy.rules {
-        let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
-        writeln!(out, "{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
+        let note = rule
+            .note
+            .as_deref()
+            .map(|note| format!("  # {}", visible(note)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "{:widest$}  {:5}  {}{note}",
+            rule.id,
+            rule.decision.word(),
+            selects(rule)
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
