@@ -8,16 +8,9 @@ pub enum ClientEvent {
     /// A wrapper speaks our protocol.
     Connected(Wrapper),
     /// A connected wrapper said something.
-    Said {
-        session: String,
-        message: FromWrapper,
-    },
+    Said { session: String, message: FromWrapper },
     /// A wrapper of another version: it can neither be shown nor decided.
-    Incompatible {
-        name: String,
-        protocol: u32,
-        version: String,
-    },
+    Incompatible { name: String, protocol: u32, version: String },
     /// A wrapper has ended.
     Gone { session: String },
     /// Something is wrong with the link itself.

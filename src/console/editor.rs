@@ -13,36 +13,24 @@ pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
     let file = match Draft::write(folder, text) {
         Ok(file) => file,
         Err(error) => {
-            return Edit::Failed(format!(
-                "The editor's file could not be written in {}: {error}.",
-                folder.display()
-            ));
+            return Edit::Failed(format!("The editor's file could not be written in {}: {error}.", folder.display()));
         }
     };
     // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
-    let run = Command::new("sh")
-        .arg("-c")
-        .arg(format!("{editor} \"$1\""))
-        .arg("sh")
-        .arg(&file.path)
-        .status();
+    let run = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&file.path).status();
     match run {
         Ok(status) if status.success() => {}
         Ok(status) => {
             return Edit::Failed(format!("The editor ended with {status}; nothing was sent."));
         }
         Err(error) => {
-            return Edit::Failed(format!(
-                "The editor could not be started: {error}. Set EDITOR to one that can."
-            ));
+            return Edit::Failed(format!("The editor could not be started: {error}. Set EDITOR to one that can."));
         }
     }
     match std::fs::read_to_string(&file.path) {
         Ok(after) if after == text => Edit::Unchanged,
         Ok(after) => Edit::Text(after),
-        Err(error) => Edit::Failed(format!(
-            "The edited file could not be read back: {error}; nothing was sent."
-        )),
+        Err(error) => Edit::Failed(format!("The edited file could not be read back: {error}; nothing was sent.")),
     }
 }
 
@@ -56,20 +44,14 @@ impl Draft {
         let mut number = 0_u32;
         loop {
             let path = folder.join(format!("mcp-approve-{}-{number}.json", std::process::id()));
-            let open = OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&path);
+            let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
             match open {
                 Ok(mut file) => {
                     let draft = Self { path };
                     file.write_all(text.as_bytes())?;
                     return Ok(draft);
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 100 => {
-                    number += 1
-                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 100 => number += 1,
                 Err(error) => return Err(error),
             }
         }

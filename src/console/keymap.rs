@@ -244,18 +244,9 @@ pub fn action(key: Key, place: Place) -> Option<Action> {
 pub fn markdown() -> String {
     let mut out = String::from("| key | does | where |\n|---|---|---|\n");
     for binding in BINDINGS {
-        let keys: Vec<String> = binding
-            .shown
-            .split(' ')
-            .map(|key| format!("`{key}`"))
-            .collect();
+        let keys: Vec<String> = binding.shown.split(' ').map(|key| format!("`{key}`")).collect();
         let places: Vec<&str> = binding.places.iter().map(|place| place.name()).collect();
-        out.push_str(&format!(
-            "| {} | {} | {} |\n",
-            keys.join(" "),
-            binding.help,
-            places.join(", ")
-        ));
+        out.push_str(&format!("| {} | {} | {} |\n", keys.join(" "), binding.help, places.join(", ")));
     }
     out
 }

@@ -180,11 +180,7 @@ pub enum Following {
 impl Model {
     /// An empty console of a given size.
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
-        Self {
-            settings,
-            size,
-            ..Self::default()
-        }
+        Self { settings, size, ..Self::default() }
     }
 
     /// Where the operator is, for the table of keys.

@@ -14,16 +14,11 @@ pub fn rows(model: &Model) -> Vec<Row> {
         Some(Overlay::Unreadable { armed, problem, .. }) => vec![
             heading(Tone::Warn, "The edited arguments cannot be sent", armed),
             Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
-            Row::of(
-                Tone::Quiet,
-                " Nothing was sent; the call still waits as it was.",
-            ),
+            Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
         ],
         Some(Overlay::Help { .. }) | None => Vec::new(),
     };
-    rows.into_iter()
-        .flat_map(|row| row.hung(width, 1))
-        .collect()
+    rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
 }
 
 fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
@@ -55,23 +50,16 @@ fn reason(model: &Model, armed: &Armed, text: &str, width: usize) -> Vec<Row> {
     vec![
         heading(Tone::Ours, "Deny, because", armed),
         Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"),
-        Row::of(
-            Tone::Quiet,
-            " The agent is told the reason. It may stay empty.",
-        ),
+        Row::of(Tone::Quiet, " The agent is told the reason. It may stay empty."),
     ]
 }
 
 fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {
     let row = Row::of(tone, format!(" {words} "));
-    row.and(Tone::Quiet, " ")
-        .and_foreign(Tone::Quiet, &armed.key().ticket)
+    row.and(Tone::Quiet, " ").and_foreign(Tone::Quiet, &armed.key().ticket)
 }
 
 fn over(armed: &Armed) -> Row {
     let row = Row::of(Tone::Warn, " Too late: ").and_foreign(Tone::Ours, &armed.key().ticket);
-    row.and(
-        Tone::Ours,
-        " no longer waits as it was shown. Nothing will be sent.",
-    )
+    row.and(Tone::Ours, " no longer waits as it was shown. Nothing will be sent.")
 }

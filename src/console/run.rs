@@ -30,13 +30,16 @@ pub struct Outside {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is no terminal, or it does not do what a terminal does.
-    #[error(
-        "the terminal cannot be used: {0}; the console needs one on its standard input and output"
-    )]
+    #[error("the terminal cannot be used: {0}; the console needs one on its standard input and output")]
     Terminal(#[from] std::io::Error),
     /// The link to the wrappers could not be set up.
     #[error("the wrappers cannot be reached: {0}")]
     Link(String),
+}
+
+/// Gives the terminal back when the process ends under a console that still runs (`--inline`).
+pub fn restore() {
+    terminal::leave();
 }
 
 /// What reaches the loop.
@@ -75,16 +78,7 @@ where
     let screen = Screen::open()?;
     let model = Model::new(settings, screen.size()?);
     let keyboard = Keyboard::start(heard_here);
-    Loop {
-        outside,
-        model,
-        screen,
-        keyboard,
-        inbox,
-        send,
-        drawn_at: i64::MIN,
-    }
-    .run()
+    Loop { outside, model, screen, keyboard, inbox, send, drawn_at: i64::MIN }.run()
 }
 
 struct Loop<'a, S> {
@@ -113,11 +107,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                 self.draw()?;
                 stale = false;
             }
-            let wait = if stale {
-                Some(u64::try_from(due - now).unwrap_or(0))
-            } else {
-                self.model.next_tick()
-            };
+            let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
                 Ok(Heard::Event(event)) => keyboard::message(event),
                 Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
@@ -137,10 +127,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
     fn next(&self, wait: Option<u64>) -> Result<Heard, RecvTimeoutError> {
         match wait {
             Some(millis) => self.inbox.recv_timeout(Duration::from_millis(millis)),
-            None => self
-                .inbox
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
+            None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
         }
     }
 

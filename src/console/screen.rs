@@ -40,8 +40,7 @@ pub struct Heights {
 /// Divides a screen.
 pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Areas {
     let (width, height) = size;
-    let row =
-        |y: u16, rows: u16| Rect::new(0, y.min(height), width, rows.min(height.saturating_sub(y)));
+    let row = |y: u16, rows: u16| Rect::new(0, y.min(height), width, rows.min(height.saturating_sub(y)));
     let footer = heights.footer.clamp(1, 3);
     let spare = height.saturating_sub(1 + footer);
     let banners = heights.banners.min(spare / 3);
@@ -62,34 +61,16 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         Arrangement::CardAlone => areas.card = body,
         Arrangement::QueueAndCard if width >= SIDE_BY_SIDE => {
             let left = (width * 2 / 5).min(64);
-            areas.queue = Rect {
-                width: left,
-                ..body
-            };
-            areas.divider = Rect {
-                x: left,
-                width: 1,
-                ..body
-            };
-            areas.card = Rect {
-                x: left + 2,
-                width: width - left - 2,
-                ..body
-            };
+            areas.queue = Rect { width: left, ..body };
+            areas.divider = Rect { x: left, width: 1, ..body };
+            areas.card = Rect { x: left + 2, width: width - left - 2, ..body };
         }
         // Too low for both: the card matters more.
         Arrangement::QueueAndCard if inner < 9 => areas.card = body,
         Arrangement::QueueAndCard => {
             let queue = (inner / 4).clamp(3, 12);
-            areas.queue = Rect {
-                height: queue,
-                ..body
-            };
-            areas.card = Rect {
-                y: body.y + queue,
-                height: inner - queue,
-                ..body
-            };
+            areas.queue = Rect { height: queue, ..body };
+            areas.card = Rect { y: body.y + queue, height: inner - queue, ..body };
         }
     }
     areas

@@ -77,9 +77,6 @@ impl Risk {
             Self::Mutates => Tone::Warn,
             Self::Danger => Tone::Danger,
         };
-        Run {
-            text: self.mark().to_owned(),
-            tone,
-        }
+        Run { text: self.mark().to_owned(), tone }
     }
 }

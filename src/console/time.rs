@@ -46,9 +46,6 @@ mod tests {
         assert_eq!(of_day(-1000, 0), "23:59:59");
         assert_eq!((span(999), span(61_000)), ("0s".into(), "1m".into()));
         assert_eq!((left(150_001), left(-5)), ("2:31".into(), "0:00".into()));
-        assert_eq!(
-            (latency(640), latency(3_450_000)),
-            ("640µs".into(), "3.4s".into())
-        );
+        assert_eq!((latency(640), latency(3_450_000)), ("640µs".into(), "3.4s".into()));
     }
 }

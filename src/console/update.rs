@@ -102,12 +102,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Send => return decide::send_denial(model),
         Action::Edit => return edit::open(model),
         Action::Quit => return vec![Command::Quit],
-        Action::Down
-        | Action::Up
-        | Action::PageDown
-        | Action::PageUp
-        | Action::Top
-        | Action::Bottom => {
+        Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => {
             moves::go(model, action);
         }
         Action::Open => moves::open(model),
@@ -131,11 +126,7 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
         Some(Overlay::Reason { text: reason, .. }) => {
             reason.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
         }
-        _ => note(
-            model,
-            Tone::Warn,
-            "A paste decides nothing; press the key itself.",
-        ),
+        _ => note(model, Tone::Warn, "A paste decides nothing; press the key itself."),
     }
     Vec::new()
 }

@@ -22,11 +22,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     let areas = model.areas();
     let palette = model.settings.palette;
     let bounds = frame.area();
-    let mut paint = Paint {
-        palette,
-        bounds,
-        buffer: frame.buffer_mut(),
-    };
+    let mut paint = Paint { palette, bounds, buffer: frame.buffer_mut() };
     paint.rows(areas.header, [header::row(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
@@ -71,33 +67,16 @@ impl Paint<'_> {
     /// One row per line of the area; a row too long ends in `…`.
     fn rows(&mut self, area: Rect, rows: impl IntoIterator<Item = Row>) {
         for (row, y) in rows.into_iter().zip(area.y..area.bottom()) {
-            let line = Rect {
-                y,
-                height: 1,
-                ..area
-            }
-            .intersection(self.bounds);
-            print(
-                &row.clipped(usize::from(line.width)),
-                self.palette,
-                line,
-                self.buffer,
-            );
+            let line = Rect { y, height: 1, ..area }.intersection(self.bounds);
+            print(&row.clipped(usize::from(line.width)), self.palette, line, self.buffer);
         }
     }
 
     /// Turns a line over: the selected one.
     fn highlight(&mut self, area: Rect, line: u16) {
         let y = area.y.saturating_add(line);
-        let line = Rect {
-            y,
-            height: 1,
-            ..area
-        }
-        .intersection(area)
-        .intersection(self.bounds);
-        self.buffer
-            .set_style(line, ratatui::style::Modifier::REVERSED);
+        let line = Rect { y, height: 1, ..area }.intersection(area).intersection(self.bounds);
+        self.buffer.set_style(line, ratatui::style::Modifier::REVERSED);
     }
 
     fn banners(&mut self, area: Rect, mut rows: Vec<Row>) {
@@ -105,10 +84,7 @@ impl Paint<'_> {
         let hidden = rows.len().saturating_sub(room);
         if hidden > 0 && room > 0 {
             rows.truncate(room - 1);
-            let words = format!(
-                " ▲ … {} more lines of warnings: enlarge the window",
-                hidden + 1
-            );
+            let words = format!(" ▲ … {} more lines of warnings: enlarge the window", hidden + 1);
             rows.push(Row::of(Tone::Danger, words));
         }
         self.rows(area, rows);

@@ -12,11 +12,7 @@ use serde_json::Value;
 use crate::desk::*;
 
 fn card(arguments: &str, width: u16) -> Card {
-    Card::lay(
-        &Arc::new(with_arguments(write("filesystem-12"), arguments)),
-        width,
-        0,
-    )
+    Card::lay(&Arc::new(with_arguments(write("filesystem-12"), arguments)), width, 0)
 }
 
 fn all(card: &Card) -> Vec<Row> {
@@ -30,58 +26,30 @@ fn json() -> impl Strategy<Value = Value> {
         1 => any::<String>().prop_map(Value::from),
         1 => "[a-z ]{0,30}".prop_map(|s| Value::from(s.repeat(300))),
     ];
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        text,
-    ];
+    let leaf =
+        prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), any::<i64>().prop_map(Value::from), text,];
     leaf.prop_recursive(4, 60, 8, |inner| {
         let key = prop_oneof!["[a-z_]{1,8}", "[ -~]{0,60}", any::<String>()];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
-            prop::collection::vec((key, inner), 0..8)
-                .prop_map(|members| Value::Object(members.into_iter().collect())),
+            prop::collection::vec((key, inner), 0..8).prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
 }
 
 #[test]
 fn any_window_shows_the_rows_that_were_counted() {
-    let mut runner = TestRunner::new(Config {
-        cases: 300,
-        failure_persistence: None,
-        ..Config::default()
-    });
-    let cases = (
-        json(),
-        prop_oneof![Just(24_u16), Just(40), Just(79), Just(120)],
-        any::<bool>(),
-    );
+    let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
+    let cases = (json(), prop_oneof![Just(24_u16), Just(40), Just(79), Just(120)], any::<bool>());
     let result = runner.run(&cases, |(value, width, pretty)| {
-        let text = if pretty {
-            serde_json::to_string_pretty(&value)
-        } else {
-            serde_json::to_string(&value)
-        };
+        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let card = card(&text.unwrap(), width);
         let rows = all(&card);
         prop_assert_eq!(rows.len(), card.rows());
         for row in &rows {
-            prop_assert!(
-                row.width() <= usize::from(width),
-                "{} columns: {}",
-                row.width(),
-                row.text()
-            );
+            prop_assert!(row.width() <= usize::from(width), "{} columns: {}", row.width(), row.text());
         }
-        for from in [
-            0,
-            1,
-            rows.len() / 3,
-            rows.len() / 2,
-            rows.len().saturating_sub(3),
-        ] {
+        for from in [0, 1, rows.len() / 3, rows.len() / 2, rows.len().saturating_sub(3)] {
             let wanted = rows.iter().skip(from).take(7).cloned().collect::<Vec<_>>();
             prop_assert_eq!(card.window(from, 7), wanted);
         }
@@ -104,14 +72,8 @@ fn a_long_text_is_all_there() {
     ] {
         let arguments = serde_json::json!({ "text": text }).to_string();
         let card = card(&arguments, 60);
-        let rows: Vec<String> = all(&card)[..card.arguments_end()]
-            .iter()
-            .map(Row::text)
-            .collect();
-        let region: String = rows
-            .iter()
-            .filter_map(|row| row.strip_prefix(" │ "))
-            .collect();
+        let rows: Vec<String> = all(&card)[..card.arguments_end()].iter().map(Row::text).collect();
+        let region: String = rows.iter().filter_map(|row| row.strip_prefix(" │ ")).collect();
         assert_eq!(decode(&region).unwrap(), text, "{what}");
     }
 }
@@ -120,27 +82,18 @@ fn a_long_text_is_all_there() {
 fn sizes_are_told_as_they_are() {
     let rows = |arguments: &str| {
         let card = card(arguments, 79);
-        all(&card)[..card.arguments_end()]
-            .iter()
-            .map(|row| row.text().trim_end().to_owned())
-            .collect::<Vec<_>>()
+        all(&card)[..card.arguments_end()].iter().map(|row| row.text().trim_end().to_owned()).collect::<Vec<_>>()
     };
     let has = |arguments: &str, line: &str| {
         let rows = rows(arguments);
-        assert!(
-            rows.iter().any(|row| row == line),
-            "{line:?} is not in {rows:#?}"
-        );
+        assert!(rows.iter().any(|row| row == line), "{line:?} is not in {rows:#?}");
     };
     has(r#"{"a":"x\ny\n"}"#, " a  text, 4 bytes, 2 lines");
     has(r#"{"a":"\u20ac \"q\""}"#, " a  text, 7 bytes, 1 line");
     has(r#"{"a":[[1],[2]]}"#, " a  2 items, 9 bytes");
     has(r#"{"a":{ }}"#, " a  {}");
     has(r#"{"a":1.10}"#, " a  1.10");
-    has(
-        r#"{"a":9007199254740993}"#,
-        " a  9007199254740993  ⚠ beyond ±2^53",
-    );
+    has(r#"{"a":9007199254740993}"#, " a  9007199254740993  ⚠ beyond ±2^53");
     has(r#"{"a":9007199254740992}"#, " a  9007199254740992");
     has(r#"{"a b":1}"#, " \"a b\"  1");
     let long = format!(r#"{{"a":"{}"}}"#, "é".repeat(5_000));
@@ -151,20 +104,13 @@ fn sizes_are_told_as_they_are() {
 fn arguments_that_are_no_json_stand_as_they_are() {
     let card = card("{\"a\": nope\u{1b}", 79);
     let rows: Vec<String> = all(&card).iter().map(Row::text).collect();
-    assert!(
-        rows.iter()
-            .any(|row| row.contains("cannot be read as JSON"))
-    );
+    assert!(rows.iter().any(|row| row.contains("cannot be read as JSON")));
     assert!(rows.iter().any(|row| row == " │ {\"a\": nope␛"));
 }
 
 #[test]
 fn no_text_however_broken_stops_the_layout() {
-    let mut runner = TestRunner::new(Config {
-        cases: 500,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
     let broken = prop_oneof![any::<String>(), "[\\[\\]{}\",:\\\\u0-9dn a]{0,60}"];
     let result = runner.run(&broken, |text| {
         prop_assert_eq!(all(&card(&text, 40)).len(), card(&text, 40).rows());

@@ -1,6 +1,7 @@
 //! A console without a terminal: keys and events go in, commands and screens come out. Time passes when told to.
 
 #![allow(dead_code, reason = "each test target uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
@@ -15,8 +16,7 @@ use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::message::{
-    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Status,
-    Wrapper,
+    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Status, Wrapper,
 };
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::rule::Decision;
@@ -40,11 +40,7 @@ impl Desk {
     }
 
     pub fn with(width: u16, height: u16, palette: Palette) -> Self {
-        let settings = Settings {
-            palette,
-            offset: 0,
-            version: "0.1.0".into(),
-        };
+        let settings = Settings { palette, offset: 0, version: "0.1.0".into() };
         Self {
             model: Model::new(settings, (width, height)),
             now: NINE,
@@ -69,19 +65,11 @@ impl Desk {
     }
 
     pub fn say(&mut self, session: &str, message: FromWrapper) -> Vec<Command> {
-        self.link(ClientEvent::Said {
-            session: session.into(),
-            message,
-        })
+        self.link(ClientEvent::Said { session: session.into(), message })
     }
 
     pub fn hold(&mut self, snapshot: Snapshot) -> Vec<Command> {
-        self.say(
-            "files",
-            FromWrapper::Held {
-                call: Box::new(snapshot),
-            },
-        )
+        self.say("files", FromWrapper::Held { call: Box::new(snapshot) })
     }
 
     pub fn status(&mut self, session: &str, status: Status) {
@@ -108,9 +96,7 @@ impl Desk {
 
     /// Presses the keys of a word, a frame after each.
     pub fn keys(&mut self, word: &str) -> Vec<Command> {
-        word.chars()
-            .flat_map(|c| self.press(Key::Char(c)))
-            .collect()
+        word.chars().flat_map(|c| self.press(Key::Char(c))).collect()
     }
 
     pub fn draw(&mut self) {
@@ -165,23 +151,16 @@ impl Desk {
     pub fn line(&mut self, word: &str) -> String {
         let screen = self.screen();
         let line = screen.lines().find(|line| line.contains(word));
-        line.unwrap_or_else(|| panic!("no line has {word:?}:\n{screen}"))
-            .to_owned()
+        line.unwrap_or_else(|| panic!("no line has {word:?}:\n{screen}")).to_owned()
     }
 }
 
 /// The verdicts among commands: session, ticket, digest, verdict.
 pub fn verdicts(commands: &[Command]) -> Vec<(String, String, Digest, OperatorVerdict)> {
     let verdict = |command: &Command| match command {
-        Command::Send {
-            session,
-            message:
-                FromConsole::Decide {
-                    ticket,
-                    digest,
-                    verdict,
-                },
-        } => Some((session.clone(), ticket.clone(), *digest, verdict.clone())),
+        Command::Send { session, message: FromConsole::Decide { ticket, digest, verdict } } => {
+            Some((session.clone(), ticket.clone(), *digest, verdict.clone()))
+        }
         _ => None,
     };
     commands.iter().filter_map(verdict).collect()
@@ -192,11 +171,7 @@ pub fn wrapper(server: &str, session: &str) -> Wrapper {
         server: server.into(),
         session: session.into(),
         pid: 4242,
-        command: vec![
-            "npx".into(),
-            "-y".into(),
-            "@modelcontextprotocol/server-filesystem".into(),
-        ],
+        command: vec!["npx".into(), "-y".into(), "@modelcontextprotocol/server-filesystem".into()],
         started: NINE - 60_000,
         assurance: "L0".into(),
         observe: false,
@@ -226,10 +201,7 @@ pub fn write(ticket: &str) -> Snapshot {
         tool: "create_file".into(),
         title: Some("Create File".into()),
         description: Some("Creates a new file with the given content. Fails if it exists.".into()),
-        signature: Some(
-            "create_file(path: String, content: String, mode: Option<i64>) -> CreateFileSuccess"
-                .into(),
-        ),
+        signature: Some("create_file(path: String, content: String, mode: Option<i64>) -> CreateFileSuccess".into()),
         identity: Identity {
             mutability: Mutability::Mutates,
             action: Action::Create,
@@ -239,20 +211,13 @@ pub fn write(ticket: &str) -> Snapshot {
         evidence: vec![
             Evidence {
                 source: Source::Annotated,
-                says: Claim {
-                    mutability: Some(Mutability::Mutates),
-                    ..Claim::default()
-                },
+                says: Claim { mutability: Some(Mutability::Mutates), ..Claim::default() },
                 span: "readOnlyHint: false".into(),
                 strength: Strength::Fair,
             },
             Evidence {
                 source: Source::Inferred,
-                says: Claim {
-                    mutability: Some(Mutability::Mutates),
-                    action: Some(Action::Create),
-                    ..Claim::default()
-                },
+                says: Claim { mutability: Some(Mutability::Mutates), action: Some(Action::Create), ..Claim::default() },
                 span: "create_file".into(),
                 strength: Strength::Strong,
             },
@@ -266,18 +231,9 @@ pub fn write(ticket: &str) -> Snapshot {
             reason: "it changes something, and the default for that is ask".into(),
         },
         safe: Safe {
-            capability: Check {
-                state: CheckState::Holds,
-                what: "in the scope, arguments fit the schema".into(),
-            },
-            guardrail: Check {
-                state: CheckState::Pending,
-                what: "waits for you".into(),
-            },
-            session: Check {
-                state: CheckState::Holds,
-                what: "active since 2025-11-25 handshake".into(),
-            },
+            capability: Check { state: CheckState::Holds, what: "in the scope, arguments fit the schema".into() },
+            guardrail: Check { state: CheckState::Pending, what: "waits for you".into() },
+            session: Check { state: CheckState::Holds, what: "active since 2025-11-25 handshake".into() },
         },
         arguments: arguments.into(),
         undeclared: Vec::new(),
@@ -299,9 +255,7 @@ pub fn delete(ticket: &str) -> Snapshot {
         tool: "delete_folder".into(),
         title: Some("Delete Folder".into()),
         description: Some("Deletes a folder and everything in it.".into()),
-        signature: Some(
-            "delete_folder(path: String, recursive: Option<bool>) -> DeleteFolderSuccess".into(),
-        ),
+        signature: Some("delete_folder(path: String, recursive: Option<bool>) -> DeleteFolderSuccess".into()),
         identity: Identity {
             mutability: Mutability::Mutates,
             action: Action::Delete,
@@ -324,21 +278,14 @@ pub fn with_arguments(mut snapshot: Snapshot, arguments: &str) -> Snapshot {
 }
 
 pub fn hazard(kind: HazardKind, what: &str) -> Hazard {
-    Hazard {
-        kind,
-        what: what.into(),
-    }
+    Hazard { kind, what: what.into() }
 }
 
 pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
     let to_host = matches!(kind, ActivityKind::Outcome | ActivityKind::Response);
     Activity {
         time: NINE + second * 1000,
-        direction: if to_host {
-            Direction::ToHost
-        } else {
-            Direction::ToServer
-        },
+        direction: if to_host { Direction::ToHost } else { Direction::ToServer },
         kind,
         what: what.into(),
         ticket: None,

@@ -13,17 +13,12 @@ const APPROVE: OperatorVerdict = OperatorVerdict::Approve { unread: false };
 const UNREAD: OperatorVerdict = OperatorVerdict::Approve { unread: true };
 
 fn deny(reason: &str) -> OperatorVerdict {
-    OperatorVerdict::Deny {
-        reason: reason.into(),
-    }
+    OperatorVerdict::Deny { reason: reason.into() }
 }
 
 /// Ticket and verdict of what was sent.
 fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
-    verdicts(commands)
-        .into_iter()
-        .map(|(_, ticket, _, verdict)| (ticket, verdict))
-        .collect()
+    verdicts(commands).into_iter().map(|(_, ticket, _, verdict)| (ticket, verdict)).collect()
 }
 
 fn selected(model: &Model) -> &str {
@@ -44,12 +39,7 @@ fn waiting(tickets: &[&str]) -> Desk {
 fn one_key_approves_what_was_shown_whole() {
     let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
     let commands = desk.keys("a");
-    let expected = (
-        "files".into(),
-        "filesystem-1".into(),
-        write("filesystem-1").digest,
-        APPROVE,
-    );
+    let expected = ("files".into(), "filesystem-1".into(), write("filesystem-1").digest, APPROVE);
     assert_eq!(verdicts(&commands), [expected]);
     assert!(commands.contains(&Command::Drain));
     assert_eq!(selected(&desk.model), "filesystem-2");
@@ -68,10 +58,7 @@ fn the_next_call_is_not_armed_at_once() {
 fn a_denial_asks_for_a_reason() {
     let mut desk = waiting(&["filesystem-1"]);
     assert_eq!(desk.keys("dwrong folder"), []);
-    assert_eq!(
-        sent(&desk.press(Key::Enter)),
-        [("filesystem-1".into(), deny("wrong folder"))]
-    );
+    assert_eq!(sent(&desk.press(Key::Enter)), [("filesystem-1".into(), deny("wrong folder"))]);
 }
 
 #[test]
@@ -83,10 +70,7 @@ fn a_reason_may_be_empty_mended_or_dropped() {
     assert_eq!(desk.model.place(), Place::Queue);
     desk.keys("dx");
     desk.press(Key::Ctrl('u'));
-    assert_eq!(
-        sent(&desk.press(Key::Enter)),
-        [("filesystem-1".into(), deny("no reason given"))]
-    );
+    assert_eq!(sent(&desk.press(Key::Enter)), [("filesystem-1".into(), deny("no reason given"))]);
 }
 
 #[test]
@@ -117,21 +101,12 @@ fn a_paste_decides_nothing() {
     for paste in ["a", "A", "ay", "d\r", "\r", "y"] {
         let mut desk = waiting(&["filesystem-1"]);
         assert_eq!(desk.send(Msg::Paste(paste.into())), [], "{paste:?}");
-        assert_eq!(
-            desk.model
-                .call(&desk.model.selected.clone().unwrap())
-                .unwrap()
-                .standing,
-            Standing::Waiting
-        );
+        assert_eq!(desk.model.call(&desk.model.selected.clone().unwrap()).unwrap().standing, Standing::Waiting);
     }
     let mut desk = waiting(&["filesystem-1"]);
     desk.keys("d");
     assert_eq!(desk.send(Msg::Paste("not\r\nhere\u{1b}".into())), []);
-    assert_eq!(
-        sent(&desk.press(Key::Enter)),
-        [("filesystem-1".into(), deny("not  here"))]
-    );
+    assert_eq!(sent(&desk.press(Key::Enter)), [("filesystem-1".into(), deny("not  here"))]);
 }
 
 #[test]
@@ -140,10 +115,7 @@ fn a_dangerous_call_takes_its_last_line_then_a_then_y() {
     desk.hold(delete("filesystem-1"));
     desk.look();
     assert_eq!(desk.keys("ay"), []);
-    assert_eq!(
-        (desk.model.screen, desk.model.place()),
-        (Screen::Detail, Place::Detail)
-    );
+    assert_eq!((desk.model.screen, desk.model.place()), (Screen::Detail, Place::Detail));
     desk.look();
     assert_eq!(desk.keys("ay"), []);
     desk.press(Key::End);
@@ -211,10 +183,7 @@ fn arrivals_move_neither_selection_nor_reading() {
         call.arrived = NINE - 100_000;
         desk.hold(call);
         desk.draw();
-        assert_eq!(
-            (selected(&desk.model), desk.model.scroll),
-            ("filesystem-2", scroll)
-        );
+        assert_eq!((selected(&desk.model), desk.model.scroll), ("filesystem-2", scroll));
     }
     assert!(desk.screen().contains("▸"));
 }
@@ -231,20 +200,11 @@ fn a_settled_call_stays_until_the_operator_moves() {
     let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
     desk.settle("filesystem-1", VerdictWord::Approve, "ada at pts/3");
     desk.look();
-    assert!(
-        desk.screen()
-            .contains("settled: approved by an operator · ada at pts/3")
-    );
+    assert!(desk.screen().contains("settled: approved by an operator · ada at pts/3"));
     assert_eq!(desk.keys("aAd"), []);
-    assert_eq!(
-        (selected(&desk.model), desk.model.place()),
-        ("filesystem-1", Place::Queue)
-    );
+    assert_eq!((selected(&desk.model), desk.model.place()), ("filesystem-1", Place::Queue));
     desk.keys("j");
-    assert_eq!(
-        (selected(&desk.model), desk.model.calls.len()),
-        ("filesystem-2", 1)
-    );
+    assert_eq!((selected(&desk.model), desk.model.calls.len()), ("filesystem-2", 1));
 }
 
 #[test]
@@ -282,27 +242,16 @@ fn a_question_about_a_settled_call_sends_nothing_and_keeps_the_keys() {
 fn a_refused_decision_brings_the_call_back() {
     let mut desk = waiting(&["filesystem-1"]);
     desk.keys("a");
-    desk.say(
-        "files",
-        FromWrapper::Refused {
-            ticket: "filesystem-1".into(),
-            why: "the log cannot be written".into(),
-        },
-    );
+    desk.say("files", FromWrapper::Refused { ticket: "filesystem-1".into(), why: "the log cannot be written".into() });
     desk.look();
-    assert!(
-        desk.screen()
-            .contains("nothing was done. the log cannot be written")
-    );
+    assert!(desk.screen().contains("nothing was done. the log cannot be written"));
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
 }
 
 #[test]
 fn an_ended_wrapper_takes_its_calls_along() {
     let mut desk = waiting(&["filesystem-1", "filesystem-2"]);
-    desk.link(ClientEvent::Gone {
-        session: "files".into(),
-    });
+    desk.link(ClientEvent::Gone { session: "files".into() });
     desk.look();
     assert!(desk.screen().contains("over: its wrapper has ended"));
     assert_eq!(desk.keys("a"), []);
@@ -314,37 +263,16 @@ fn an_ended_wrapper_takes_its_calls_along() {
 fn an_edit_goes_out_and_comes_back_as_another_card() {
     let mut desk = waiting(&["filesystem-1"]);
     let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, text }] = commands.as_slice() else {
-        panic!("{commands:?}")
-    };
-    assert_eq!(
-        text,
-        "{\n  \"path\": \"notes/today.md\",\n  \"content\": \"milk\\neggs\\n\",\n  \"mode\": 420\n}\n"
-    );
+    let [Command::OpenEditor { armed, text }] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!(text, "{\n  \"path\": \"notes/today.md\",\n  \"content\": \"milk\\neggs\\n\",\n  \"mode\": 420\n}\n");
     let outcome = Edit::Text(text.replace("today", "archive"));
-    let commands = desk.send(Msg::Edited {
-        armed: armed.clone(),
-        outcome,
-    });
-    let [
-        Command::Send {
-            session,
-            message:
-                FromConsole::Edit {
-                    ticket,
-                    digest,
-                    arguments,
-                },
-        },
-        Command::Drain,
-    ] = commands.as_slice()
+    let commands = desk.send(Msg::Edited { armed: armed.clone(), outcome });
+    let [Command::Send { session, message: FromConsole::Edit { ticket, digest, arguments } }, Command::Drain] =
+        commands.as_slice()
     else {
         panic!("{commands:?}")
     };
-    assert_eq!(
-        (session.as_str(), ticket.as_str(), *digest),
-        ("files", "filesystem-1", write("filesystem-1").digest)
-    );
+    assert_eq!((session.as_str(), ticket.as_str(), *digest), ("files", "filesystem-1", write("filesystem-1").digest));
     assert!(arguments.contains("notes/archive.md"));
     desk.look();
     assert_eq!(desk.keys("a"), []);
@@ -362,22 +290,10 @@ fn an_edit_goes_out_and_comes_back_as_another_card() {
 fn an_edit_that_changes_nothing_sends_nothing() {
     let mut desk = waiting(&["filesystem-1"]);
     let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
-        panic!("{commands:?}")
-    };
+    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
     let same = write("filesystem-1").arguments.replace(',', " ,\n");
-    for outcome in [
-        Edit::Unchanged,
-        Edit::Text(same),
-        Edit::Failed("The editor ended with 1.".into()),
-    ] {
-        assert_eq!(
-            desk.send(Msg::Edited {
-                armed: armed.clone(),
-                outcome
-            }),
-            []
-        );
+    for outcome in [Edit::Unchanged, Edit::Text(same), Edit::Failed("The editor ended with 1.".into())] {
+        assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
     }
     desk.look();
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
@@ -386,36 +302,19 @@ fn an_edit_that_changes_nothing_sends_nothing() {
 #[test]
 fn an_edit_that_is_no_json_can_be_edited_again() {
     for (text, problem) in [
-        (
-            "{\n  \"path\": \"x\",\n  nope\n}",
-            "line 3, column 3: key must be a string",
-        ),
+        ("{\n  \"path\": \"x\",\n  nope\n}", "line 3, column 3: key must be a string"),
         ("[1]", "line 1: arguments are one JSON object"),
         ("", "line 1, column 0: EOF while parsing a value"),
     ] {
         let mut desk = waiting(&["filesystem-1"]);
         let commands = desk.keys("e");
-        let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
-            panic!("{commands:?}")
-        };
+        let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
         let outcome = Edit::Text(text.into());
-        assert_eq!(
-            desk.send(Msg::Edited {
-                armed: armed.clone(),
-                outcome
-            }),
-            []
-        );
+        assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
         assert!(desk.screen().contains(problem), "{}", desk.screen());
         assert_eq!(desk.keys("a"), []);
         let again = desk.keys("e");
-        assert_eq!(
-            again,
-            [Command::OpenEditor {
-                armed: armed.clone(),
-                text: text.into()
-            }]
-        );
+        assert_eq!(again, [Command::OpenEditor { armed: armed.clone(), text: text.into() }]);
     }
 }
 
@@ -423,33 +322,20 @@ fn an_edit_that_is_no_json_can_be_edited_again() {
 fn an_edit_of_a_call_that_is_over_is_dropped() {
     let mut desk = waiting(&["filesystem-1"]);
     let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else {
-        panic!("{commands:?}")
-    };
+    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
     desk.settle("filesystem-1", VerdictWord::Deny, "ada");
     let outcome = Edit::Text("{}".into());
-    assert_eq!(
-        desk.send(Msg::Edited {
-            armed: armed.clone(),
-            outcome
-        }),
-        []
-    );
+    assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
     assert!(desk.screen().contains("The edit was dropped."));
 }
 
 #[test]
 fn the_editor_is_given_hidden_characters_as_escapes() {
     let mut desk = Desk::connected(80, 24);
-    desk.hold(with_arguments(
-        write("filesystem-1"),
-        "{\"n\":1.10,\"t\":\"a\u{202e}\u{9b}\u{e0041}⟨é\"}",
-    ));
+    desk.hold(with_arguments(write("filesystem-1"), "{\"n\":1.10,\"t\":\"a\u{202e}\u{9b}\u{e0041}⟨é\"}"));
     desk.look();
     let commands = desk.keys("e");
-    let [Command::OpenEditor { text, .. }] = commands.as_slice() else {
-        panic!("{commands:?}")
-    };
+    let [Command::OpenEditor { text, .. }] = commands.as_slice() else { panic!("{commands:?}") };
     assert!(text.contains(r#""n": 1.10"#), "{text}");
     assert!(text.contains(r#""a\u202e\u009b\udb40\udc41⟨é""#), "{text}");
 }
@@ -497,31 +383,17 @@ fn quitting_leaves_held_calls_alone() {
 
 #[test]
 fn one_key_has_one_meaning_at_a_place() {
-    for place in [
-        Place::Queue,
-        Place::Detail,
-        Place::Activity,
-        Place::Help,
-        Place::Confirm,
-        Place::Reason,
-        Place::Unreadable,
-    ] {
-        let keys: Vec<Key> = BINDINGS
-            .iter()
-            .filter(|b| b.places.contains(&place))
-            .flat_map(|b| b.keys)
-            .copied()
-            .collect();
+    for place in
+        [Place::Queue, Place::Detail, Place::Activity, Place::Help, Place::Confirm, Place::Reason, Place::Unreadable]
+    {
+        let keys: Vec<Key> =
+            BINDINGS.iter().filter(|b| b.places.contains(&place)).flat_map(|b| b.keys).copied().collect();
         for (i, key) in keys.iter().enumerate() {
             assert!(!keys[..i].contains(key), "{key:?} at {place:?}");
         }
     }
     for later in ['3', '4', '5', '6', 'r', 'u', ':', '/', ' '] {
-        assert_eq!(
-            action(Key::Char(later), Place::Queue),
-            None,
-            "{later} is for a later screen"
-        );
+        assert_eq!(action(Key::Char(later), Place::Queue), None, "{later} is for a later screen");
     }
     assert_eq!(action(Key::Enter, Place::Confirm), None);
     assert_eq!(action(Key::Char('a'), Place::Queue), Some(Action::Approve));
@@ -530,11 +402,7 @@ fn one_key_has_one_meaning_at_a_place() {
 #[test]
 fn the_readme_gets_a_table() {
     let table = markdown();
-    assert!(
-        table.starts_with(
-            "| key | does | where |\n|---|---|---|\n| `a` | Approves the call on screen"
-        )
-    );
+    assert!(table.starts_with("| key | does | where |\n|---|---|---|\n| `a` | Approves the call on screen"));
     assert_eq!(table.lines().count(), BINDINGS.len() + 2);
     assert!(table.lines().all(|line| line.matches('|').count() == 4));
 }

@@ -1,5 +1,7 @@
 //! The door for foreign text: a table of what is shown how, and 100,000 random strings that decode back.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use mcp_approve::console::plain::{decode, lines, visible, width};
 use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;
@@ -16,10 +18,7 @@ fn each_character_shows_itself_or_its_escape() {
         ("a\tb\r\nc\0", "a␉b␍␊c␀"),
         ("\u{7f}\u{9b}2J\u{85}", "⟨U+007F⟩⟨U+009B⟩2J⟨U+0085⟩"),
         ("x\u{202e}txt.exe\u{2066}", "x⟨U+202E⟩txt.exe⟨U+2066⟩"),
-        (
-            "a\u{200b}\u{200d}\u{feff}\u{ad}b",
-            "a⟨U+200B⟩⟨U+200D⟩⟨U+FEFF⟩⟨U+00AD⟩b",
-        ),
+        ("a\u{200b}\u{200d}\u{feff}\u{ad}b", "a⟨U+200B⟩⟨U+200D⟩⟨U+FEFF⟩⟨U+00AD⟩b"),
         ("t\u{e0041}\u{e0042}", "t⟨U+E0041⟩⟨U+E0042⟩"),
         ("❤\u{fe0f}", "❤⟨U+FE0F⟩"),
         ("\u{3164}\u{115f}\u{2800}", "⟨U+3164⟩⟨U+115F⟩⟨U+2800⟩"),
@@ -27,10 +26,7 @@ fn each_character_shows_itself_or_its_escape() {
         ("a\u{a0}b\u{3000}c", "a⟨U+00A0⟩b⟨U+3000⟩c"),
         ("\u{e000}\u{378}\u{10ffff}", "⟨U+E000⟩⟨U+0378⟩⟨U+10FFFF⟩"),
         ("e\u{301}", "e\u{301}"),
-        (
-            "e\u{301}\u{302}\u{303}\u{304}\u{305}",
-            "e\u{301}\u{302}\u{303}\u{304}⟨U+0305⟩",
-        ),
+        ("e\u{301}\u{302}\u{303}\u{304}\u{305}", "e\u{301}\u{302}\u{303}\u{304}⟨U+0305⟩"),
         ("\u{301}x", "⟨U+0301⟩x"),
         (" \u{301}", "␠⟨U+0301⟩"),
         ("⟨U+202E⟩", "⟨U+27E8⟩U+202E⟩"),
@@ -52,10 +48,7 @@ fn look_alike_letters_are_named_where_they_deceive() {
         ("/home/\u{430}dmin/key", "/home/⟨а U+0430⟩dmin/key"),
         ("p\u{430}yp\u{430}l.com", "p⟨а U+0430⟩yp⟨а U+0430⟩l.com"),
         // A whole Cyrillic label that reads as Latin, in a host.
-        (
-            "\u{441}\u{43e}\u{440}\u{440}\u{430}.com",
-            "⟨с U+0441⟩⟨о U+043E⟩⟨р U+0440⟩⟨р U+0440⟩⟨а U+0430⟩.com",
-        ),
+        ("\u{441}\u{43e}\u{440}\u{440}\u{430}.com", "⟨с U+0441⟩⟨о U+043E⟩⟨р U+0440⟩⟨р U+0440⟩⟨а U+0430⟩.com"),
         ("g\u{3bf}\u{3bf}gle.com", "g⟨ο U+03BF⟩⟨ο U+03BF⟩gle.com"),
         ("etc\u{2215}passwd", "etc⟨∕ U+2215⟩passwd"),
         ("\u{ff50}aypal", "⟨ｐ U+FF50⟩aypal"),
@@ -72,10 +65,7 @@ fn look_alike_letters_are_named_where_they_deceive() {
 
 #[test]
 fn a_block_marks_its_breaks_and_keeps_its_indent() {
-    let shown: Vec<String> = lines("if x:\n    y \r\n\n")
-        .iter()
-        .map(|line| text(line))
-        .collect();
+    let shown: Vec<String> = lines("if x:\n    y \r\n\n").iter().map(|line| text(line)).collect();
     assert_eq!(shown, ["if x:␊", "    y␠␍␊", "␊"]);
 }
 
@@ -123,15 +113,7 @@ impl Forger {
             (0xE0000, 0xE01EF),
             (0, 0x10FFFF),
         ];
-        const WORDS: &[&str] = &[
-            "/home/ada",
-            "⟨U+0041⟩",
-            "⟨12 spaces⟩",
-            "\r\n",
-            "e\u{301}",
-            "\u{202e}",
-            "x.com",
-        ];
+        const WORDS: &[&str] = &["/home/ada", "⟨U+0041⟩", "⟨12 spaces⟩", "\r\n", "e\u{301}", "\u{202e}", "x.com"];
         let mut text = String::new();
         for _ in 0..self.below(8) {
             match self.below(6) {
@@ -140,9 +122,7 @@ impl Forger {
                 _ => {
                     let (from, to) = RANGES[self.below(17) as usize];
                     let run = self.below(6);
-                    text.extend(
-                        (0..run).filter_map(|_| char::from_u32(from + self.below(to - from + 1))),
-                    );
+                    text.extend((0..run).filter_map(|_| char::from_u32(from + self.below(to - from + 1))));
                 }
             }
         }
@@ -190,8 +170,5 @@ fn what_is_printed_is_all_that_is_shown() {
     }
     // A ligature is narrower than its letters: what follows must not cover it.
     let sent = "\u{644}\u{627}\u{644}\u{627}\u{202e}x";
-    assert_eq!(
-        printed(&Row::default().and_foreign(Tone::Foreign, sent)),
-        visible(sent)
-    );
+    assert_eq!(printed(&Row::default().and_foreign(Tone::Foreign, sent)), visible(sent));
 }

@@ -32,20 +32,13 @@ enum Line {
 
 fn marked(mark: &str, tone: Tone, row: Row) -> Row {
     let mut whole = Row::of(tone, mark);
-    let margin = usize::from(
-        row.runs
-            .first()
-            .is_some_and(|run| run.text.trim().is_empty()),
-    );
+    let margin = usize::from(row.runs.first().is_some_and(|run| run.text.trim().is_empty()));
     whole.runs.extend(row.runs.into_iter().skip(margin));
     whole
 }
 
 fn near_changes(lines: Vec<Line>) -> Vec<Row> {
-    let changed: Vec<bool> = lines
-        .iter()
-        .map(|line| matches!(line, Line::Changed(_)))
-        .collect();
+    let changed: Vec<bool> = lines.iter().map(|line| matches!(line, Line::Changed(_))).collect();
     let near = |i: usize| {
         let at = |i: Option<usize>| i.and_then(|i| changed.get(i)).copied().unwrap_or(false);
         at(i.checked_sub(1)) || at(Some(i + 1))

@@ -77,11 +77,7 @@ impl Extents {
                 let rest = text.get(at..).unwrap_or_default();
                 let stop = |c: char| matches!(c, ',' | ']' | '}' | ' ' | '\t' | '\n' | '\r');
                 let bytes = rest.find(stop).unwrap_or(rest.len()).max(1);
-                Extent {
-                    end: at + bytes,
-                    entries: 1,
-                    bytes,
-                }
+                Extent { end: at + bytes, entries: 1, bytes }
             }
         }
     }
@@ -108,15 +104,9 @@ impl Extents {
 }
 
 fn container(text: &str, start: usize, end: usize, commas: usize) -> Extent {
-    let inside = text
-        .get(start + 1..end.saturating_sub(1))
-        .unwrap_or_default();
+    let inside = text.get(start + 1..end.saturating_sub(1)).unwrap_or_default();
     let empty = commas == 0 && skip_space(inside, 0) >= inside.len();
-    Extent {
-        end,
-        entries: if empty { 0 } else { commas + 1 },
-        bytes: end - start,
-    }
+    Extent { end, entries: if empty { 0 } else { commas + 1 }, bytes: end - start }
 }
 
 /// Just behind the closing quote of the string whose opening quote stands at `start`.
@@ -138,22 +128,14 @@ fn string_extent(text: &str, start: usize) -> Extent {
     let mut bytes = end.saturating_sub(start + 2);
     let mut lines = 1;
     let mut at = start + 1;
-    while let Some(found) = text
-        .as_bytes()
-        .get(at..end)
-        .and_then(|rest| memchr(b'\\', rest))
-    {
+    while let Some(found) = text.as_bytes().get(at..end).and_then(|rest| memchr(b'\\', rest)) {
         at += found;
         let (c, len) = escaped(text, at);
         bytes = (bytes + c.len_utf8()).saturating_sub(len);
         lines += usize::from(c == '\n' && at + len + 1 < end);
         at += len;
     }
-    Extent {
-        end,
-        entries: lines,
-        bytes,
-    }
+    Extent { end, entries: lines, bytes }
 }
 
 /// The first place from `at` on that is not white space.
@@ -186,11 +168,7 @@ pub fn said(raw: &str) -> Cow<'_, str> {
 pub fn part(raw: &str, from: usize, end: usize, most: usize) -> (usize, usize) {
     let limit = (from + most).min(end);
     let mut at = from;
-    while let Some(found) = raw
-        .as_bytes()
-        .get(at..limit)
-        .and_then(|rest| memchr(b'\\', rest))
-    {
+    while let Some(found) = raw.as_bytes().get(at..limit).and_then(|rest| memchr(b'\\', rest)) {
         at += found;
         let (c, len) = escaped(raw, at);
         if c == '\n' {

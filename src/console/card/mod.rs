@@ -61,14 +61,8 @@ impl Card {
         let columns = usize::from(width.max(NARROWEST));
         let mut undeclared = snapshot.undeclared.clone();
         undeclared.sort();
-        let mut card = Self {
-            snapshot: Arc::clone(snapshot),
-            undeclared,
-            width,
-            blocks: Vec::new(),
-            rows: 0,
-            arguments_end: 0,
-        };
+        let mut card =
+            Self { snapshot: Arc::clone(snapshot), undeclared, width, blocks: Vec::new(), rows: 0, arguments_end: 0 };
         card.put(Block::Rows(sections::opening(snapshot, columns)));
         card.put_edit(columns);
         card.put(Block::Rows(sections::arguments_caption(snapshot, columns)));
@@ -128,11 +122,7 @@ impl Card {
     fn text(&self, field: Field) -> &str {
         match field {
             Field::Arguments => &self.snapshot.arguments,
-            Field::Original => self
-                .snapshot
-                .original_arguments
-                .as_deref()
-                .unwrap_or_default(),
+            Field::Original => self.snapshot.original_arguments.as_deref().unwrap_or_default(),
             Field::Description => self.snapshot.description.as_deref().unwrap_or_default(),
         }
     }
@@ -143,11 +133,7 @@ impl Card {
     }
 
     fn put_text(&mut self, field: Field, text: &str, columns: usize) {
-        let writing = if is_json(text) {
-            Writing::Json
-        } else {
-            Writing::Bare
-        };
+        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it stands here as it was sent.";
             self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));

@@ -32,13 +32,7 @@ const BETWEEN_MARKS: usize = 128;
 
 impl Paged {
     /// Counts the rows of a text. `undeclared` is sorted.
-    pub fn lay(
-        text: &str,
-        undeclared: &[String],
-        writing: Writing,
-        prefix: Row,
-        width: usize,
-    ) -> Self {
+    pub fn lay(text: &str, undeclared: &[String], writing: Writing, prefix: Row, width: usize) -> Self {
         let (extents, mut walk) = match writing {
             Writing::Json => (Extents::measure(text), Walk::json()),
             Writing::Bare => (Extents::default(), Walk::bare(text)),
@@ -46,17 +40,9 @@ impl Paged {
         let width = width.saturating_sub(prefix.width()).max(1);
         let mut marks: Vec<(usize, Walk)> = Vec::new();
         let mut rows = 0;
-        let ground = Ground {
-            text,
-            extents: &extents,
-            width,
-            undeclared,
-        };
+        let ground = Ground { text, extents: &extents, width, undeclared };
         while !walk.is_done() {
-            if marks
-                .last()
-                .is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS)
-            {
+            if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
             }
             let mut sheet = Sheet::Count(0);
@@ -65,13 +51,7 @@ impl Paged {
                 rows += n;
             }
         }
-        Self {
-            extents,
-            prefix,
-            width,
-            marks,
-            rows,
-        }
+        Self { extents, prefix, width, marks, rows }
     }
 
     /// How many rows there are.
@@ -85,12 +65,7 @@ impl Paged {
         let Some((row, walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)) else {
             return Vec::new();
         };
-        let ground = Ground {
-            text,
-            extents: &self.extents,
-            width: self.width,
-            undeclared,
-        };
+        let ground = Ground { text, extents: &self.extents, width: self.width, undeclared };
         let mut walk = walk.clone();
         let mut rows = Vec::new();
         let mut skip = from - row;
@@ -105,10 +80,6 @@ impl Paged {
             }
         }
         let prefixed = |row: Row| self.prefix.clone().joined(row);
-        rows.into_iter()
-            .skip(skip)
-            .take(count)
-            .map(prefixed)
-            .collect()
+        rows.into_iter().skip(skip).take(count).map(prefixed).collect()
     }
 }

@@ -37,12 +37,7 @@ const STEP: usize = 4096;
 impl Region {
     /// The text from `at` to `end`.
     pub fn new(form: Form, at: usize, end: usize) -> Self {
-        Self {
-            form,
-            at,
-            end,
-            begins: Begins::Line,
-        }
+        Self { form, at, end, begins: Begins::Line }
     }
 
     /// Where the text ends.
@@ -100,11 +95,7 @@ impl Region {
                 sheet.rows(row.wrapped(room), margin);
             }
         }
-        (self.at, self.begins) = if breaks {
-            (next, Begins::Line)
-        } else {
-            (stop, Begins::Rest)
-        };
+        (self.at, self.begins) = if breaks { (next, Begins::Line) } else { (stop, Begins::Rest) };
     }
 }
 

@@ -23,11 +23,7 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     if risk == Risk::Danger {
         badge.push(Tone::Strong, format!("  {}", identity.mutability.word()));
     }
-    let words = format!(
-        "  {} → {}",
-        identity.action.word(),
-        identity.output_domain.word()
-    );
+    let words = format!("  {} → {}", identity.action.word(), identity.output_domain.word());
     badge.push(Tone::Ours, words);
     if snapshot.content_type != ContentType::Unknown {
         badge.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
@@ -38,11 +34,7 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     }
     rows.extend(badge.hung(width, 3));
     if let Some(danger) = &snapshot.danger {
-        rows.extend(entry(
-            "danger",
-            Row::default().and_foreign(Tone::Danger, danger),
-            width,
-        ));
+        rows.extend(entry("danger", Row::default().and_foreign(Tone::Danger, danger), width));
     }
     let tool = Row::default()
         .and_foreign(Tone::Strong, &snapshot.tool)
@@ -51,9 +43,7 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows.extend(entry("tool", tool, width));
     let mut why = Row::default().and_foreign(Tone::Ours, &snapshot.ruling.reason);
     if let Some(rule) = &snapshot.ruling.rule {
-        why = why
-            .and(Tone::Quiet, " · rule ")
-            .and_foreign(Tone::Ours, rule);
+        why = why.and(Tone::Quiet, " · rule ").and_foreign(Tone::Ours, rule);
     }
     rows.extend(entry("why asked", why, width));
     let signature = match &snapshot.signature {
@@ -62,8 +52,7 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     };
     rows.extend(entry("signature", signature, width));
     for hazard in &snapshot.hazards {
-        let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word()))
-            .and_foreign(Tone::Ours, &hazard.what);
+        let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
     }
     rows.extend(safe(snapshot, width));
@@ -78,8 +67,7 @@ fn safe(snapshot: &Snapshot, width: usize) -> Vec<Row> {
         let (mark, tone) = mark(check.state);
         row = row.and(tone, format!("{mark} {name}   "));
         if check.state == CheckState::Fails {
-            let why =
-                Row::of(tone, format!("{mark} {name}: ")).and_foreign(Tone::Ours, &check.what);
+            let why = Row::of(tone, format!("{mark} {name}: ")).and_foreign(Tone::Ours, &check.what);
             failures.extend(entry("", why, width));
         }
     }
@@ -90,11 +78,7 @@ fn safe(snapshot: &Snapshot, width: usize) -> Vec<Row> {
 
 fn checks(snapshot: &Snapshot) -> [(&'static str, &Check); 3] {
     let safe = &snapshot.safe;
-    [
-        ("capability", &safe.capability),
-        ("guardrail", &safe.guardrail),
-        ("session", &safe.session),
-    ]
+    [("capability", &safe.capability), ("guardrail", &safe.guardrail), ("session", &safe.session)]
 }
 
 fn mark(state: CheckState) -> (&'static str, Tone) {
@@ -107,21 +91,13 @@ fn mark(state: CheckState) -> (&'static str, Tone) {
 
 /// The rule above the arguments.
 pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let words = if snapshot.original_arguments.is_some() {
-        "arguments, edited"
-    } else {
-        "arguments"
-    };
+    let words = if snapshot.original_arguments.is_some() { "arguments, edited" } else { "arguments" };
     vec![caption(words, &size(snapshot.arguments.len()), width)]
 }
 
 /// The rule above what an edit changed.
 pub fn edit_caption(width: usize) -> Vec<Row> {
-    vec![caption(
-        "edited",
-        "- as received, + as it will be sent",
-        width,
-    )]
+    vec![caption("edited", "- as received, + as it will be sent", width)]
 }
 
 /// The frame around the server's own words, up to its description.
@@ -158,22 +134,14 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     }
     rows.push(caption("this call", "", width));
     let ours = |text: String| Row::of(Tone::Ours, text);
-    rows.extend(entry(
-        "ticket",
-        Row::default().and_foreign(Tone::Ours, &snapshot.ticket),
-        width,
-    ));
+    rows.extend(entry("ticket", Row::default().and_foreign(Tone::Ours, &snapshot.ticket), width));
     rows.extend(entry("digest", ours(snapshot.digest.to_string()), width));
     if let Some(from) = snapshot.edited_from {
         rows.extend(entry("edited from", ours(from.to_string()), width));
     }
     let bytes = usize::try_from(snapshot.bytes).unwrap_or(usize::MAX);
     rows.extend(entry("line", ours(size(bytes)), width));
-    rows.extend(entry(
-        "arrived",
-        ours(time::of_day(snapshot.arrived, offset)),
-        width,
-    ));
+    rows.extend(entry("arrived", ours(time::of_day(snapshot.arrived, offset)), width));
     let deadline = match snapshot.deadline {
         Some(at) => ours(format!("{}, then it is denied", time::of_day(at, offset))),
         None => ours("none: it waits as long as the host does".to_owned()),
@@ -207,11 +175,7 @@ fn says(claim: &Claim) -> String {
         claim.content_type.map(|c| c.word()),
     ];
     let said: Vec<&str> = words.into_iter().flatten().collect();
-    if said.is_empty() {
-        "silent".to_owned()
-    } else {
-        said.join(" ")
-    }
+    if said.is_empty() { "silent".to_owned() } else { said.join(" ") }
 }
 
 /// A section's rule: `── name · note ─────`.
@@ -229,7 +193,5 @@ fn caption(name: &str, note: &str, width: usize) -> Row {
 /// A label and what it names, wrapped beside the label where there is room.
 fn entry(label: &str, row: Row, width: usize) -> Vec<Row> {
     let hang = if width >= 60 { LABEL + 2 } else { 3 };
-    Row::of(Tone::Quiet, format!(" {label:<LABEL$} "))
-        .joined(row)
-        .hung(width, hang)
+    Row::of(Tone::Quiet, format!(" {label:<LABEL$} ")).joined(row).hung(width, hang)
 }

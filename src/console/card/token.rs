@@ -48,9 +48,7 @@ pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
 
 /// A list of plain scalars that fits on the row as it was sent.
 pub fn is_short_list(token: &str, room: usize) -> bool {
-    token.len() <= room.min(72)
-        && is_tame(token, Edges::Line)
-        && !token[1..].contains(['[', '{', '\\'])
+    token.len() <= room.min(72) && is_tame(token, Edges::Line) && !token[1..].contains(['[', '{', '\\'])
 }
 
 /// A string on one row in quotes, if it fits and no quote of its own could seem to end it.
@@ -62,9 +60,7 @@ pub fn quoted(token: &str, room: usize) -> Option<Row> {
     if text.contains(['"', '\n']) {
         return None;
     }
-    let row = Row::of(Tone::Quiet, "\"")
-        .and_foreign(Tone::Foreign, &text)
-        .and(Tone::Quiet, "\"");
+    let row = Row::of(Tone::Quiet, "\"").and_foreign(Tone::Foreign, &text).and(Tone::Quiet, "\"");
     (row.width() <= room).then_some(row)
 }
 

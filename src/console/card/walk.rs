@@ -56,20 +56,12 @@ const LONGEST_LABEL: usize = 32;
 impl Walk {
     /// Begins at a valid JSON text.
     pub fn json() -> Self {
-        Self {
-            at: 0,
-            open: Vec::new(),
-            doing: Doing::Members,
-        }
+        Self { at: 0, open: Vec::new(), doing: Doing::Members }
     }
 
     /// Begins at a text that is only text.
     pub fn bare(text: &str) -> Self {
-        Self {
-            at: 0,
-            open: Vec::new(),
-            doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing),
-        }
+        Self { at: 0, open: Vec::new(), doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing) }
     }
 
     /// Whether all rows were laid out.
@@ -140,19 +132,12 @@ impl Walk {
         let raw = on.text.get(start..end - 1).unwrap_or_default();
         let colon = skip_space(on.text, end);
         let value = skip_space(on.text, colon + 1);
-        let declared = |key: &str| {
-            on.undeclared
-                .binary_search_by(|known| known.as_str().cmp(key))
-        };
+        let declared = |key: &str| on.undeclared.binary_search_by(|known| known.as_str().cmp(key));
         let note = match self.open.len() {
             1 if declared(&said(raw)).is_ok() => " (undeclared)",
             _ => "",
         };
-        let shown = if raw.len() > LONGEST_LABEL * 8 {
-            None
-        } else {
-            Some(label(raw))
-        };
+        let shown = if raw.len() > LONGEST_LABEL * 8 { None } else { Some(label(raw)) };
         let longest = LONGEST_LABEL.min(on.width / 2);
         if let Some(label) = shown.filter(|label| label.width() <= longest) {
             self.at = value;
@@ -166,16 +151,8 @@ impl Walk {
     }
 
     fn enter(&mut self, on: &Ground<'_>, kind: Container) {
-        let align = if kind == Container::Object {
-            alignment(on.text, on.extents, self.at)
-        } else {
-            0
-        };
-        self.open.push(Open {
-            kind,
-            passed: 0,
-            align,
-        });
+        let align = if kind == Container::Object { alignment(on.text, on.extents, self.at) } else { 0 };
+        self.open.push(Open { kind, passed: 0, align });
         self.at += 1;
         self.doing = Doing::Members;
     }
@@ -236,20 +213,12 @@ impl Walk {
 
     /// What follows a value.
     fn then(&self) -> Then {
-        if self.open.is_empty() {
-            Then::Nothing
-        } else {
-            Then::Members
-        }
+        if self.open.is_empty() { Then::Nothing } else { Then::Members }
     }
 
     fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
         // A text that is all there is has its border from elsewhere.
-        let bar = if matches!(then, Then::Nothing) {
-            ""
-        } else {
-            "│ "
-        };
+        let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
         let margin = indent(on, self.open.len()).and(Tone::Border, bar);
         region.step(on, &margin, sheet);
         self.doing = Doing::Region(region, then);
@@ -263,9 +232,7 @@ impl Walk {
         match then {
             Then::Nothing => self.doing = Doing::Done,
             // A bare token ends where it ends; a string has its quote to pass.
-            Then::Members => {
-                self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"'))
-            }
+            Then::Members => self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"')),
             Then::Value(at) => self.value(on, sheet, Row::of(Tone::Quiet, "its value  "), at),
         }
     }

@@ -89,16 +89,12 @@ impl Model {
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
             Some(Overlay::Help { .. }) => false,
-            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => {
-                true
-            }
+            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => true,
             None => self.areas().card.height > 2,
         };
         let shown = match (self.selection(), &self.card) {
             (Some(held), Some(card))
-                if shows_card
-                    && size == self.size
-                    && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
+                if shows_card && size == self.size && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
             {
                 Some((self.identified(held), card.rows(), card.arguments_end()))
             }
@@ -123,17 +119,10 @@ impl Model {
                 held.seen.card = Extent::ToItsEnd;
             }
         }
-        self.drawn = Some(Drawn {
-            armed,
-            since: last.map_or(self.now, |drawn| drawn.since),
-            question,
-        });
+        self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question });
     }
 
     fn identified(&self, held: &Held) -> Armed {
-        Armed {
-            key: held.key.clone(),
-            digest: held.snapshot.digest,
-        }
+        Armed { key: held.key.clone(), digest: held.snapshot.digest }
     }
 }

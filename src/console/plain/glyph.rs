@@ -56,11 +56,7 @@ pub(super) fn glyph(c: char) -> Glyph {
 /// The control that a picture stands for.
 pub(super) fn pictured(c: char) -> Option<char> {
     let code = u32::from(c).checked_sub(0x2400)?;
-    if code < 0x20 {
-        char::from_u32(code)
-    } else {
-        None
-    }
+    if code < 0x20 { char::from_u32(code) } else { None }
 }
 
 /// The whole block of control pictures: we write in it, so nobody else may.
@@ -103,9 +99,7 @@ pub(super) fn is_rival(c: char) -> bool {
 pub(super) fn is_double(c: char) -> bool {
     const CYRILLIC: &str = "аАВсСԁеЕһНіІјЈкКӏМоОрРԛѕЅТуУѵѡхХ";
     const GREEK: &str = "αΑΒγΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧ";
-    CYRILLIC.contains(c)
-        || GREEK.contains(c)
-        || (is_rival(c) && !matches!(c, '\u{0370}'..='\u{058F}'))
+    CYRILLIC.contains(c) || GREEK.contains(c) || (is_rival(c) && !matches!(c, '\u{0370}'..='\u{058F}'))
 }
 
 /// Characters drawn like a slash, a dot or a colon, which cut a path or a host where nobody sees it.

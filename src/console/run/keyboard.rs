@@ -22,8 +22,7 @@ impl Keyboard {
             loop {
                 let heard = read().map_or(Heard::Closed, Heard::Event);
                 let closed = matches!(heard, Heard::Closed);
-                let wait =
-                    !matches!(&heard, Heard::Event(event) if message(event.clone()).is_none());
+                let wait = !matches!(&heard, Heard::Event(event) if message(event.clone()).is_none());
                 if inbox.send(heard).is_err() || closed || (wait && granted.recv().is_err()) {
                     return;
                 }

@@ -5,9 +5,7 @@ use std::sync::Once;
 
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
-use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
@@ -80,13 +78,8 @@ fn enter() -> io::Result<()> {
 }
 
 /// As much of the way back as the terminal still allows; nobody is left to tell of a failure.
-fn leave() {
-    let _ = execute!(
-        stdout(),
-        DisableBracketedPaste,
-        LeaveAlternateScreen,
-        crossterm::cursor::Show
-    );
+pub(super) fn leave() {
+    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
     let _ = disable_raw_mode();
 }
 
@@ -105,16 +98,12 @@ fn restore_after_panics() {
 pub(super) fn end_with_signals(inbox: Inbox) {
     use tokio::signal::unix::{SignalKind, signal};
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
             let listen = |kind| signal(kind).ok();
-            let (Some(mut term), Some(mut hup)) = (
-                listen(SignalKind::terminate()),
-                listen(SignalKind::hangup()),
-            ) else {
+            let (Some(mut term), Some(mut hup)) = (listen(SignalKind::terminate()), listen(SignalKind::hangup()))
+            else {
                 return;
             };
             // In raw mode Ctrl-C is a key. While an editor runs it is the editor's: held here, it does not end us.

@@ -3,9 +3,7 @@
 use super::{Command, find_mut, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::keymap::Key;
-use crate::console::model::{
-    Armed, Drawn, Extent, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
-};
+use crate::console::model::{Armed, Drawn, Extent, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed};
 use crate::console::row::Tone;
 use crate::link::message::{FromConsole, OperatorVerdict};
 
@@ -46,11 +44,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     }
     model.overlay = None;
     if model.still(&armed).is_none() {
-        note(
-            model,
-            Tone::Warn,
-            "Too late: the call no longer waits as it was shown. Nothing was approved.",
-        );
+        note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.");
         return Vec::new();
     }
     send(model, &armed, VerdictWord::Approve, approval(reading))
@@ -59,10 +53,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
 /// `d`: asks for the reason.
 pub(super) fn deny(model: &mut Model) -> Vec<Command> {
     if let Some(armed) = armed(model) {
-        model.overlay = Some(Overlay::Reason {
-            armed,
-            text: String::new(),
-        });
+        model.overlay = Some(Overlay::Reason { armed, text: String::new() });
     }
     Vec::new()
 }
@@ -96,12 +87,7 @@ pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
         "" => "no reason given".to_owned(),
         reason => reason.to_owned(),
     };
-    send(
-        model,
-        &armed,
-        VerdictWord::Deny,
-        OperatorVerdict::Deny { reason },
-    )
+    send(model, &armed, VerdictWord::Deny, OperatorVerdict::Deny { reason })
 }
 
 /// The armed call; else a note on why no key decides now.
@@ -124,9 +110,7 @@ fn unseen(held: &Held) -> Option<&'static str> {
         (None, Extent::Partly, _) => {
             Some("Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.")
         }
-        (Some(_), _, _) => {
-            Some("Dangerous: read to the card's last line (PgDn, End), then a, then y.")
-        }
+        (Some(_), _, _) => Some("Dangerous: read to the card's last line (PgDn, End), then a, then y."),
     }
 }
 
@@ -142,23 +126,12 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command
 }
 
 fn approval(reading: Reading) -> OperatorVerdict {
-    OperatorVerdict::Approve {
-        unread: reading == Reading::Unread,
-    }
+    OperatorVerdict::Approve { unread: reading == Reading::Unread }
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
-fn send(
-    model: &mut Model,
-    armed: &Armed,
-    word: VerdictWord,
-    verdict: OperatorVerdict,
-) -> Vec<Command> {
-    let message = FromConsole::Decide {
-        ticket: armed.key().ticket.clone(),
-        digest: armed.digest(),
-        verdict,
-    };
+fn send(model: &mut Model, armed: &Armed, word: VerdictWord, verdict: OperatorVerdict) -> Vec<Command> {
+    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
     let next = moves::next_waiting(model, armed.key());
     if let Some(held) = find_mut(model, armed.key()) {
         held.standing = Standing::Sent(word);

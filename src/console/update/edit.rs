@@ -19,17 +19,11 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
     let Some(armed) = decide::armed(model) else {
         return Vec::new();
     };
-    let text = model
-        .still(&armed)
-        .and_then(|held| for_editor(&held.snapshot.arguments));
+    let text = model.still(&armed).and_then(|held| for_editor(&held.snapshot.arguments));
     match text {
         Some(text) => vec![Command::OpenEditor { armed, text }],
         None => {
-            note(
-                model,
-                Tone::Warn,
-                "These arguments cannot be read as JSON, so they cannot be edited.",
-            );
+            note(model, Tone::Warn, "These arguments cannot be read as JSON, so they cannot be edited.");
             Vec::new()
         }
     }
@@ -49,11 +43,7 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Comm
         Edit::Text(text) => text,
     };
     let Some(held) = model.still(&armed) else {
-        note(
-            model,
-            Tone::Warn,
-            "Too late: the call no longer waits as it was shown. The edit was dropped.",
-        );
+        note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
         return Vec::new();
     };
     // The same value with other white space is no edit.
@@ -62,11 +52,7 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Comm
         return Vec::new();
     }
     if let Err(problem) = object(&text) {
-        model.overlay = Some(Overlay::Unreadable {
-            armed,
-            text,
-            problem,
-        });
+        model.overlay = Some(Overlay::Unreadable { armed, text, problem });
         return Vec::new();
     }
     if let Some(held) = find_mut(model, armed.key()) {
@@ -89,11 +75,7 @@ fn object(text: &str) -> Result<(), String> {
         Err(error) => {
             let what = error.to_string();
             let what = what.split(" at line ").next().unwrap_or_default();
-            Err(format!(
-                "line {}, column {}: {what}",
-                error.line(),
-                error.column()
-            ))
+            Err(format!("line {}, column {}: {what}", error.line(), error.column()))
         }
     }
 }

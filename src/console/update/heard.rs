@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::{Command, find_mut, moves, note};
 use crate::console::client::ClientEvent;
-use crate::console::model::{
-    CallKey, Connected, Following, Held, Incompatible, Model, Passed, Seen, Standing,
-};
+use crate::console::model::{CallKey, Connected, Following, Held, Incompatible, Model, Passed, Seen, Standing};
 use crate::console::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
 use crate::link::message::{Activity, FromWrapper, Status, Wrapper};
@@ -19,16 +17,8 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
     match event {
         ClientEvent::Connected(wrapper) => connected(model, wrapper),
         ClientEvent::Said { session, message } => return said(model, session, message),
-        ClientEvent::Incompatible {
-            name,
-            protocol,
-            version,
-        } => {
-            let other = Incompatible {
-                name,
-                protocol,
-                version,
-            };
+        ClientEvent::Incompatible { name, protocol, version } => {
+            let other = Incompatible { name, protocol, version };
             if !model.incompatible.contains(&other) {
                 model.incompatible.push(other);
             }
@@ -41,23 +31,14 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
 
 fn connected(model: &mut Model, wrapper: Wrapper) {
     model.trouble = None;
-    match model
-        .wrappers
-        .iter_mut()
-        .find(|known| known.wrapper.session == wrapper.session)
-    {
+    match model.wrappers.iter_mut().find(|known| known.wrapper.session == wrapper.session) {
         Some(known) => known.wrapper = wrapper,
-        None => model.wrappers.push(Connected {
-            wrapper,
-            status: Status::default(),
-        }),
+        None => model.wrappers.push(Connected { wrapper, status: Status::default() }),
     }
 }
 
 fn gone(model: &mut Model, session: &str) {
-    model
-        .wrappers
-        .retain(|known| known.wrapper.session != session);
+    model.wrappers.retain(|known| known.wrapper.session != session);
     let keys: Vec<CallKey> = model
         .calls
         .iter()
@@ -74,19 +55,12 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Hello { wrapper, .. } => connected(model, wrapper),
         FromWrapper::Held { call } => return held(model, session, *call),
         FromWrapper::Settled(settled) => {
-            let key = CallKey {
-                session,
-                ticket: settled.ticket.clone(),
-            };
+            let key = CallKey { session, ticket: settled.ticket.clone() };
             moves::end(model, &key, Standing::Settled(settled));
         }
         FromWrapper::Activity(activity) => passed(model, &session, activity),
         FromWrapper::Status(status) => {
-            if let Some(known) = model
-                .wrappers
-                .iter_mut()
-                .find(|known| known.wrapper.session == session)
-            {
+            if let Some(known) = model.wrappers.iter_mut().find(|known| known.wrapper.session == session) {
                 known.status = status;
             }
         }
@@ -96,10 +70,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
 }
 
 fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
-    let key = CallKey {
-        session,
-        ticket: snapshot.ticket.clone(),
-    };
+    let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
         let first = model.waiting() == 0;
         model.calls.push(Held {
@@ -108,40 +79,25 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
             standing: Standing::Waiting,
             seen: Seen::default(),
         });
-        return if first {
-            vec![Command::Bell]
-        } else {
-            Vec::new()
-        };
+        return if first { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {
         // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
         known.standing = Standing::Waiting;
         return Vec::new();
     }
-    *known = Held {
-        key: key.clone(),
-        snapshot: Arc::new(snapshot),
-        standing: Standing::Waiting,
-        seen: Seen::default(),
-    };
+    *known =
+        Held { key: key.clone(), snapshot: Arc::new(snapshot), standing: Standing::Waiting, seen: Seen::default() };
     if model.selected.as_ref() != Some(&key) {
         return Vec::new();
     }
-    note(
-        model,
-        Tone::Warn,
-        "The card changed: it waits for a decision of its own.",
-    );
+    note(model, Tone::Warn, "The card changed: it waits for a decision of its own.");
     vec![Command::Drain]
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = Row::default().and_foreign(Tone::Strong, &ticket);
-    model.note = Some(
-        row.and(Tone::Warn, ": nothing was done. ")
-            .and_foreign(Tone::Warn, why),
-    );
+    model.note = Some(row.and(Tone::Warn, ": nothing was done. ").and_foreign(Tone::Warn, why));
     if let Some(held) = find_mut(model, &CallKey { session, ticket })
         && !super::is_over(held)
     {

@@ -10,12 +10,8 @@ use crate::console::view;
 /// Moves by a line, a page, or to an end.
 pub(super) fn go(model: &mut Model, action: Action) {
     if let Some(Overlay::Help { top }) = &model.overlay {
-        let top = moved(
-            *top,
-            action,
-            content_rows(model.areas().body),
-            view::help::rows(usize::from(model.size.0)).len(),
-        );
+        let top =
+            moved(*top, action, content_rows(model.areas().body), view::help::rows(usize::from(model.size.0)).len());
         model.overlay = Some(Overlay::Help { top });
         return;
     }
@@ -35,9 +31,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
 }
 
 fn unread_arguments(model: &Model) -> bool {
-    model
-        .selection()
-        .is_some_and(|held| held.seen.arguments == Extent::Partly)
+    model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly)
 }
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
@@ -65,11 +59,7 @@ fn activity(model: &mut Model, action: Action) {
         Following::Until(end) => end.saturating_sub(page),
     };
     let top = moved(top, action, page, rows);
-    model.following = if top + page >= rows {
-        Following::Newest
-    } else {
-        Following::Until(top + page)
-    };
+    model.following = if top + page >= rows { Following::Newest } else { Following::Until(top + page) };
 }
 
 /// To the next or previous call; leaving a settled one lets it go.
@@ -86,10 +76,7 @@ fn step(model: &mut Model, action: Action) {
     match next {
         Some(key) => select(model, Some(key)),
         None if model.selection().is_some_and(is_over) => {
-            let next = model
-                .selected
-                .clone()
-                .and_then(|key| neighbour(model, &key, |_| true));
+            let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
             select(model, next);
         }
         None => {}
@@ -102,9 +89,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
         return;
     }
     let left = std::mem::replace(&mut model.selected, key);
-    model
-        .calls
-        .retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
+    model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
     model.card = None;
     if model.selected.is_none() && model.screen == Screen::Detail {
@@ -121,12 +106,7 @@ fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Standing) -> bool) -> 
     let queue = model.queue();
     let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
     let (before, after) = queue.split_at(at);
-    after
-        .iter()
-        .skip(1)
-        .chain(before.iter().rev())
-        .find(|held| fits(&held.standing))
-        .map(|held| held.key.clone())
+    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(&held.standing)).map(|held| held.key.clone())
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
@@ -146,10 +126,7 @@ pub(super) fn back(model: &mut Model) {
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
         Screen::Queue if model.selection().is_some_and(is_over) => {
-            let next = model
-                .selected
-                .clone()
-                .and_then(|key| neighbour(model, &key, |_| true));
+            let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
             select(model, next);
         }
         Screen::Queue | Screen::Activity => {}
@@ -167,11 +144,7 @@ pub(super) fn sort(model: &mut Model) {
 /// Brings card, scrolling and queue into line with whatever has just changed.
 pub(super) fn settle(model: &mut Model) {
     if model.selection().is_none() {
-        let first = model
-            .queue()
-            .iter()
-            .find(|held| held.standing == Standing::Waiting)
-            .map(|held| held.key.clone());
+        let first = model.queue().iter().find(|held| held.standing == Standing::Waiting).map(|held| held.key.clone());
         if first.is_some() || model.selected.is_some() {
             select(model, first);
         }
@@ -191,9 +164,7 @@ fn lay_card(model: &mut Model) {
     let snapshot = held.snapshot.clone();
     let width = model.areas().card.width;
     let laid = model.card.as_ref();
-    let fresh = laid.is_some_and(|card| {
-        card.width() == width && std::sync::Arc::ptr_eq(card.snapshot(), &snapshot)
-    });
+    let fresh = laid.is_some_and(|card| card.width() == width && std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
     if fresh || width == 0 {
         return;
     }
@@ -213,10 +184,7 @@ fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
     let queue = model.queue();
     let len = queue.len();
-    let at = queue
-        .iter()
-        .position(|held| Some(&held.key) == model.selected.as_ref())
-        .unwrap_or(0);
+    let at = queue.iter().position(|held| Some(&held.key) == model.selected.as_ref()).unwrap_or(0);
     let top = model.queue_top.min(len.saturating_sub(page));
     model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
 }

@@ -25,26 +25,16 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         Following::Until(end) => end.min(all),
     };
     let shown = end.saturating_sub(room)..end;
-    let left = Row::of(Tone::Strong, " Activity")
-        .and(Tone::Quiet, format!(" · {}", counted(all, "message")));
+    let left = Row::of(Tone::Strong, " Activity").and(Tone::Quiet, format!(" · {}", counted(all, "message")));
     let mut rows = vec![ends(left, Row::default(), width)];
     if all == 0 {
-        let words =
-            "Nothing has passed yet. Calls, answers and notifications appear here as they pass.";
+        let words = "Nothing has passed yet. Calls, answers and notifications appear here as they pass.";
         rows.push(Row::default());
         rows.extend(Row::of(Tone::Quiet, format!("  {words}")).hung(width, 2));
     }
     let server = shown.clone().filter_map(|i| model.activity.get(i));
-    let server = server.map(|passed| {
-        Row::default()
-            .and_foreign(Tone::Ours, &passed.server)
-            .width()
-    });
-    let columns = if width < NARROW {
-        0
-    } else {
-        server.max().unwrap_or(0).min(width / 5)
-    };
+    let server = server.map(|passed| Row::default().and_foreign(Tone::Ours, &passed.server).width());
+    let columns = if width < NARROW { 0 } else { server.max().unwrap_or(0).min(width / 5) };
     for passed in model.activity.range(shown) {
         rows.push(line(passed, columns, model.settings.offset, width));
     }
@@ -53,8 +43,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         Following::Newest => Row::of(Tone::Quiet, " following what passes"),
         Following::Until(_) => {
             let newer = counted(all.saturating_sub(end), "newer message");
-            Row::of(Tone::Warn, format!(" … {newer} below"))
-                .and(Tone::Quiet, " · End follows again")
+            Row::of(Tone::Warn, format!(" … {newer} below")).and(Tone::Quiet, " · End follows again")
         }
     });
     paint.rows(area, rows);
@@ -66,17 +55,10 @@ fn line(passed: &Passed, server: usize, offset: i32, width: usize) -> Row {
         Direction::ToServer => "→",
         Direction::ToHost => "←",
     };
-    let mut row = Row::of(
-        Tone::Quiet,
-        format!(" {} ", time::of_day(activity.time, offset)),
-    );
+    let mut row = Row::of(Tone::Quiet, format!(" {} ", time::of_day(activity.time, offset)));
     let name = Row::default().and_foreign(Tone::Quiet, &passed.server);
-    row = row
-        .joined(name.clipped(server).padded(server))
-        .and(Tone::Quiet, format!(" {arrow} "));
-    row = row
-        .joined(badge(activity))
-        .and_foreign(tone(activity), &activity.what);
+    row = row.joined(name.clipped(server).padded(server)).and(Tone::Quiet, format!(" {arrow} "));
+    row = row.joined(badge(activity)).and_foreign(tone(activity), &activity.what);
     let mut right = outcome(activity);
     if width < NARROW {
         right.runs.truncate(1);
@@ -95,9 +77,7 @@ fn tone(activity: &Activity) -> Tone {
     match activity.kind {
         ActivityKind::Call | ActivityKind::Outcome => Tone::Strong,
         ActivityKind::Refused => Tone::Danger,
-        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => {
-            Tone::Foreign
-        }
+        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => Tone::Foreign,
     }
 }
 
@@ -121,9 +101,7 @@ fn outcome(activity: &Activity) -> Row {
             };
             let row = Row::of(tone, verdict);
             match (activity.by, &activity.rule) {
-                (Some(By::Rule), Some(rule)) => row
-                    .and(Tone::Quiet, " by rule ")
-                    .and_foreign(Tone::Ours, rule),
+                (Some(By::Rule), Some(rule)) => row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
                 (Some(by), _) => row.and(Tone::Quiet, format!(" {}", card::by(by))),
                 (None, _) => row,
             }

@@ -44,27 +44,17 @@ fn title(held: &Held, now: i64, width: usize) -> Row {
     if let Some(deadline) = held.snapshot.deadline {
         let all = (deadline - held.snapshot.arrived).max(1);
         let left = (deadline - now).clamp(0, all);
-        let tone = if left < 30_000 {
-            Tone::Danger
-        } else {
-            Tone::Quiet
-        };
+        let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
         right.push(tone, format!(" · {} left ", time::left(left)));
         right.push(tone, bar(left, all));
     }
-    ends(
-        left.and(Tone::Border, " "),
-        right.and(Tone::Ours, " "),
-        width,
-    )
+    ends(left.and(Tone::Border, " "), right.and(Tone::Ours, " "), width)
 }
 
 /// What is left, as a bar.
 fn bar(left: i64, all: i64) -> String {
     const CELLS: i64 = 8;
-    let full = usize::try_from((left * CELLS + all - 1) / all)
-        .unwrap_or(0)
-        .min(8);
+    let full = usize::try_from((left * CELLS + all - 1) / all).unwrap_or(0).min(8);
     format!("{}{}", "▰".repeat(full), "▱".repeat(8 - full))
 }
 
@@ -76,14 +66,11 @@ fn ended(settled: &Settled) -> Row {
         None => (Tone::Warn, "withdrawn"),
     };
     let by = by(settled.by);
-    let row = Row::of(Tone::Quiet, " · settled: ")
-        .and(tone, verdict)
-        .and(Tone::Ours, format!(" {by}"));
+    let row = Row::of(Tone::Quiet, " · settled: ").and(tone, verdict).and(Tone::Ours, format!(" {by}"));
     if settled.who.is_empty() {
         return row;
     }
-    row.and(Tone::Quiet, " · ")
-        .and_foreign(Tone::Ours, &settled.who)
+    row.and(Tone::Quiet, " · ").and_foreign(Tone::Ours, &settled.who)
 }
 
 /// Who or what decided, as the end of a sentence.
@@ -107,21 +94,14 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let bytes = size(held.snapshot.arguments.len());
     let left = if below > 0 {
         let lines = counted(below, "more line");
-        Row::of(Tone::Warn, format!(" … {lines} below"))
-            .and(Tone::Quiet, format!(" · arguments {bytes}"))
+        Row::of(Tone::Warn, format!(" … {lines} below")).and(Tone::Quiet, format!(" · arguments {bytes}"))
     } else {
         Row::of(Tone::Quiet, " end of the card")
     };
-    let right = match (
-        model.armed(),
-        &held.snapshot.danger,
-        held.seen.arguments,
-        held.seen.card,
-    ) {
+    let right = match (model.armed(), &held.snapshot.danger, held.seen.arguments, held.seen.card) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
-        (Ok(_), None, Extent::ToItsEnd, _)
-        | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
+        (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
             Row::of(Tone::Quiet, "read · armed ")
         }
         (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ read to the last line "),

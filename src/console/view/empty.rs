@@ -9,15 +9,8 @@ use crate::console::row::{Row, Tone};
 /// Draws the empty state.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
-    let rows = if model.wrappers.is_empty() {
-        unwrapped()
-    } else {
-        idle(model)
-    };
-    let rows: Vec<Row> = rows
-        .into_iter()
-        .flat_map(|row| row.hung(width.saturating_sub(2), 2))
-        .collect();
+    let rows = if model.wrappers.is_empty() { unwrapped() } else { idle(model) };
+    let rows: Vec<Row> = rows.into_iter().flat_map(|row| row.hung(width.saturating_sub(2), 2)).collect();
     let free = usize::from(area.height).saturating_sub(rows.len());
     let above = std::iter::repeat_n(Row::default(), free / 3);
     paint.rows(area, above.chain(rows));
@@ -27,20 +20,11 @@ fn unwrapped() -> Vec<Row> {
     vec![
         Row::of(Tone::Strong, "  No server is wrapped yet."),
         Row::default(),
-        Row::of(
-            Tone::Ours,
-            "  Put mcp-approve before a server's command in your host's configuration:",
-        ),
+        Row::of(Tone::Ours, "  Put mcp-approve before a server's command in your host's configuration:"),
         Row::default(),
-        Row::of(
-            Tone::Key,
-            "    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work",
-        ),
+        Row::of(Tone::Key, "    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
         Row::default(),
-        Row::of(
-            Tone::Ours,
-            "  Then restart the host. The server appears here at its first message.",
-        ),
+        Row::of(Tone::Ours, "  Then restart the host. The server appears here at its first message."),
         Row::of(Tone::Quiet, "  To see it work first: mcp-approve demo"),
     ]
 }
@@ -49,21 +33,15 @@ fn idle(model: &Model) -> Vec<Row> {
     let mut rows = vec![
         Row::of(Tone::Strong, "  No call waits for you."),
         Row::default(),
-        Row::of(
-            Tone::Ours,
-            "  Calls that only read pass by policy; calls that change something stop here.",
-        ),
+        Row::of(Tone::Ours, "  Calls that only read pass by policy; calls that change something stop here."),
         Row::of(Tone::Key, "  2").and(Tone::Ours, " shows what passes."),
         Row::default(),
     ];
     for connected in &model.wrappers {
         let status = &connected.status;
-        let mut row =
-            Row::of(Tone::Quiet, "  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
+        let mut row = Row::of(Tone::Quiet, "  · ").and_foreign(Tone::Strong, &connected.wrapper.server);
         if !status.phase.is_empty() {
-            row = row
-                .and(Tone::Quiet, "  ")
-                .and_foreign(Tone::Quiet, &status.phase);
+            row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Quiet, &status.phase);
         }
         if let Some(host) = &status.host {
             row = row.and(Tone::Quiet, "  for ").and_foreign(Tone::Ours, host);

@@ -42,9 +42,7 @@ fn keys(model: &Model, width: u16) -> Row {
 }
 
 fn knows_help(place: Place) -> bool {
-    BINDINGS
-        .iter()
-        .any(|binding| binding.action == Action::Help && binding.places.contains(&place))
+    BINDINGS.iter().any(|binding| binding.action == Action::Help && binding.places.contains(&place))
 }
 
 fn hint(key: &str, name: &str, tone: Tone) -> Row {
@@ -52,17 +50,11 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit
-    )
+    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
-    let leaves = matches!(
-        action,
-        Action::Waiting | Action::Activity | Action::Help | Action::Quit
-    );
+    let leaves = matches!(action, Action::Waiting | Action::Activity | Action::Help | Action::Quit);
     place == Place::Queue && !leaves
 }
 

@@ -17,21 +17,14 @@ pub(super) fn row(model: &Model, width: u16) -> Row {
     }
     let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
     // The weakest of all wrappers; with none there is nothing to promise.
-    let levels = model
-        .wrappers
-        .iter()
-        .map(|connected| connected.wrapper.assurance.as_str());
+    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance.as_str());
     let level = levels.min().unwrap_or("L0");
     let promise = Row::default().and_foreign(Tone::Quiet, &format!("{level}: {}", promise(level)));
     let level = Row::default().and_foreign(Tone::Quiet, level);
     let counted = name.clone().and(Tone::Quiet, servers);
     // What the level promises matters more than the number of servers.
-    let choices = [
-        (counted.clone(), promise.clone()),
-        (name.clone(), promise),
-        (counted, level.clone()),
-        (name, level),
-    ];
+    let choices =
+        [(counted.clone(), promise.clone()), (name.clone(), promise), (counted, level.clone()), (name, level)];
     choices
         .into_iter()
         .map(|(left, right)| (left, right.and(Tone::Ours, " ")))

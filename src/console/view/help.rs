@@ -27,41 +27,25 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, top: usize) {
 pub fn rows(width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for binding in BINDINGS {
-        let row =
-            Row::of(Tone::Key, format!("  {:<7}", binding.shown)).and(Tone::Ours, binding.help);
+        let row = Row::of(Tone::Key, format!("  {:<7}", binding.shown)).and(Tone::Ours, binding.help);
         rows.extend(row.hung(width.saturating_sub(1), 9));
     }
     let marks = [
         ("○ PURE", Tone::Good, "only reads"),
-        (
-            "● MUTATES",
-            Tone::Warn,
-            "changes something; one key approves it once it was read",
-        ),
-        (
-            "◆ DANGER",
-            Tone::Danger,
-            "read to its last line, then a, then y",
-        ),
-        (
-            "␛ ⟨U+202E⟩",
-            Tone::Escape,
-            "a character a terminal would hide or obey, shown instead",
-        ),
+        ("● MUTATES", Tone::Warn, "changes something; one key approves it once it was read"),
+        ("◆ DANGER", Tone::Danger, "read to its last line, then a, then y"),
+        ("␛ ⟨U+202E⟩", Tone::Escape, "a character a terminal would hide or obey, shown instead"),
     ];
     rows.push(Row::default());
     rows.push(Row::of(Tone::Strong, " Marks"));
     for (mark, tone, means) in marks {
-        let row = Row::of(Tone::Ours, "  ")
-            .and(tone, format!("{mark:<12}"))
-            .and(Tone::Ours, means);
+        let row = Row::of(Tone::Ours, "  ").and(tone, format!("{mark:<12}")).and(Tone::Ours, means);
         rows.extend(row.hung(width.saturating_sub(1), 14));
     }
     rows.push(Row::default());
     rows.push(Row::of(Tone::Strong, " Assurance"));
     for level in ["L0", "L1", "L2", "L3"] {
-        let row =
-            Row::of(Tone::Ours, format!("  {level}  ")).and(Tone::Ours, header::promise(level));
+        let row = Row::of(Tone::Ours, format!("  {level}  ")).and(Tone::Ours, header::promise(level));
         rows.extend(row.hung(width.saturating_sub(1), 6));
     }
     rows

@@ -39,11 +39,8 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
         Sort::Risk => "by risk",
     };
     let left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
-    let right = if shown.len() < all {
-        format!("{}–{} of {all} ", shown.start + 1, shown.end)
-    } else {
-        String::new()
-    };
+    let right =
+        if shown.len() < all { format!("{}–{} of {all} ", shown.start + 1, shown.end) } else { String::new() };
     ends(left, Row::of(Tone::Quiet, right), width)
 }
 
@@ -69,11 +66,7 @@ impl Columns {
             let columns = |held: &&Held| Row::default().and_foreign(Tone::Ours, text(held)).width();
             shown.iter().map(columns).max().unwrap_or(0)
         };
-        let time = if width < NARROW {
-            TRAILING_NARROW
-        } else {
-            TRAILING
-        };
+        let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
         let room = width.saturating_sub(LEADING + time);
         let ticket = widest(|held| &held.snapshot.ticket);
         let tool = widest(|held| &held.snapshot.tool);
@@ -87,30 +80,19 @@ impl Columns {
             Some(rest) if rest >= 12 => (tool, rest),
             _ => (tool + (room - used), 0),
         };
-        Self {
-            ticket,
-            tool,
-            effect,
-            time,
-        }
+        Self { ticket, tool, effect, time }
     }
 
     fn row(&self, held: &Held, now: i64, here: bool) -> Row {
         let snapshot = &held.snapshot;
-        let cell = |text: &str, tone: Tone, width: usize| {
-            Row::default()
-                .and_foreign(tone, text)
-                .clipped(width)
-                .padded(width)
-        };
+        let cell =
+            |text: &str, tone: Tone, width: usize| Row::default().and_foreign(tone, text).clipped(width).padded(width);
         let mut row = Row::of(Tone::Strong, if here { "▸ " } else { "  " });
         let mut risk = Row::default();
         risk.runs.push(Risk::of(snapshot).run());
         row = row.joined(risk.padded(LEADING - 4)).and(Tone::Ours, "  ");
         if self.ticket > 0 {
-            row = row
-                .joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket))
-                .and(Tone::Ours, "  ");
+            row = row.joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket)).and(Tone::Ours, "  ");
         }
         row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
         if self.effect > 0 {
@@ -133,8 +115,9 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
             };
             let left = left.map(time::left);
             return match left {
-                left if width >= TRAILING => Row::of(Tone::Quiet, format!(" {age:>4}"))
-                    .and(tone, format!(" {:>5} ", left.unwrap_or_default())),
+                left if width >= TRAILING => {
+                    Row::of(Tone::Quiet, format!(" {age:>4}")).and(tone, format!(" {:>5} ", left.unwrap_or_default()))
+                }
                 left => Row::of(tone, format!(" {:>5} ", left.unwrap_or(age))),
             };
         }
