@@ -1,9 +1,6 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that cannot be set up has failed"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "cli/rules.rs"]
 mod rules;

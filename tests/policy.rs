@@ -1,10 +1,6 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot be set up has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 #[path = "policy/conditions.rs"]
 mod conditions;
@@ -32,22 +28,9 @@ fn behavior(text: &str) -> Behavior {
     let mut words = text.split(' ');
     let mutability = Mutability::from_word(words.next().unwrap()).unwrap();
     let action = Action::from_word(words.next().unwrap()).unwrap();
-    let hazards = words
-        .map(|word| Hazard {
-            kind: hazard(word),
-            what: String::new(),
-        })
-        .collect();
+    let hazards = words.map(|word| Hazard { kind: hazard(word), what: String::new() }).collect();
     let output_domain = OutputDomain::Data;
-    Behavior {
-        identity: Identity {
-            mutability,
-            action,
-            output_domain,
-        },
-        hazards,
-        ..Behavior::unknown()
-    }
+    Behavior { identity: Identity { mutability, action, output_domain }, hazards, ..Behavior::unknown() }
 }
 
 fn hazard(word: &str) -> HazardKind {
@@ -67,27 +50,13 @@ fn rule_on(policy: &Policy, call: &str, words: &str) -> Ruling {
 fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Ruling {
     let (server, tool) = call.split_once('.').unwrap();
     let behavior = behavior(words);
-    decide(
-        policy,
-        &Question {
-            server,
-            tool,
-            behavior: &behavior,
-            arguments,
-            now: NOW,
-        },
-    )
+    decide(policy, &Question { server, tool, behavior: &behavior, arguments, now: NOW })
 }
 
 fn rulings(policy: &Policy, cases: &[(&str, &str, &str, &str)]) {
     for (call, words, decision, reason) in cases {
         let ruling = rule_on(policy, call, words);
-        assert_eq!(
-            ruling.decision.word(),
-            *decision,
-            "{call} {words}: {}",
-            ruling.reason
-        );
+        assert_eq!(ruling.decision.word(), *decision, "{call} {words}: {}", ruling.reason);
         assert_eq!(ruling.reason, *reason, "{call} {words}");
     }
 }
@@ -97,24 +66,9 @@ fn without_rules_reads_pass_and_changes_ask() {
     rulings(
         &built_in(),
         &[
-            (
-                "fs.read_file",
-                "PURE READ",
-                "allow",
-                "the default for PURE allows it",
-            ),
-            (
-                "fs.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
-            (
-                "fs.mystery",
-                "MUTATES UNKNOWN",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("fs.read_file", "PURE READ", "allow", "the default for PURE allows it"),
+            ("fs.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            ("fs.mystery", "MUTATES UNKNOWN", "ask", "the default for MUTATES asks"),
             (
                 "fs.read_file",
                 "PURE READ sensitive-read",
@@ -136,10 +90,7 @@ fn the_built_in_policy_is_the_contract() {
     let policy = built_in();
     assert!(policy.rules.is_empty() && policy.allows_stand && policy.banner.is_none());
     assert_eq!(policy.defaults.pure, Decision::Allow);
-    assert_eq!(
-        (policy.defaults.mutates, policy.defaults.hazard),
-        (Decision::Ask, Decision::Ask)
-    );
+    assert_eq!((policy.defaults.mutates, policy.defaults.hazard), (Decision::Ask, Decision::Ask));
 }
 
 /// The comments of the built-in file are what people begin with.
@@ -147,10 +98,7 @@ fn the_built_in_policy_is_the_contract() {
 fn the_examples_in_the_built_in_file_are_rules() {
     let text = include_str!("../assets/policy.toml");
     let rules = text.split_once("# [[rule]]").unwrap().1;
-    let text = format!(
-        "version = 1\n[[rule]]{}",
-        rules.replace("\n# ", "\n").replace("\n#\n", "\n")
-    );
+    let text = format!("version = 1\n[[rule]]{}", rules.replace("\n# ", "\n").replace("\n#\n", "\n"));
     let policy = parse(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
     assert_eq!(policy.rules.len(), 2);
 }
@@ -182,50 +130,15 @@ action = "SEARCH"
     rulings(
         &policy,
         &[
-            (
-                "fs.write_file",
-                "MUTATES UPDATE",
-                "allow",
-                "rule writes allows it",
-            ),
+            ("fs.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
             ("fs.edit_file", "MUTATES UPDATE", "ask", "rule careful asks"),
-            (
-                "fs.write_gone",
-                "MUTATES DELETE",
-                "deny",
-                "rule no-deletes denies it",
-            ),
-            (
-                "git.merge",
-                "MUTATES MERGE",
-                "deny",
-                "rule no-deletes denies it",
-            ),
-            (
-                "git.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("fs.write_gone", "MUTATES DELETE", "deny", "rule no-deletes denies it"),
+            ("git.merge", "MUTATES MERGE", "deny", "rule no-deletes denies it"),
+            ("git.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
             ("git.find", "PURE SEARCH", "deny", "rule searches denies it"),
-            (
-                "git.find",
-                "MUTATES SEARCH",
-                "ask",
-                "the default for MUTATES asks",
-            ),
-            (
-                "fs#2.write_file",
-                "MUTATES UPDATE",
-                "allow",
-                "rule writes allows it",
-            ),
-            (
-                "fsx.write_file",
-                "MUTATES UPDATE",
-                "ask",
-                "the default for MUTATES asks",
-            ),
+            ("git.find", "MUTATES SEARCH", "ask", "the default for MUTATES asks"),
+            ("fs#2.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
+            ("fsx.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
         ],
     );
 }
@@ -242,21 +155,13 @@ fn of_equally_strict_rules_the_first_by_name_is_named() {
 #[test]
 fn an_allow_never_covers_an_unnamed_hazard() {
     let policy = policy("[[rule]]\nid = \"all\"\ndecision = \"allow\"\n");
-    for kind in [
-        "sensitive-read",
-        "hidden-characters",
-        "terminal-sequence",
-        "changed-definition",
-        "undeclared-arguments",
-    ] {
+    for kind in
+        ["sensitive-read", "hidden-characters", "terminal-sequence", "changed-definition", "undeclared-arguments"]
+    {
         for badge in ["PURE READ", "MUTATES UPDATE"] {
             let ruling = rule_on(&policy, "fs.read", &format!("{badge} {kind}"));
             assert_eq!(ruling.decision, Decision::Ask, "{badge} {kind}");
-            assert!(
-                ruling.reason.starts_with("rule all does not cover "),
-                "{}",
-                ruling.reason
-            );
+            assert!(ruling.reason.starts_with("rule all does not cover "), "{}", ruling.reason);
             assert_eq!(ruling.rule, None);
         }
     }
@@ -265,50 +170,18 @@ fn an_allow_never_covers_an_unnamed_hazard() {
 #[test]
 fn defaults_only_tighten_with_a_hazard() {
     let cases = [
-        (
-            "pure = \"allow\"\nhazard = \"deny\"",
-            "PURE READ sensitive-read",
-            "deny",
-        ),
-        (
-            "pure = \"deny\"\nhazard = \"ask\"",
-            "PURE READ sensitive-read",
-            "deny",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ sensitive-read",
-            "allow",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ hidden-characters",
-            "ask",
-        ),
-        (
-            "pure = \"allow\"\nhazard = \"allow\"",
-            "PURE READ changed-definition",
-            "ask",
-        ),
-        (
-            "mutates = \"deny\"\nhazard = \"allow\"",
-            "MUTATES UPDATE nul-character",
-            "deny",
-        ),
-        (
-            "mutates = \"ask\"\nhazard = \"deny\"",
-            "MUTATES UPDATE nul-character",
-            "deny",
-        ),
+        ("pure = \"allow\"\nhazard = \"deny\"", "PURE READ sensitive-read", "deny"),
+        ("pure = \"deny\"\nhazard = \"ask\"", "PURE READ sensitive-read", "deny"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ sensitive-read", "allow"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ hidden-characters", "ask"),
+        ("pure = \"allow\"\nhazard = \"allow\"", "PURE READ changed-definition", "ask"),
+        ("mutates = \"deny\"\nhazard = \"allow\"", "MUTATES UPDATE nul-character", "deny"),
+        ("mutates = \"ask\"\nhazard = \"deny\"", "MUTATES UPDATE nul-character", "deny"),
         ("pure = \"ask\"", "PURE READ", "ask"),
     ];
     for (defaults, words, decision) in cases {
         let policy = policy(&format!("[defaults]\n{defaults}"));
-        assert_eq!(
-            rule_on(&policy, "fs.x", words).decision.word(),
-            decision,
-            "{defaults}: {words}"
-        );
+        assert_eq!(rule_on(&policy, "fs.x", words).decision.word(), decision, "{defaults}: {words}");
     }
 }
 
@@ -343,23 +216,12 @@ fn a_broken_file_allows_nothing() {
         &[
             ("fs.read", "PURE READ", "ask", broken),
             ("fs.rm", "PURE READ", "deny", "rule no denies it"),
-            (
-                "fs.write",
-                "MUTATES UPDATE",
-                "deny",
-                "the default for MUTATES denies it",
-            ),
+            ("fs.write", "MUTATES UPDATE", "deny", "the default for MUTATES denies it"),
         ],
     );
     assert_eq!(after.banner.as_deref(), Some("line 3"));
     let at_start = everything_asks("line 3".to_owned());
-    rulings(
-        &at_start,
-        &[
-            ("fs.read", "PURE READ", "ask", broken),
-            ("fs.rm", "MUTATES DELETE", "ask", broken),
-        ],
-    );
+    rulings(&at_start, &[("fs.read", "PURE READ", "ask", broken), ("fs.rm", "MUTATES DELETE", "ask", broken)]);
 }
 
 #[test]
@@ -368,19 +230,9 @@ fn the_explanation_names_the_first_selector_that_fails() {
         "[[rule]]\nid = \"a\"\ndecision = \"allow\"\nserver = \"fs\"\ntool = \"x\"\n[[rule]]\nid = \"b\"\ndecision = \"deny\"\ntool = \"y\"\n[[rule]]\nid = \"c\"\ndecision = \"allow\"\n",
     );
     let behavior = behavior("PURE READ sensitive-read");
-    let question = Question {
-        server: "git",
-        tool: "y",
-        behavior: &behavior,
-        arguments: &json!({}),
-        now: NOW,
-    };
+    let question = Question { server: "git", tool: "y", behavior: &behavior, arguments: &json!({}), now: NOW };
     let explanation = explain(&policy, &question);
-    let fits: Vec<String> = explanation
-        .rules
-        .iter()
-        .map(|(rule, fit)| format!("{} {fit:?}", rule.id))
-        .collect();
+    let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));
 }

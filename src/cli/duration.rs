@@ -28,10 +28,7 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
     if number.is_empty() {
         return Err(DurationError::Shape);
     }
-    let total = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(millis));
+    let total = number.parse::<u64>().ok().and_then(|number| number.checked_mul(millis));
     match total {
         Some(total @ 1..=2_592_000_000) => Ok(Duration::from_millis(total)),
         _ => Err(DurationError::Range),

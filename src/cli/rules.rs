@@ -45,12 +45,7 @@ pub fn run(
 }
 
 /// Tells every problem of the file; exit code 1 if there is one.
-fn check(
-    place: &PolicyPlace,
-    json: bool,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+fn check(place: &PolicyPlace, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let path = place.path();
     let policy = match load(place) {
         Ok(policy) => policy,
@@ -71,49 +66,23 @@ fn check(
                 "what": warning.what, "mend": warning.mend,
             })
         };
-        writeln!(
-            out,
-            "{:#}",
-            warnings.iter().map(row).collect::<serde_json::Value>()
-        )?;
+        writeln!(out, "{:#}", warnings.iter().map(row).collect::<serde_json::Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    for Warning {
-        line, what, mend, ..
-    } in &warnings
-    {
-        writeln!(
-            out,
-            "{}:{line}: warning: {what}\n  = {mend}\n",
-            path.display()
-        )?;
+    for Warning { line, what, mend, .. } in &warnings {
+        writeln!(out, "{}:{line}: warning: {what}\n  = {mend}\n", path.display())?;
     }
     if path.exists() {
         let rules = policy.rules.len();
-        writeln!(
-            out,
-            "{}: in order, {rules} {}",
-            path.display(),
-            if rules == 1 { "rule" } else { "rules" }
-        )?;
+        writeln!(out, "{}: in order, {rules} {}", path.display(), if rules == 1 { "rule" } else { "rules" })?;
     } else {
-        writeln!(
-            out,
-            "{}: no file, so the built-in default applies (mcp-approve rules list)",
-            path.display()
-        )?;
+        writeln!(out, "{}: no file, so the built-in default applies (mcp-approve rules list)", path.display())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Shows each problem with its line, a caret and its mend.
-fn show(
-    path: &Path,
-    text: &str,
-    problems: &[Problem],
-    json: bool,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
+fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn Write) -> Result<(), Error> {
     if json {
         let row = |problem: &Problem| {
             json!({
@@ -121,11 +90,7 @@ fn show(
                 "what": problem.what, "mend": problem.mend,
             })
         };
-        writeln!(
-            out,
-            "{:#}",
-            problems.iter().map(row).collect::<serde_json::Value>()
-        )?;
+        writeln!(out, "{:#}", problems.iter().map(row).collect::<serde_json::Value>())?;
         return Ok(());
     }
     for problem in problems {
@@ -133,24 +98,13 @@ fn show(
         let before: String = source.chars().take(problem.column - 1).collect();
         let (number, indent) = (problem.line, visible(&before).chars().count());
         let margin = " ".repeat(number.to_string().len());
-        writeln!(
-            out,
-            "{}:{number}:{}: {}",
-            path.display(),
-            problem.column,
-            problem.what
-        )?;
+        writeln!(out, "{}:{number}:{}: {}", path.display(), problem.column, problem.what)?;
         writeln!(out, "  {number} | {}", visible(source))?;
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", problem.mend)?;
     }
     let count = problems.len();
-    writeln!(
-        out,
-        "{count} {} in {}",
-        if count == 1 { "error" } else { "errors" },
-        path.display()
-    )?;
+    writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, path.display())?;
     Ok(())
 }
 

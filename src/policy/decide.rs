@@ -69,11 +69,7 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_stand {
         let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
-        return Ruling {
-            decision: Decision::Ask,
-            rule: None,
-            reason,
-        };
+        return Ruling { decision: Decision::Ask, rule: None, reason };
     }
     let hazards = phrases(behavior);
     let why = match would_allow {
@@ -84,17 +80,9 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
     let reason = if decision == by_badge {
         format!("{why}the default for {} {}", badge.word(), says(decision))
     } else {
-        format!(
-            "{why}the default for hazards {}, even when {}",
-            says(decision),
-            badge.word()
-        )
+        format!("{why}the default for hazards {}, even when {}", says(decision), badge.word())
     };
-    Ruling {
-        decision,
-        rule: None,
-        reason,
-    }
+    Ruling { decision, rule: None, reason }
 }
 
 /// What the hazards of a call call for; nothing where it has none.
@@ -103,12 +91,7 @@ fn default_for_hazards(policy: &Policy, behavior: &Behavior) -> Decision {
         true => policy.defaults.hazard.max(Decision::Ask),
         false => policy.defaults.hazard,
     };
-    behavior
-        .hazards
-        .iter()
-        .map(|hazard| of_one(hazard.kind))
-        .max()
-        .unwrap_or(Decision::Allow)
+    behavior.hazards.iter().map(|hazard| of_one(hazard.kind)).max().unwrap_or(Decision::Allow)
 }
 
 /// What a decision does, after its subject.

@@ -32,18 +32,10 @@ impl Decimal {
         let zeros = i64::try_from(all.len() - significant.len()).ok()?;
         let digits = significant.trim_end_matches('0').to_owned();
         if digits.is_empty() {
-            return Some(Self {
-                negative: false,
-                digits,
-                exponent: 0,
-            });
+            return Some(Self { negative: false, digits, exponent: 0 });
         }
         let exponent = i64::try_from(whole.len()).ok()? - zeros + exponent;
-        Some(Self {
-            negative,
-            digits,
-            exponent,
-        })
+        Some(Self { negative, digits, exponent })
     }
 
     fn magnitude(&self, other: &Self) -> Ordering {

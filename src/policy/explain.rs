@@ -15,10 +15,6 @@ pub struct Explanation<'p> {
 pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'p> {
     Explanation {
         ruling: decide(policy, question),
-        rules: policy
-            .rules
-            .iter()
-            .map(|rule| (rule, fit(policy, rule, question)))
-            .collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit(policy, rule, question))).collect(),
     }
 }

@@ -54,20 +54,13 @@ impl Part {
 /// Tells how one rule stands to a call.
 pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
     let behavior = question.behavior;
-    let differs = selectors(rule, question)
-        .or_else(|| conditions(rule, question.arguments, &behavior.hazards, &policy.roots));
+    let differs =
+        selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, &policy.roots));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
         (None, Decision::Allow) if !policy.allows_stand => Fit::Suspended,
-        (None, Decision::Allow)
-            if !behavior
-                .hazards
-                .iter()
-                .all(|hazard| covers(rule, hazard.kind)) =>
-        {
-            Fit::NotCovered
-        }
+        (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
         (None, Decision::Allow) => Fit::Matches,
     }
 }
@@ -82,16 +75,11 @@ fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
         Some(Part::Server)
     } else if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
         Some(Part::Tool)
-    } else if rule
-        .mutability
-        .is_some_and(|mutability| mutability != question.behavior.badge())
-    {
+    } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         Some(Part::Mutability)
     } else if !any(&rule.action, |action| *action == identity.action) {
         Some(Part::Action)
-    } else if !any(&rule.output_domain, |domain| {
-        *domain == identity.output_domain
-    }) {
+    } else if !any(&rule.output_domain, |domain| *domain == identity.output_domain) {
         Some(Part::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Part::Identity)
@@ -111,16 +99,11 @@ pub(super) fn conditions(
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
     };
-    let all = rule
-        .when
-        .iter()
-        .map(|predicate| predicate.holds(arguments, hazards, roots));
+    let all = rule.when.iter().map(|predicate| predicate.holds(arguments, hazards, roots));
     let failed = all.enumerate().find(|(_, holds)| *holds < enough);
     failed.map(|(at, holds)| Part::When(at, holds)).or_else(|| {
         let mut exceptions = rule.unless.iter();
-        exceptions
-            .position(|predicate| predicate.holds(arguments, hazards, roots) == Holds::Yes)
-            .map(Part::Unless)
+        exceptions.position(|predicate| predicate.holds(arguments, hazards, roots) == Holds::Yes).map(Part::Unless)
     })
 }
 
@@ -141,9 +124,7 @@ fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
 /// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
 fn rules_name(server: &str) -> &str {
     match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
-            name
-        }
+        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => server,
     }
 }

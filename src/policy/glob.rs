@@ -25,10 +25,7 @@ enum Token {
     One(char),
     Any,
     Many,
-    Class {
-        negated: bool,
-        ranges: Vec<(char, char)>,
-    },
+    Class { negated: bool, ranges: Vec<(char, char)> },
 }
 
 /// Why a text is no glob.
@@ -72,15 +69,8 @@ impl Glob {
         });
         let backwards: Vec<char> = plain.collect();
         let ends: String = backwards.iter().rev().collect();
-        let how = if backwards.len() == tokens.len() {
-            How::Exact(ends)
-        } else {
-            How::Tokens { tokens, ends }
-        };
-        Ok(Self {
-            text: text.to_owned(),
-            how,
-        })
+        let how = if backwards.len() == tokens.len() { How::Exact(ends) } else { How::Tokens { tokens, ends } };
+        Ok(Self { text: text.to_owned(), how })
     }
 
     /// The glob as it was written.
@@ -132,11 +122,7 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, GlobError> {
 }
 
 fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
-    if c == '\\' {
-        rest.next().ok_or(GlobError::Dangling)
-    } else {
-        Ok(c)
-    }
+    if c == '\\' { rest.next().ok_or(GlobError::Dangling) } else { Ok(c) }
 }
 
 /// Matches with one point of return, the last `*`: never worse than the product of both lengths.
@@ -176,8 +162,6 @@ fn fits(token: &Token, c: char) -> bool {
     match token {
         Token::One(one) => *one == c,
         Token::Any | Token::Many => true,
-        Token::Class { negated, ranges } => {
-            ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
-        }
+        Token::Class { negated, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated,
     }
 }

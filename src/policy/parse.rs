@@ -19,22 +19,12 @@ use crate::wire::digest::Digest;
 const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
 const DEFAULTS: &[&str] = &["pure", "mutates", "hazard"];
-const DECISIONS: &[(&str, Decision)] = &[
-    ("allow", Decision::Allow),
-    ("ask", Decision::Ask),
-    ("deny", Decision::Deny),
-];
-const ASKING: Defaults = Defaults {
-    pure: Decision::Ask,
-    mutates: Decision::Ask,
-    hazard: Decision::Ask,
-};
+const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+const ASKING: Defaults = Defaults { pure: Decision::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
 pub fn built_in() -> Policy {
-    parse(BUILT_IN).unwrap_or_else(|_| {
-        everything_asks("the built-in policy of this build is broken".to_owned())
-    })
+    parse(BUILT_IN).unwrap_or_else(|_| everything_asks("the built-in policy of this build is broken".to_owned()))
 }
 
 /// Reads a policy for a server whose home and folder are not known: paths that need them stay undecided.
@@ -51,10 +41,7 @@ pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
 /// Every problem in the text, in order of line.
 pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
-    let mut defaults = Defaults {
-        pure: Decision::Allow,
-        ..ASKING
-    };
+    let mut defaults = Defaults { pure: Decision::Allow, ..ASKING };
     let mut rules = Vec::new();
     let mut versioned = false;
     for (key, value) in document.get_ref() {
@@ -69,11 +56,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         }
     }
     if !versioned {
-        reading.problem(
-            0..0,
-            "the file does not say its version",
-            "begin it with `version = 1`",
-        );
+        reading.problem(0..0, "the file does not say its version", "begin it with `version = 1`");
     }
     let problems = reading.finish();
     if !problems.is_empty() {
@@ -103,11 +86,7 @@ pub fn everything_asks(banner: String) -> Policy {
 
 /// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy {
-        allows_stand: false,
-        banner: Some(banner),
-        ..last.clone()
-    }
+    Policy { allows_stand: false, banner: Some(banner), ..last.clone() }
 }
 
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
@@ -122,11 +101,7 @@ fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     }
 }
 
-fn read_defaults<'t>(
-    reading: &mut Reading<'t>,
-    value: &Spanned<DeValue<'t>>,
-    defaults: &mut Defaults,
-) {
+fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, defaults: &mut Defaults) {
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };

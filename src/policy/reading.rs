@@ -20,11 +20,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}: {}; {}",
-            self.line, self.column, self.what, self.mend
-        )
+        write!(f, "{}:{}: {}; {}", self.line, self.column, self.what, self.mend)
     }
 }
 
@@ -48,9 +44,7 @@ impl<'t> Reading<'t> {
         let (table, errors) = DeTable::parse_recoverable(text);
         let mut reading = Self {
             text,
-            lines: std::iter::once(0)
-                .chain(text.match_indices('\n').map(|(end, _)| end + 1))
-                .collect(),
+            lines: std::iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect(),
             problems: Vec::new(),
             unreadable: BTreeSet::new(),
         };
@@ -68,12 +62,7 @@ impl<'t> Reading<'t> {
     pub fn problem(&mut self, at: Span, what: impl Into<String>, mend: impl Into<String>) {
         let (line, column) = self.place(at.start);
         if !self.unreadable.contains(&line) {
-            self.problems.push(Problem {
-                line,
-                column,
-                what: what.into(),
-                mend: mend.into(),
-            });
+            self.problems.push(Problem { line, column, what: what.into(), mend: mend.into() });
         }
     }
 
@@ -101,11 +90,7 @@ impl<'t> Reading<'t> {
     }
 
     /// A table.
-    pub fn table<'v>(
-        &mut self,
-        value: &'v Spanned<DeValue<'t>>,
-        key: &str,
-    ) -> Option<&'v DeTable<'t>> {
+    pub fn table<'v>(&mut self, value: &'v Spanned<DeValue<'t>>, key: &str) -> Option<&'v DeTable<'t>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
             self.wrong_type(value, key, "a table");
@@ -134,10 +119,7 @@ impl<'t> Reading<'t> {
     /// A text, or a list of texts; each with its place.
     pub fn texts(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<(Span, String)> {
         let Some(list) = value.get_ref().as_array() else {
-            let text = value
-                .get_ref()
-                .as_str()
-                .map(|text| (value.span(), text.to_owned()));
+            let text = value.get_ref().as_str().map(|text| (value.span(), text.to_owned()));
             if text.is_none() {
                 self.wrong_type(value, key, "a text in quotes, or a list of such texts");
             }
@@ -145,24 +127,13 @@ impl<'t> Reading<'t> {
         };
         if list.is_empty() {
             let mend = format!("leave `{key}` out where anything will do");
-            self.problem(
-                value.span(),
-                format!("`{key}` is an empty list, which nothing matches"),
-                mend,
-            );
+            self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), mend);
         }
-        list.iter()
-            .filter_map(|item| Some((item.span(), self.text(item, key)?)))
-            .collect()
+        list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()
     }
 
     /// One word out of `words`.
-    pub fn word<T>(
-        &mut self,
-        value: &Spanned<DeValue<'_>>,
-        key: &str,
-        words: &[(&str, T)],
-    ) -> Option<T>
+    pub fn word<T>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T>
     where
         T: Copy,
     {
@@ -171,17 +142,8 @@ impl<'t> Reading<'t> {
     }
 
     /// The meaning of a word out of `words`.
-    pub fn one_of<T: Copy>(
-        &mut self,
-        at: Span,
-        word: &str,
-        key: &str,
-        words: &[(&str, T)],
-    ) -> Option<T> {
-        let meaning = words
-            .iter()
-            .find(|(known, _)| *known == word)
-            .map(|(_, meaning)| *meaning);
+    pub fn one_of<T: Copy>(&mut self, at: Span, word: &str, key: &str, words: &[(&str, T)]) -> Option<T> {
+        let meaning = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
         if meaning.is_none() {
             let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
             let mend = match nearest(word, &known) {
@@ -196,11 +158,7 @@ impl<'t> Reading<'t> {
     /// Notes a value of the wrong type.
     pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let found = value.get_ref().type_str();
-        self.problem(
-            value.span(),
-            format!("`{key}` is of type {found}"),
-            format!("write {wanted}"),
-        );
+        self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));
     }
 
     /// All problems, in order of place.
@@ -219,13 +177,8 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     } else {
         (word.len() / 2).clamp(1, 3)
     };
-    let distances = known
-        .iter()
-        .map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
-    distances
-        .min()
-        .filter(|(slips_needed, _)| *slips_needed <= slips)
-        .map(|(_, near)| near)
+    let distances = known.iter().map(|near| (distance(&word.to_lowercase(), &near.to_lowercase()), *near));
+    distances.min().filter(|(slips_needed, _)| *slips_needed <= slips).map(|(_, near)| near)
 }
 
 /// Levenshtein's distance, with a swap of neighbours as one slip.
@@ -236,9 +189,7 @@ fn distance(a: &str, b: &str) -> usize {
         let mut row = vec![i];
         for j in 1..=b.len() {
             let changed = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (row[j - 1] + 1)
-                .min(rows[i - 1][j] + 1)
-                .min(rows[i - 1][j - 1] + changed);
+            let mut least = (row[j - 1] + 1).min(rows[i - 1][j] + 1).min(rows[i - 1][j - 1] + changed);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 least = least.min(rows[i - 2][j - 2] + 1);
             }

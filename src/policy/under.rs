@@ -55,17 +55,10 @@ impl Folder {
             return Holds::No;
         };
         let mut pairs = inside.iter().zip(&folder.words);
-        if !pairs
-            .clone()
-            .all(|(one, other)| one.to_lowercase() == other.to_lowercase())
-        {
+        if !pairs.clone().all(|(one, other)| one.to_lowercase() == other.to_lowercase()) {
             return Holds::No;
         }
-        if path.climbs || !pairs.all(|(one, other)| one == other) {
-            Holds::Undecided
-        } else {
-            Holds::Yes
-        }
+        if path.climbs || !pairs.all(|(one, other)| one == other) { Holds::Undecided } else { Holds::Yes }
     }
 }
 
@@ -90,11 +83,7 @@ impl Trail {
     }
 
     fn walk(start: Start, base: &[String], text: &str) -> Self {
-        let mut trail = Self {
-            start,
-            words: base.to_vec(),
-            climbs: false,
-        };
+        let mut trail = Self { start, words: base.to_vec(), climbs: false };
         for word in text.split('/') {
             match word {
                 "" | "." => {}
@@ -117,10 +106,7 @@ impl Trail {
     /// Puts the home where `~` stands, if it is known.
     fn at_home(mut self, roots: &Roots) -> Self {
         if self.start == Start::Home
-            && let Some(home) = roots
-                .home
-                .as_deref()
-                .and_then(|home| home.strip_prefix('/'))
+            && let Some(home) = roots.home.as_deref().and_then(|home| home.strip_prefix('/'))
         {
             let base = Self::walk(Start::Root, &[], home);
             let climbs = self.climbs;

@@ -74,17 +74,10 @@ impl Predicate {
     /// Whether it holds of a call.
     pub fn holds(&self, arguments: &Value, hazards: &[Hazard], roots: &Roots) -> Holds {
         match &self.about {
-            About::Hazard(kinds) => hazards
-                .iter()
-                .any(|hazard| kinds.contains(&hazard.kind))
-                .into(),
+            About::Hazard(kinds) => hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
                 let value = argument(arguments, arg);
-                tests
-                    .iter()
-                    .map(|test| test.holds(value, roots))
-                    .min()
-                    .unwrap_or(Holds::Undecided)
+                tests.iter().map(|test| test.holds(value, roots)).min().unwrap_or(Holds::Undecided)
             }
         }
     }
@@ -98,11 +91,7 @@ impl fmt::Display for Predicate {
 
 /// An argument by its name, or by JSON Pointer where the name begins with `/`.
 fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value> {
-    if arg.starts_with('/') {
-        arguments.pointer(arg)
-    } else {
-        arguments.get(arg)
-    }
+    if arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
 }
 
 impl Test {
@@ -115,27 +104,18 @@ impl Test {
             };
         };
         let text = value.as_str();
-        let number = || {
-            value
-                .as_number()
-                .and_then(|number| Decimal::new(&number.to_string()))
+        let number = || value.as_number().and_then(|number| Decimal::new(&number.to_string()));
+        let told = match self {
+            Self::Present => Some(Holds::Yes),
+            Self::Absent => Some(Holds::No),
+            Self::Eq(wanted) => Some(wanted.equals(value)),
+            Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
+            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
+            Self::Under(folders) => text.and_then(|text| folders.iter().map(|folder| folder.holds(text, roots)).max()),
+            Self::Lt(limit) => number().map(|number| (number < *limit).into()),
+            Self::Gt(limit) => number().map(|number| (number > *limit).into()),
+            Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),
         };
-        let told =
-            match self {
-                Self::Present => Some(Holds::Yes),
-                Self::Absent => Some(Holds::No),
-                Self::Eq(wanted) => Some(wanted.equals(value)),
-                Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
-                Self::Glob(globs) => {
-                    text.map(|text| globs.iter().any(|glob| glob.matches(text)).into())
-                }
-                Self::Under(folders) => text
-                    .and_then(|text| folders.iter().map(|folder| folder.holds(text, roots)).max()),
-                Self::Lt(limit) => number().map(|number| (number < *limit).into()),
-                Self::Gt(limit) => number().map(|number| (number > *limit).into()),
-                Self::Len(bounds) => length(value)
-                    .map(|length| (bounds.least..=bounds.most).contains(&length).into()),
-            };
         told.unwrap_or(Holds::Undecided)
     }
 }
@@ -146,12 +126,10 @@ impl Scalar {
         match (self, value) {
             (Self::Text(wanted), Value::String(text)) => (wanted == text).into(),
             (Self::Switch(wanted), Value::Bool(switch)) => (wanted == switch).into(),
-            (Self::Number(wanted), Value::Number(number)) => {
-                match Decimal::new(&number.to_string()) {
-                    Some(number) => (*wanted == number).into(),
-                    None => Holds::Undecided,
-                }
-            }
+            (Self::Number(wanted), Value::Number(number)) => match Decimal::new(&number.to_string()) {
+                Some(number) => (*wanted == number).into(),
+                None => Holds::Undecided,
+            },
             _ => Holds::Undecided,
         }
     }

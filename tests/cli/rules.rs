@@ -33,37 +33,20 @@ fn rules_are_listed_as_text_and_json() {
     let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
     assert_eq!(rows[0]["id"], "notes");
     assert_eq!(rows[0]["tool"][1], "mcp__diary__add");
-    assert_eq!(
-        (&rows[1]["decision"], &rows[1]["line"]),
-        (&"deny".into(), &8.into())
-    );
-    assert_eq!(
-        home.run(&["rules", "path"]).out,
-        "HOME/config/policy.toml\n"
-    );
+    assert_eq!((&rows[1]["decision"], &rows[1]["line"]), (&"deny".into(), &8.into()));
+    assert_eq!(home.run(&["rules", "path"]).out, "HOME/config/policy.toml\n");
     let empty = Home::new().run(&["rules", "list"]);
-    assert!(
-        empty.out.contains("(no file: the built-in default)"),
-        "{}",
-        empty.out
-    );
+    assert!(empty.out.contains("(no file: the built-in default)"), "{}", empty.out);
 }
 
 #[test]
 fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
-    let home = Home::with_policy(
-        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n",
-    );
+    let home = Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n");
     let run = home.run(&["rules", "check"]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
-    assert!(
-        !run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"),
-        "{}",
-        run.out
-    );
-    let home = Home::with_policy(
-        "version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n",
-    );
+    assert!(!run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"), "{}", run.out);
+    let home =
+        Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n");
     let run = home.run(&["rules", "check"]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     insta::assert_snapshot!(run.out, @r#"
@@ -80,44 +63,19 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     2 errors in HOME/config/policy.toml
     "#);
     let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
-    assert_eq!(
-        (&rows[0]["line"], &rows[0]["column"]),
-        (&3.into(), &11.into())
-    );
+    assert_eq!((&rows[0]["line"], &rows[0]["column"]), (&3.into(), &11.into()));
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
-    assert!(
-        list.err.contains("has 2 errors, the first in line 3"),
-        "{}",
-        list.err
-    );
-    assert!(
-        list.err
-            .contains("hint: mend it; `mcp-approve rules check`"),
-        "{}",
-        list.err
-    );
+    assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
+    assert!(list.err.contains("hint: mend it; `mcp-approve rules check`"), "{}", list.err);
 }
 
 #[test]
 fn a_policy_in_order_says_so() {
     let run = Home::with_policy(RULES).run(&["rules", "check"]);
-    assert_eq!(
-        (run.code, run.out.as_str()),
-        (0, "HOME/config/policy.toml: in order, 2 rules\n")
-    );
-    assert_eq!(
-        Home::with_policy(RULES)
-            .run(&["rules", "check", "--json"])
-            .out,
-        "[]\n"
-    );
-    assert!(
-        Home::new()
-            .run(&["rules", "check"])
-            .out
-            .contains("the built-in default applies")
-    );
+    assert_eq!((run.code, run.out.as_str()), (0, "HOME/config/policy.toml: in order, 2 rules\n"));
+    assert_eq!(Home::with_policy(RULES).run(&["rules", "check", "--json"]).out, "[]\n");
+    assert!(Home::new().run(&["rules", "check"]).out.contains("the built-in default applies"));
 }
 
 #[test]
@@ -126,28 +84,13 @@ fn what_others_could_have_written_is_not_used() {
     home.mode("config/policy.toml", 0o666);
     let run = home.run(&["rules", "list"]);
     assert_eq!(run.code, 2);
-    assert!(
-        run.err
-            .contains("others than you may write to HOME/config/policy.toml (mode 0666)"),
-        "{}",
-        run.err
-    );
-    assert!(
-        run.err
-            .contains("hint: chmod go-w 'HOME/config/policy.toml'"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("others than you may write to HOME/config/policy.toml (mode 0666)"), "{}", run.err);
+    assert!(run.err.contains("hint: chmod go-w 'HOME/config/policy.toml'"), "{}", run.err);
     home.mode("config/policy.toml", 0o600);
     home.mode("config", 0o775);
     let run = home.run(&["rules", "list"]);
     assert_eq!(run.code, 2);
-    assert!(
-        run.err
-            .contains("others than you may write to HOME/config (mode 0775)"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("others than you may write to HOME/config (mode 0775)"), "{}", run.err);
 }
 
 #[test]
@@ -168,21 +111,11 @@ fn a_call_is_explained_rule_by_rule() {
     let run = home.run_with(call, &["rules", "explain", "-", "--json"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     let answer: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!(
-        (&answer["decision"], &answer["rule"]),
-        (&"allow".into(), &"notes".into()),
-        "{answer}"
-    );
-    assert_eq!(
-        (&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]),
-        (&"matches".into(), &"action".into())
-    );
+    assert_eq!((&answer["decision"], &answer["rule"]), (&"allow".into(), &"notes".into()), "{answer}");
+    assert_eq!((&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]), (&"matches".into(), &"action".into()));
     let text = home.run_with(call, &["rules", "explain", "-"]).out;
     assert!(text.starts_with("allow: rule notes allows it\n"), "{text}");
-    assert!(
-        text.contains("no-deletes  deny   no: `action` differs"),
-        "{text}"
-    );
+    assert!(text.contains("no-deletes  deny   no: `action` differs"), "{text}");
 }
 
 #[test]
@@ -193,14 +126,8 @@ fn what_is_no_call_is_not_explained() {
         ("[]", "it is no object"),
         (r#"{"tool": "x"}"#, "does not say its `server`"),
         (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
-        (
-            r#"{"server": "s", "tool": "x", "args": {}}"#,
-            "unknown key \"args\"",
-        ),
-        (
-            r#"{"server": "s", "tool": "x", "arguments": []}"#,
-            "arguments are no object",
-        ),
+        (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
+        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are no object"),
     ] {
         let run = home.run_with(call, &["rules", "explain", "-"]);
         assert_eq!(run.code, 2, "{call}");
@@ -215,23 +142,10 @@ fn what_is_hardly_meant_is_warned_of() {
     );
     let run = home.run(&["rules", "check"]);
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(
-        run.out
-            .contains("policy.toml:2: warning: rule all allows every call of every server"),
-        "{}",
-        run.out
-    );
-    assert!(
-        run.out
-            .contains("policy.toml:5: warning: rule old has expired"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("policy.toml:2: warning: rule all allows every call of every server"), "{}", run.out);
+    assert!(run.out.contains("policy.toml:5: warning: rule old has expired"), "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
-    assert_eq!(
-        (&rows[0]["severity"], &rows[1]["line"]),
-        (&"warning".into(), &5.into())
-    );
+    assert_eq!((&rows[0]["severity"], &rows[1]["line"]), (&"warning".into(), &5.into()));
 }
 
 #[test]
@@ -255,22 +169,11 @@ match = [{ path = "~/scratch/a", text = "" }]
     scratch  allow  when { arg = "path", under = "~/scratch" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [
-        (
-            r#"{"path": "/etc/passwd", "text": ""}"#,
-            r#"no: { arg = "path", under = "~/scratch" } does not hold"#,
-        ),
-        (
-            r#"{"path": "~/scratch/a"}"#,
-            r#"no: { arg = "text", len = { lt = 9 } } cannot be decided"#,
-        ),
+        (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", under = "~/scratch" } does not hold"#),
+        (r#"{"path": "~/scratch/a"}"#, r#"no: { arg = "text", len = { lt = 9 } } cannot be decided"#),
     ] {
         let call = format!(r#"{{"server": "s", "tool": "t", "arguments": {arguments}}}"#);
         let run = home.run_with(&call, &["rules", "explain", "-"]);
-        assert!(
-            run.out.contains(says),
-            "{arguments}: {} {}",
-            run.out,
-            run.err
-        );
+        assert!(run.out.contains(says), "{arguments}: {} {}", run.out, run.err);
     }
 }

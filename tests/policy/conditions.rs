@@ -13,12 +13,8 @@ use super::{policy, rule_on, rule_with};
 /// How one predicate stands to arguments: an allow matches only on yes, a deny on all but no.
 fn stands(predicate: &str, arguments: &Value) -> Holds {
     let decides = |decision: &str| {
-        let rule = format!(
-            "[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\nwhen = [{{ {predicate} }}]\n"
-        );
-        rule_with(&policy(&rule), "s.t", "MUTATES UPDATE", arguments)
-            .rule
-            .is_some()
+        let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\nwhen = [{{ {predicate} }}]\n");
+        rule_with(&policy(&rule), "s.t", "MUTATES UPDATE", arguments).rule.is_some()
     };
     match (decides("allow"), decides("ask"), decides("deny")) {
         (true, true, true) => Holds::Yes,
@@ -45,60 +41,37 @@ fn predicates_on_arguments() {
         ("arg = 'a', in = ['x', 'y']", json!({"a": "z"}), No),
         ("arg = 'a', in = ['x', 2]", json!({"a": 3}), Undecided),
         ("arg = 'a', glob = '*.txt'", json!({"a": "b/c.txt"}), Yes),
-        (
-            "arg = 'a', glob = ['*.txt', '*.md']",
-            json!({"a": "c.sh"}),
-            No,
-        ),
+        ("arg = 'a', glob = ['*.txt', '*.md']", json!({"a": "c.sh"}), No),
         ("arg = 'a', glob = '5'", json!({"a": 5}), Undecided),
         ("arg = 'a', lt = 10", json!({"a": 9.999}), Yes),
         ("arg = 'a', lt = 10", json!({"a": 10}), No),
-        (
-            "arg = 'a', gt = 9007199254740992",
-            json!({"a": 9_007_199_254_740_993_u64}),
-            Yes,
-        ),
+        ("arg = 'a', gt = 9007199254740992", json!({"a": 9_007_199_254_740_993_u64}), Yes),
         ("arg = 'a', gt = 0x10", json!({"a": 17}), Yes),
         ("arg = 'a', gt = 1", json!({"a": "2"}), Undecided),
         ("arg = 'a', gt = 1, lt = 3", json!({"a": 2}), Yes),
         ("arg = 'a', gt = 1, lt = 3", json!({"a": 3}), No),
         ("arg = 'a', len = 2", json!({"a": "äö"}), Yes),
         ("arg = 'a', len = { lt = 3 }", json!({"a": [1, 2, 3]}), No),
-        (
-            "arg = 'a', len = { gt = 0, lt = 3 }",
-            json!({"a": {"k": 1}}),
-            Yes,
-        ),
+        ("arg = 'a', len = { gt = 0, lt = 3 }", json!({"a": {"k": 1}}), Yes),
         ("arg = 'a', len = 1", json!({"a": 1}), Undecided),
         ("arg = 'a', present = true", json!({"a": null}), Yes),
         ("arg = 'a', present = true", json!({}), No),
         ("arg = 'a', absent = true", json!({}), Yes),
         ("arg = 'a', absent = true", json!({"a": null}), No),
         ("arg = 'a', present = true, eq = true", json!({}), No),
-        (
-            "arg = '/o/1/k', eq = 'x'",
-            json!({"o": [0, {"k": "x"}]}),
-            Yes,
-        ),
+        ("arg = '/o/1/k', eq = 'x'", json!({"o": [0, {"k": "x"}]}), Yes),
         ("arg = '/o~1p', eq = 'x'", json!({"o/p": "x"}), Yes),
         ("arg = 'o.p', eq = 'x'", json!({"o": {"p": "x"}}), Undecided),
         ("arg = 'a', eq = 'x'", json!([]), Undecided),
     ] {
-        assert_eq!(
-            stands(predicate, &arguments),
-            holds,
-            "{predicate} on {arguments}"
-        );
+        assert_eq!(stands(predicate, &arguments), holds, "{predicate} on {arguments}");
     }
 }
 
 #[test]
 fn paths_under_a_folder() {
     use Holds::{No, Undecided, Yes};
-    let known = Roots {
-        home: Some("/home/me".to_owned()),
-        folder: Some("/home/me/work".to_owned()),
-    };
+    let known = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()) };
     for (folder, path, at_known_roots, at_unknown) in [
         ("~/scratch", "~/scratch/a.txt", Yes, Yes),
         ("~/scratch", "~/scratch", Yes, Yes),
@@ -122,16 +95,8 @@ fn paths_under_a_folder() {
         ("~", "/home/me/a", Yes, Undecided),
     ] {
         let folder_of = Folder::new(folder).unwrap();
-        assert_eq!(
-            folder_of.holds(path, &known),
-            at_known_roots,
-            "{path:?} under {folder}"
-        );
-        assert_eq!(
-            folder_of.holds(path, &Roots::default()),
-            at_unknown,
-            "{path:?} under {folder}, roots unknown"
-        );
+        assert_eq!(folder_of.holds(path, &known), at_known_roots, "{path:?} under {folder}");
+        assert_eq!(folder_of.holds(path, &Roots::default()), at_unknown, "{path:?} under {folder}, roots unknown");
     }
     for bad in ["", "scratch", "~me/x", "/a/../b", "~/..", "./x"] {
         assert!(Folder::new(bad).is_none(), "{bad}");
@@ -156,34 +121,12 @@ fn numbers_compare_by_their_text() {
         "1e400",
         "1.5e400",
     ];
-    let numbers: Vec<Decimal> = ordered
-        .iter()
-        .map(|text| Decimal::new(text).unwrap())
-        .collect();
-    assert!(
-        numbers.is_sorted_by(|one, other| one < other),
-        "{numbers:?}"
-    );
-    for (one, other) in [
-        ("1", "1.0"),
-        ("1e2", "100"),
-        ("0", "-0.0"),
-        ("0.010", "1e-2"),
-        ("+5", "5"),
-    ] {
+    let numbers: Vec<Decimal> = ordered.iter().map(|text| Decimal::new(text).unwrap()).collect();
+    assert!(numbers.is_sorted_by(|one, other| one < other), "{numbers:?}");
+    for (one, other) in [("1", "1.0"), ("1e2", "100"), ("0", "-0.0"), ("0.010", "1e-2"), ("+5", "5")] {
         assert_eq!(Decimal::new(one), Decimal::new(other), "{one} and {other}");
     }
-    for bad in [
-        "",
-        "-",
-        "1e",
-        "inf",
-        "nan",
-        "0x1",
-        "1e99999999999",
-        ".5",
-        "1 ",
-    ] {
+    for bad in ["", "-", "1e", "inf", "nan", "0x1", "1e99999999999", ".5", "1 "] {
         assert_eq!(Decimal::new(bad), None, "{bad}");
     }
 }
@@ -195,32 +138,20 @@ fn an_allow_covers_the_hazards_it_names_and_no_other() {
     );
     for (words, decision) in [
         ("PURE READ sensitive-read", Decision::Allow),
-        (
-            "PURE READ sensitive-read undeclared-arguments",
-            Decision::Allow,
-        ),
+        ("PURE READ sensitive-read undeclared-arguments", Decision::Allow),
         ("PURE READ sensitive-read nul-character", Decision::Ask),
         ("PURE READ sensitive-read hidden-characters", Decision::Ask),
         ("MUTATES UPDATE", Decision::Ask),
     ] {
-        assert_eq!(
-            rule_on(&policy, "s.env", words).decision,
-            decision,
-            "{words}"
-        );
+        assert_eq!(rule_on(&policy, "s.env", words).decision, decision, "{words}");
     }
 }
 
 /// The reader refuses such a rule; the ruling would not follow it either, wherever it came from.
 #[test]
 fn no_rule_of_any_making_covers_what_deceives_the_eye() {
-    for kind in [
-        HazardKind::HiddenCharacters,
-        HazardKind::TerminalSequence,
-        HazardKind::ChangedDefinition,
-    ] {
-        let rule =
-            "[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ hazard = \"confusable\" }]\n";
+    for kind in [HazardKind::HiddenCharacters, HazardKind::TerminalSequence, HazardKind::ChangedDefinition] {
+        let rule = "[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ hazard = \"confusable\" }]\n";
         let mut policy = policy(rule);
         policy.rules[0].when[0].about = About::Hazard(vec![kind]);
         let ruling = rule_on(&policy, "s.t", &format!("PURE READ {}", kind.word()));
@@ -240,11 +171,7 @@ fn exceptions_loosen_only_what_holds_for_certain() {
         (json!({"p": "/tmp/../tmp/a"}), Decision::Deny),
         (json!({"dry": "true"}), Decision::Deny),
     ] {
-        assert_eq!(
-            rule_with(&policy, "s.t", "MUTATES UPDATE", &arguments).decision,
-            decision,
-            "{arguments}"
-        );
+        assert_eq!(rule_with(&policy, "s.t", "MUTATES UPDATE", &arguments).decision, decision, "{arguments}");
     }
 }
 
@@ -258,11 +185,7 @@ fn a_rule_holds_through_its_last_day() {
         ("2026-11-21T03:00:00+02:00", Decision::Allow),
     ] {
         let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"allow\"\nexpires = {expires}\n");
-        assert_eq!(
-            rule_on(&policy(&rule), "s.t", "MUTATES UPDATE").decision,
-            decision,
-            "{expires}"
-        );
+        assert_eq!(rule_on(&policy(&rule), "s.t", "MUTATES UPDATE").decision, decision, "{expires}");
     }
 }
 
@@ -271,10 +194,7 @@ fn identities_and_output_domains_select() {
     let policy = policy(
         "[[rule]]\nid = \"a\"\ndecision = \"deny\"\nidentity = \"MUTATES|DELETE|DATA\"\n[[rule]]\nid = \"b\"\ndecision = \"deny\"\naction = \"MERGE\"\noutput_domain = [\"PR\", \"REF\"]\n",
     );
-    assert_eq!(
-        rule_on(&policy, "s.t", "MUTATES DELETE").rule.as_deref(),
-        Some("a")
-    );
+    assert_eq!(rule_on(&policy, "s.t", "MUTATES DELETE").rule.as_deref(), Some("a"));
     assert_eq!(rule_on(&policy, "s.t", "MUTATES UPDATE").rule, None);
     assert_eq!(rule_on(&policy, "s.t", "MUTATES MERGE").rule, None);
 }
@@ -301,13 +221,8 @@ not_match = [{ path = "~/scratch/../.ssh/id" }]
 
 #[test]
 fn the_documented_example_does_what_it_says() {
-    let roots = Roots {
-        home: Some("/home/me".to_owned()),
-        folder: Some("/".to_owned()),
-    };
-    let read = |text: &str| -> Policy {
-        parse_at(text, &roots).unwrap_or_else(|problems| panic!("{problems:?}"))
-    };
+    let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/".to_owned()) };
+    let read = |text: &str| -> Policy { parse_at(text, &roots).unwrap_or_else(|problems| panic!("{problems:?}")) };
     let policy = read(SCRATCH);
     for (path, decision) in [
         ("~/scratch/a.txt", Decision::Allow),
@@ -315,12 +230,7 @@ fn the_documented_example_does_what_it_says() {
         ("/home/me/.ssh/id", Decision::Ask),
         ("/home/me/scratch/../.ssh/id", Decision::Ask),
     ] {
-        let ruling = rule_with(
-            &policy,
-            "filesystem.write_file",
-            "MUTATES OVERWRITE",
-            &json!({ "path": path }),
-        );
+        let ruling = rule_with(&policy, "filesystem.write_file", "MUTATES OVERWRITE", &json!({ "path": path }));
         assert_eq!(ruling.decision, decision, "{path}");
     }
 }
@@ -328,26 +238,15 @@ fn the_documented_example_does_what_it_says() {
 #[test]
 fn examples_that_are_not_so_are_problems() {
     for (example, what) in [
-        (
-            "match = [{ path = \"~/other/a\" }]",
-            "{ arg = \"path\", under = \"~/scratch\" } does not hold for this",
-        ),
-        (
-            "match = [{ file = \"~/scratch/a\" }]",
-            "cannot be decided for this",
-        ),
-        (
-            "not_match = [{ path = \"~/scratch/a\" }]",
-            "the rule matches this, and should not",
-        ),
+        ("match = [{ path = \"~/other/a\" }]", "{ arg = \"path\", under = \"~/scratch\" } does not hold for this"),
+        ("match = [{ file = \"~/scratch/a\" }]", "cannot be decided for this"),
+        ("not_match = [{ path = \"~/scratch/a\" }]", "the rule matches this, and should not"),
         ("match = [{ path = 2026-01-01 }]", "`match` is of type"),
         ("match = { path = \"x\" }", "`match` is of type"),
     ] {
-        let text =
-            SCRATCH.replace("match = [{ path = \"~/scratch/a.txt\" }]\nnot_", "not_") + example;
+        let text = SCRATCH.replace("match = [{ path = \"~/scratch/a.txt\" }]\nnot_", "not_") + example;
         let problems =
-            parse(&text.replace("not_match = [{ path = \"~/scratch/../.ssh/id\" }]", ""))
-                .expect_err(example);
+            parse(&text.replace("not_match = [{ path = \"~/scratch/../.ssh/id\" }]", "")).expect_err(example);
         assert!(problems[0].what.contains(what), "{example}: {problems:?}");
     }
 }

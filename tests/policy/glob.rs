@@ -30,11 +30,7 @@ fn globs() {
         ("{a,b}", "a", false),
         ("read", "read\n", false),
     ] {
-        assert_eq!(
-            Glob::new(glob).unwrap().matches(name),
-            fits,
-            "{glob} on {name}"
-        );
+        assert_eq!(Glob::new(glob).unwrap().matches(name), fits, "{glob} on {name}");
     }
     for bad in ["", "[", "[a", "[]", "[!]", "[z-a]", "x\\", "[a-"] {
         assert!(Glob::new(bad).is_err(), "{bad}");

@@ -53,52 +53,31 @@ fn what_is_no_policy_is_refused() {
         ("version = 1\ndefaults = 3", "`defaults` is of type integer"),
         ("version = 1\n[rule]\nid = \"x\"", "`rule` is of type table"),
         ("version = 1\nversion = 1", "duplicate key"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\nid = \"b\"\ndecision = \"allow\"",
-            "duplicate key",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\nid = \"b\"\ndecision = \"allow\"", "duplicate key"),
         ("version = 1\n[[rule]\nid = \"a\"", "this is not TOML"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T",
-            "this is not TOML",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"",
-            "`id` cannot be",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"",
-            "backwards",
-        ),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"",
-            "`mutability` cannot be",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T", "this is not TOML"),
+        ("version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"", "`id` cannot be"),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"", "backwards"),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"", "`mutability` cannot be"),
     ] {
         let problems = parse(text).expect_err(text);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(what)),
-            "{text}: {problems:?}"
-        );
+        assert!(problems.iter().any(|problem| problem.what.contains(what)), "{text}: {problems:?}");
     }
 }
 
 #[test]
 fn syntax_errors_come_all_at_once_too() {
-    let problems =
-        parse("version = 1\n[defaults\npure = \"ask\"\n[[rule]]\nid = \ndecision = \"deny\"\n")
-            .unwrap_err();
+    let problems = parse("version = 1\n[defaults\npure = \"ask\"\n[[rule]]\nid = \ndecision = \"deny\"\n").unwrap_err();
     let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [2, 5], "{problems:?}");
 }
 
 #[test]
 fn columns_count_characters() {
-    let problems = parse("version = 1\n[[rule]]\nid = \"ä\"\ndecision = \"deny\"\nnote = \"äöü\"\nserver = [\"äöü\", \"\"]\n").unwrap_err();
-    let places: Vec<_> = problems
-        .iter()
-        .map(|problem| (problem.line, problem.column))
-        .collect();
+    let problems =
+        parse("version = 1\n[[rule]]\nid = \"ä\"\ndecision = \"deny\"\nnote = \"äöü\"\nserver = [\"äöü\", \"\"]\n")
+            .unwrap_err();
+    let places: Vec<_> = problems.iter().map(|problem| (problem.line, problem.column)).collect();
     assert_eq!(places, [(3, 6), (6, 18)], "{problems:?}");
 }
 
@@ -119,34 +98,13 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ arg = 'a', under = 'b' }]", "`under` cannot be"),
         ("when = [{ arg = 'a', lt = '5' }]", "`lt` is of type"),
         ("when = [{ arg = 'a', len = -1 }]", "`len` is of type"),
-        (
-            "when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]",
-            "`len` is of type",
-        ),
-        (
-            "when = [{ arg = 'a', present = false }]",
-            "`present = false`",
-        ),
-        (
-            "when = [{ arg = 'a', equals = 1 }]",
-            "unknown key \"equals\"",
-        ),
-        (
-            "when = [{ hazard = 'sensitive-raed' }]",
-            "`hazard` cannot be",
-        ),
-        (
-            "when = [{ hazard = 'hidden-characters' }]",
-            "no rule can allow",
-        ),
-        (
-            "when = [{ arg = 'a', hazard = 'sensitive-read' }]",
-            "beside other keys",
-        ),
-        (
-            "when = [{ effect = 'DELETE' }]",
-            "`effect` is not understood",
-        ),
+        ("when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]", "`len` is of type"),
+        ("when = [{ arg = 'a', present = false }]", "`present = false`"),
+        ("when = [{ arg = 'a', equals = 1 }]", "unknown key \"equals\""),
+        ("when = [{ hazard = 'sensitive-raed' }]", "`hazard` cannot be"),
+        ("when = [{ hazard = 'hidden-characters' }]", "no rule can allow"),
+        ("when = [{ arg = 'a', hazard = 'sensitive-read' }]", "beside other keys"),
+        ("when = [{ effect = 'DELETE' }]", "`effect` is not understood"),
         ("when = [{ sql = 'x' }]", "`sql` is not understood"),
         ("unless = [{ arg = 'a', eq = 1 }]", "nothing to loosen"),
         ("expires = '2026-12-31'", "`expires` is of type"),
@@ -158,9 +116,6 @@ fn conditions_that_are_none_are_problems() {
     ] {
         let text = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\n{line}\n");
         let problems = parse(&text).expect_err(line);
-        assert!(
-            problems.iter().any(|problem| problem.what.contains(what)),
-            "{line}: {problems:?}"
-        );
+        assert!(problems.iter().any(|problem| problem.what.contains(what)), "{line}: {problems:?}");
     }
 }

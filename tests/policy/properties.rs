@@ -20,19 +20,8 @@ fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
 fn any_rule() -> impl Strategy<Value = String> {
     (
         pick(&["allow", "ask", "deny"]),
-        pick(&[
-            "",
-            "server = \"a\"",
-            "server = [\"b\", \"a?\"]",
-            "server = \"*\"",
-        ]),
-        pick(&[
-            "",
-            "tool = \"x\"",
-            "tool = \"x*\"",
-            "tool = [\"y\", \"mcp__a__x\"]",
-            "tool = \"[!x]*\"",
-        ]),
+        pick(&["", "server = \"a\"", "server = [\"b\", \"a?\"]", "server = \"*\""]),
+        pick(&["", "tool = \"x\"", "tool = \"x*\"", "tool = [\"y\", \"mcp__a__x\"]", "tool = \"[!x]*\""]),
         pick(&[
             "",
             "mutability = \"PURE\"",
@@ -40,12 +29,7 @@ fn any_rule() -> impl Strategy<Value = String> {
             "expires = 2026-11-20",
             "expires = 2026-11-21",
         ]),
-        pick(&[
-            "",
-            "action = \"READ\"",
-            "action = [\"DELETE\", \"READ\"]",
-            "output_domain = \"DATA\"",
-        ]),
+        pick(&["", "action = \"READ\"", "action = [\"DELETE\", \"READ\"]", "output_domain = \"DATA\""]),
         pick(&[
             "",
             "",
@@ -57,14 +41,7 @@ fn any_rule() -> impl Strategy<Value = String> {
             "absent = true",
             "hazard",
         ]),
-        pick(&[
-            "",
-            "",
-            "eq = \"/a/b\"",
-            "under = [\"/a/c\", \"/b\"]",
-            "lt = 8",
-            "present = true",
-        ]),
+        pick(&["", "", "eq = \"/a/b\"", "under = [\"/a/c\", \"/b\"]", "lt = 8", "present = true"]),
     )
         .prop_map(|(decision, server, tool, other, action, when, unless)| {
             let when = match when {
@@ -76,21 +53,14 @@ fn any_rule() -> impl Strategy<Value = String> {
                 ("allow", _) | (_, "") => String::new(),
                 (_, test) => format!("unless = [{{ arg = \"p\", {test} }}]"),
             };
-            format!(
-                "decision = \"{decision}\"\n{server}\n{tool}\n{other}\n{action}\n{when}\n{unless}\n"
-            )
+            format!("decision = \"{decision}\"\n{server}\n{tool}\n{other}\n{action}\n{when}\n{unless}\n")
         })
 }
 
 fn any_call() -> impl Strategy<Value = (String, String, Value)> {
     (
         pick(&["a.x", "a.y", "b.x", "ab.xy", "a#2.x"]),
-        pick(&[
-            "PURE READ",
-            "MUTATES READ",
-            "MUTATES DELETE",
-            "MUTATES UNKNOWN",
-        ]),
+        pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES UNKNOWN"]),
         pick(&["", "", " sensitive-read", " hidden-characters"]),
         pick(&[
             "{}",
@@ -103,34 +73,21 @@ fn any_call() -> impl Strategy<Value = (String, String, Value)> {
         ]),
     )
         .prop_map(|(call, words, hazard, arguments)| {
-            (
-                call.to_owned(),
-                format!("{words}{hazard}"),
-                serde_json::from_str(arguments).unwrap(),
-            )
+            (call.to_owned(), format!("{words}{hazard}"), serde_json::from_str(arguments).unwrap())
         })
 }
 
 fn any_defaults() -> impl Strategy<Value = String> {
-    (
-        pick(&["allow", "ask", "deny"]),
-        pick(&["ask", "deny"]),
-        pick(&["allow", "ask", "deny"]),
+    (pick(&["allow", "ask", "deny"]), pick(&["ask", "deny"]), pick(&["allow", "ask", "deny"])).prop_map(
+        |(pure, mutates, hazard)| {
+            format!("[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n")
+        },
     )
-        .prop_map(|(pure, mutates, hazard)| {
-            format!(
-                "[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n"
-            )
-        })
 }
 
 /// Rules with an id that goes with the rule, not with its place.
 fn numbered(rules: &[String]) -> Vec<String> {
-    rules
-        .iter()
-        .enumerate()
-        .map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}"))
-        .collect()
+    rules.iter().enumerate().map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}")).collect()
 }
 
 proptest! {

@@ -5,45 +5,27 @@ pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
     let Some((program, rest)) = words.split_first() else {
         return "";
     };
-    let stem = program
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(".exe")
-        .trim_end_matches(".cmd");
+    let stem = program.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".exe").trim_end_matches(".cmd");
     let second = rest.first().copied().unwrap_or_default();
     let found = match (stem, second) {
         ("npx" | "bunx" | "pnpx", _) => run_by(&PACKAGES, rest),
-        ("npm" | "pnpm" | "yarn", "exec" | "x" | "dlx") | ("bun", "x") => {
-            run_by(&PACKAGES, &rest[1..])
-        }
+        ("npm" | "pnpm" | "yarn", "exec" | "x" | "dlx") | ("bun", "x") => run_by(&PACKAGES, &rest[1..]),
         ("bun" | "deno", "run") => run_by(&NODE, &rest[1..]),
         ("uvx", _) => run_by(&UV, rest),
         ("uv" | "pipx" | "poetry" | "hatch", "run") => match run_by(&UV, &rest[1..]) {
             // `uv run python -m x`: one runner inside another.
-            Some(inner) => rest
-                .iter()
-                .position(|word| *word == inner)
-                .map(|at| target(&rest[at..])),
+            Some(inner) => rest.iter().position(|word| *word == inner).map(|at| target(&rest[at..])),
             None => None,
         },
         ("uv", "tool") if rest.get(1) == Some(&"run") => run_by(&UV, &rest[2..]),
         ("docker" | "podman" | "nerdctl", "run") => run_by(&DOCKER, &rest[1..]),
-        ("docker" | "podman", "container") if rest.get(1) == Some(&"run") => {
-            run_by(&DOCKER, &rest[2..])
-        }
+        ("docker" | "podman", "container") if rest.get(1) == Some(&"run") => run_by(&DOCKER, &rest[2..]),
         ("java", _) => run_by(&JAVA, rest),
-        ("node" | "nodejs" | "bun" | "tsx" | "ts-node" | "ruby" | "php" | "perl", _) => {
-            run_by(&NODE, rest)
+        ("node" | "nodejs" | "bun" | "tsx" | "ts-node" | "ruby" | "php" | "perl", _) => run_by(&NODE, rest),
+        ("sh" | "bash" | "zsh", _) => rest.iter().copied().find(|word| !word.starts_with('-') && !word.contains(' ')),
+        ("env", _) => {
+            rest.iter().position(|word| !word.starts_with('-') && !word.contains('=')).map(|at| target(&rest[at..]))
         }
-        ("sh" | "bash" | "zsh", _) => rest
-            .iter()
-            .copied()
-            .find(|word| !word.starts_with('-') && !word.contains(' ')),
-        ("env", _) => rest
-            .iter()
-            .position(|word| !word.starts_with('-') && !word.contains('='))
-            .map(|at| target(&rest[at..])),
         _ if is_python(stem) => run_by(&PYTHON, rest),
         _ => None,
     };
@@ -119,24 +101,10 @@ const UV: Runner = Runner {
     others: Others::Alone,
     target: &["-m", "--module"],
 };
-const PYTHON: Runner = Runner {
-    alone: &[],
-    valued: &["-W", "-X"],
-    others: Others::Alone,
-    target: &["-m"],
-};
+const PYTHON: Runner = Runner { alone: &[], valued: &["-W", "-X"], others: Others::Alone, target: &["-m"] };
 const NODE: Runner = Runner {
     alone: &[],
-    valued: &[
-        "-r",
-        "--require",
-        "--import",
-        "--loader",
-        "--experimental-loader",
-        "-C",
-        "--conditions",
-        "--env-file",
-    ],
+    valued: &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"],
     others: Others::Alone,
     target: &[],
 };
@@ -205,7 +173,5 @@ fn stands_alone(runner: &Runner, word: &str) -> bool {
     if word.starts_with("--") {
         return runner.alone.contains(&word);
     }
-    word.chars()
-        .skip(1)
-        .all(|letter| runner.alone.contains(&format!("-{letter}").as_str()))
+    word.chars().skip(1).all(|letter| runner.alone.contains(&format!("-{letter}").as_str()))
 }

@@ -20,22 +20,11 @@ use crate::policy::when::Holds;
 ///
 /// # Errors
 /// The call cannot be read, is no call, or the output cannot be written.
-pub(super) fn run(
-    policy: &Policy,
-    call: &Path,
-    json: bool,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let call = Call::read(&read(call)?)?;
     let behavior = call.behavior();
-    let question = Question {
-        server: &call.server,
-        tool: &call.tool,
-        behavior: &behavior,
-        arguments: &call.arguments,
-        now,
-    };
+    let question =
+        Question { server: &call.server, tool: &call.tool, behavior: &behavior, arguments: &call.arguments, now };
     let explanation = explain(policy, &question);
     if json {
         write_json(&explanation, &behavior, out)?;
@@ -55,8 +44,7 @@ struct Call {
 
 impl Call {
     fn read(text: &str) -> Result<Self, Error> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
         let Value::Object(mut fields) = value else {
             return Err(wrong("it is no object"));
         };
@@ -66,42 +54,25 @@ impl Call {
         let definition = match fields.remove("definition") {
             None | Some(Value::Null) => None,
             Some(definition) => {
-                let read =
-                    Tool::read(definition).ok_or_else(|| wrong("its definition has no name"))?;
+                let read = Tool::read(definition).ok_or_else(|| wrong("its definition has no name"))?;
                 Some(read)
                     .filter(|read| read.name == tool)
                     .map(Some)
-                    .ok_or_else(|| {
-                        wrong("its definition is another tool's: `name` in it is not `tool`")
-                    })?
+                    .ok_or_else(|| wrong("its definition is another tool's: `name` in it is not `tool`"))?
             }
         };
         match fields.keys().next() {
             Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
             None if !arguments.is_object() => Err(wrong("its arguments are no object")),
-            None => Ok(Self {
-                server,
-                tool,
-                arguments,
-                definition,
-            }),
+            None => Ok(Self { server, tool, arguments, definition }),
         }
     }
 
     /// What the call is, as a wrapper would conclude with the default trust.
     fn behavior(&self) -> Behavior {
-        let described = self
-            .definition
-            .as_ref()
-            .map_or_else(Behavior::unknown, |tool| {
-                conclude::of_tool(tool, Trust::default())
-            });
-        conclude::of_call(
-            self.definition.as_ref(),
-            &described,
-            &self.arguments.to_string(),
-            &self.arguments,
-        )
+        let described =
+            self.definition.as_ref().map_or_else(Behavior::unknown, |tool| conclude::of_tool(tool, Trust::default()));
+        conclude::of_call(self.definition.as_ref(), &described, &self.arguments.to_string(), &self.arguments)
     }
 }
 
@@ -115,31 +86,23 @@ fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {
 fn wrong(what: &str) -> Error {
     Error::Wrong {
         what: format!("the call cannot be explained: {what}"),
-        hint: r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it"#
-            .to_owned(),
+        hint:
+            r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it"#
+                .to_owned(),
     }
 }
 
 fn read(path: &Path) -> Result<String, Error> {
-    let unreadable = |cause| Error::Unreadable {
-        path: path.into(),
-        cause,
-    };
+    let unreadable = |cause| Error::Unreadable { path: path.into(), cause };
     if path == Path::new("-") {
         let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(unreadable)?;
+        std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
         return Ok(text);
     }
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
-fn write_json(
-    explanation: &Explanation<'_>,
-    behavior: &Behavior,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
+fn write_json(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
     let rules = explanation.rules.iter().map(|(rule, fit)| {
         let differs = match fit {
             Fit::Differs(part) => Some(part.key()),
@@ -162,28 +125,14 @@ fn write_json(
     Ok(())
 }
 
-fn write_text(
-    explanation: &Explanation<'_>,
-    behavior: &Behavior,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
+fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
     let ruling = &explanation.ruling;
     writeln!(out, "{}: {}", ruling.decision.word(), ruling.reason)?;
-    writeln!(
-        out,
-        "the call is {} ({})",
-        behavior.identity,
-        behavior.identity.hash()
-    )?;
+    writeln!(out, "the call is {} ({})", behavior.identity, behavior.identity.hash())?;
     for hazard in &behavior.hazards {
         writeln!(out, "hazard {}", hazard.kind.word())?;
     }
-    let widest = explanation
-        .rules
-        .iter()
-        .map(|(rule, _)| rule.id.len())
-        .max()
-        .unwrap_or_default();
+    let widest = explanation.rules.iter().map(|(rule, _)| rule.id.len()).max().unwrap_or_default();
     for (rule, fit) in &explanation.rules {
         let why = match fit {
             Fit::Matches => "matches".to_owned(),
@@ -191,12 +140,7 @@ fn write_text(
             Fit::Suspended => "would match, but is suspended".to_owned(),
             Fit::Differs(part) => format!("no: {}", differs(rule, *part)),
         };
-        writeln!(
-            out,
-            "  {:widest$}  {:5}  {why}",
-            rule.id,
-            rule.decision.word()
-        )?;
+        writeln!(out, "  {:widest$}  {:5}  {why}", rule.id, rule.decision.word())?;
     }
     Ok(())
 }

@@ -15,30 +15,13 @@ use crate::policy::when::Predicate;
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(
-    policy: &Policy,
-    place: &PolicyPlace,
-    json: bool,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if json {
         let file = place.path().display().to_string();
-        writeln!(
-            out,
-            "{:#}",
-            policy
-                .rules
-                .iter()
-                .map(|rule| row(rule, &file))
-                .collect::<Value>()
-        )?;
+        writeln!(out, "{:#}", policy.rules.iter().map(|rule| row(rule, &file)).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let from = if place.path().exists() {
-        ""
-    } else {
-        " (no file: the built-in default)"
-    };
+    let from = if place.path().exists() { "" } else { " (no file: the built-in default)" };
     writeln!(out, "{}{from}", place.path().display())?;
     let defaults = policy.defaults;
     writeln!(
@@ -48,25 +31,10 @@ pub(super) fn run(
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;
-    let widest = policy
-        .rules
-        .iter()
-        .map(|rule| rule.id.len())
-        .max()
-        .unwrap_or_default();
+    let widest = policy.rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     for rule in &policy.rules {
-        let note = rule
-            .note
-            .as_deref()
-            .map(|note| format!("  # {}", visible(note)))
-            .unwrap_or_default();
-        writeln!(
-            out,
-            "{:widest$}  {:5}  {}{note}",
-            rule.id,
-            rule.decision.word(),
-            selects(rule)
-        )?;
+        let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
+        writeln!(out, "{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -99,62 +67,19 @@ fn selects(rule: &Rule) -> String {
         }
     };
     let predicates = |list: &[Predicate]| list.iter().map(ToString::to_string).collect();
-    part(
-        "server",
-        rule.server.iter().map(ToString::to_string).collect(),
-        "|",
-    );
-    part(
-        "tool",
-        rule.tool.iter().map(ToString::to_string).collect(),
-        "|",
-    );
-    part(
-        "mutability",
-        rule.mutability
-            .iter()
-            .map(|one| one.word().to_owned())
-            .collect(),
-        "|",
-    );
-    part(
-        "action",
-        rule.action
-            .iter()
-            .map(|one| one.word().to_owned())
-            .collect(),
-        "|",
-    );
-    part(
-        "output_domain",
-        rule.output_domain
-            .iter()
-            .map(|one| one.word().to_owned())
-            .collect(),
-        "|",
-    );
-    part(
-        "identity",
-        rule.identity.iter().map(ToString::to_string).collect(),
-        " or ",
-    );
+    part("server", rule.server.iter().map(ToString::to_string).collect(), "|");
+    part("tool", rule.tool.iter().map(ToString::to_string).collect(), "|");
+    part("mutability", rule.mutability.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("output_domain", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
     part("when", predicates(&rule.when), " and ");
     part("unless", predicates(&rule.unless), " or ");
-    part(
-        "until",
-        rule.expires.and_then(time).into_iter().collect(),
-        "",
-    );
-    if parts.is_empty() {
-        "every call".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    part("until", rule.expires.and_then(time).into_iter().collect(), "");
+    if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }
 
 /// A time as RFC 3339, UTC.
 fn time(millis: i64) -> Option<String> {
-    jiff::Timestamp::from_millisecond(millis)
-        .ok()
-        .map(|time| time.to_string())
+    jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }

@@ -11,9 +11,7 @@ use crate::policy::reading::{Reading, Span};
 use crate::policy::under::Folder;
 use crate::policy::when::{About, Length, Predicate, Scalar, Test};
 
-const KEYS: &[&str] = &[
-    "arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard",
-];
+const KEYS: &[&str] = &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard"];
 /// Predicates of the language that this version does not know how to judge.
 const LATER: &[&str] = &["effect", "sql", "rate"];
 
@@ -33,25 +31,13 @@ const HAZARDS: &[HazardKind] = &[
 ];
 
 /// Reads a list of predicates.
-pub(super) fn read_all<'t>(
-    reading: &mut Reading<'t>,
-    value: &Spanned<DeValue<'t>>,
-    key: &str,
-) -> Vec<Predicate> {
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, key: &str) -> Vec<Predicate> {
     let Some(list) = value.get_ref().as_array() else {
-        reading.wrong_type(
-            value,
-            key,
-            &format!("a list: {key} = [{{ arg = \"path\", under = \"~/scratch\" }}]"),
-        );
+        reading.wrong_type(value, key, &format!("a list: {key} = [{{ arg = \"path\", under = \"~/scratch\" }}]"));
         return Vec::new();
     };
     if list.is_empty() {
-        reading.problem(
-            value.span(),
-            format!("`{key}` is an empty list"),
-            format!("leave `{key}` out"),
-        );
+        reading.problem(value.span(), format!("`{key}` is an empty list"), format!("leave `{key}` out"));
     }
     let mut found = Vec::new();
     for item in list {
@@ -70,12 +56,7 @@ pub(super) fn hazards_named(when: &[Predicate]) -> Vec<Hazard> {
         About::Hazard(kinds) => kinds.clone(),
         About::Argument { .. } => Vec::new(),
     });
-    kinds
-        .map(|kind| Hazard {
-            kind,
-            what: String::new(),
-        })
-        .collect()
+    kinds.map(|kind| Hazard { kind, what: String::new() }).collect()
 }
 
 /// An allow cannot name what no allow may cover.
@@ -85,15 +66,9 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
             continue;
         };
         for kind in kinds.iter().filter(|kind| kind.beyond_any_allow()) {
-            let what = format!(
-                "no rule can allow a call with the hazard \"{}\": your eyes could be deceived",
-                kind.word()
-            );
-            reading.problem(
-                at.clone(),
-                what,
-                "take it out of `hazard`; such calls are always asked",
-            );
+            let what =
+                format!("no rule can allow a call with the hazard \"{}\": your eyes could be deceived", kind.word());
+            reading.problem(at.clone(), what, "take it out of `hazard`; such calls are always asked");
         }
     }
 }
@@ -112,7 +87,9 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             known if KEYS.contains(&known) => tests.extend(test(reading, known, value)),
             later if LATER.contains(&later) => reading.problem(
                 key.span(),
-                format!("`{later}` is not understood by this version, so the rule could allow or deny what it should not"),
+                format!(
+                    "`{later}` is not understood by this version, so the rule could allow or deny what it should not"
+                ),
                 "take the rule out, or use a newer mcp-approve",
             ),
             other => reading.unknown_key(key.span(), other, &[KEYS, LATER].concat()),
@@ -135,19 +112,11 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             None
         }
         (None, None, _) => {
-            reading.problem(
-                at,
-                "a condition about nothing",
-                "add `arg = \"the name of an argument\"`, or `hazard`",
-            );
+            reading.problem(at, "a condition about nothing", "add `arg = \"the name of an argument\"`, or `hazard`");
             None
         }
         (_, Some(_), _) => {
-            reading.problem(
-                at,
-                "`hazard` stands beside other keys",
-                "give it an entry of its own",
-            );
+            reading.problem(at, "`hazard` stands beside other keys", "give it an entry of its own");
             None
         }
     }
@@ -155,10 +124,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
 
 /// A name, or a JSON Pointer whose `~` are all escapes.
 fn is_argument(arg: &str) -> bool {
-    let escapes = arg
-        .split('~')
-        .skip(1)
-        .all(|rest| rest.starts_with(['0', '1']));
+    let escapes = arg.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     !arg.is_empty() && (!arg.starts_with('/') || escapes)
 }
 
@@ -170,10 +136,7 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
             if list.is_none() {
                 reading.wrong_type(value, key, "a list of values, not empty");
             }
-            let all: Vec<Scalar> = list?
-                .iter()
-                .filter_map(|item| scalar(reading, key, item))
-                .collect();
+            let all: Vec<Scalar> = list?.iter().filter_map(|item| scalar(reading, key, item)).collect();
             Some(Test::In(all))
         }
         "glob" => Some(Test::Glob(globs(reading, value, key, Glob::new))),
@@ -196,31 +159,15 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
             if limit.is_none() {
                 reading.wrong_type(value, key, "a number");
             }
-            Some(if key == "lt" {
-                Test::Lt(limit?)
-            } else {
-                Test::Gt(limit?)
-            })
+            Some(if key == "lt" { Test::Lt(limit?) } else { Test::Gt(limit?) })
         }
         "len" => length(reading, value).map(Test::Len),
         _ => {
             if reading.switch(value, key)? {
-                return Some(if key == "present" {
-                    Test::Present
-                } else {
-                    Test::Absent
-                });
+                return Some(if key == "present" { Test::Present } else { Test::Absent });
             }
-            let other = if key == "present" {
-                "absent"
-            } else {
-                "present"
-            };
-            reading.problem(
-                value.span(),
-                format!("`{key} = false` says the other"),
-                format!("write `{other} = true`"),
-            );
+            let other = if key == "present" { "absent" } else { "present" };
+            reading.problem(value.span(), format!("`{key} = false` says the other"), format!("write `{other} = true`"));
             None
         }
     }
@@ -257,15 +204,9 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
         usize::from_str_radix(number.as_str(), number.radix()).ok()
     };
     let bounds = match value.get_ref().as_table() {
-        None => count(value).map(|exact| Length {
-            least: exact,
-            most: exact,
-        }),
+        None => count(value).map(|exact| Length { least: exact, most: exact }),
         Some(table) => {
-            let mut bounds = Length {
-                least: 0,
-                most: usize::MAX,
-            };
+            let mut bounds = Length { least: 0, most: usize::MAX };
             let mut known = !table.is_empty();
             for (key, value) in table {
                 match (key.get_ref().as_ref(), count(value)) {
@@ -274,17 +215,11 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
                     _ => known = false,
                 }
             }
-            known
-                .then_some(bounds)
-                .filter(|bounds| bounds.least <= bounds.most)
+            known.then_some(bounds).filter(|bounds| bounds.least <= bounds.most)
         }
     };
     if bounds.is_none() {
-        reading.wrong_type(
-            value,
-            "len",
-            "a count, or bounds that some length fits, like { gt = 2, lt = 100 }",
-        );
+        reading.wrong_type(value, "len", "a count, or bounds that some length fits, like { gt = 2, lt = 100 }");
     }
     bounds
 }

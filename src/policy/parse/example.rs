@@ -35,11 +35,7 @@ pub(super) fn read_all<'t>(
 ) -> Vec<(Span, Example, Value)> {
     let key = example.key();
     let Some(list) = value.get_ref().as_array() else {
-        reading.wrong_type(
-            value,
-            key,
-            &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"),
-        );
+        reading.wrong_type(value, key, &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"));
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -49,32 +45,18 @@ pub(super) fn read_all<'t>(
         }
         match json(item.get_ref()) {
             Some(arguments) => found.push((item.span(), example, arguments)),
-            None => reading.wrong_type(
-                item,
-                key,
-                "arguments that JSON can hold: no dates, no inf, no nan",
-            ),
+            None => reading.wrong_type(item, key, "arguments that JSON can hold: no dates, no inf, no nan"),
         }
     }
     found
 }
 
 /// Notes an example that does not do what it says; `part` is what keeps the rule from it.
-pub(super) fn check(
-    reading: &mut Reading<'_>,
-    at: Span,
-    example: Example,
-    part: Option<Part>,
-    rule: &Rule,
-) {
+pub(super) fn check(reading: &mut Reading<'_>, at: Span, example: Example, part: Option<Part>, rule: &Rule) {
     match (example, part) {
         (Example::Matches, None) | (Example::Differs, Some(_)) => {}
         (Example::Differs, None) => {
-            reading.problem(
-                at,
-                "the rule matches this, and should not",
-                "narrow `when`, or take the example out",
-            );
+            reading.problem(at, "the rule matches this, and should not", "narrow `when`, or take the example out");
         }
         (Example::Matches, Some(part)) => {
             let what = match part {
@@ -85,11 +67,7 @@ pub(super) fn check(
                 Part::Unless(index) => format!("{} excepts this", rule.unless[index]),
                 other => format!("`{}` does not fit this", other.key()),
             };
-            reading.problem(
-                at,
-                format!("the rule does not match this: {what}"),
-                "widen it, or take the example out",
-            );
+            reading.problem(at, format!("the rule does not match this: {what}"), "widen it, or take the example out");
         }
     }
 }
@@ -103,20 +81,11 @@ fn json(value: &DeValue<'_>) -> Option<Value> {
             let number = i128::from_str_radix(number.as_str(), number.radix()).ok()?;
             Value::Number(Number::from_i128(number)?)
         }
-        DeValue::Float(number) => {
-            Value::Number(number.as_str().trim_start_matches('+').parse().ok()?)
-        }
+        DeValue::Float(number) => Value::Number(number.as_str().trim_start_matches('+').parse().ok()?),
         DeValue::Datetime(_) => return None,
-        DeValue::Array(items) => Value::Array(
-            items
-                .iter()
-                .map(|item| json(item.get_ref()))
-                .collect::<Option<_>>()?,
-        ),
+        DeValue::Array(items) => Value::Array(items.iter().map(|item| json(item.get_ref())).collect::<Option<_>>()?),
         DeValue::Table(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(key, value)| Some((key.get_ref().to_string(), json(value.get_ref())?)));
+            let fields = fields.iter().map(|(key, value)| Some((key.get_ref().to_string(), json(value.get_ref())?)));
             Value::Object(fields.collect::<Option<Map<_, _>>>()?)
         }
     })

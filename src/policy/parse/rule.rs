@@ -58,11 +58,7 @@ struct Draft {
 }
 
 /// Reads all rules of a document.
-pub(super) fn read_all<'t>(
-    reading: &mut Reading<'t>,
-    value: &Spanned<DeValue<'t>>,
-    roots: &Roots,
-) -> Vec<Rule> {
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, roots: &Roots) -> Vec<Rule> {
     let Some(list) = value.get_ref().as_array() else {
         reading.wrong_type(value, "rule", "`[[rule]]`, with two brackets on each side");
         return Vec::new();
@@ -79,11 +75,7 @@ pub(super) fn read_all<'t>(
         };
         if let Some(first) = lines.insert(rule.id.clone(), rule.line) {
             let what = format!("the id {:?} is taken by the rule in line {first}", rule.id);
-            reading.problem(
-                at,
-                what,
-                "give each rule its own id: the log names rules by it",
-            );
+            reading.problem(at, what, "give each rule its own id: the log names rules by it");
         }
         rules.push(rule);
     }
@@ -119,7 +111,9 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
             "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
             later if LATER.contains(&later) => reading.problem(
                 key.span(),
-                format!("`{later}` is not understood by this version, so the rule could allow or deny what it should not"),
+                format!(
+                    "`{later}` is not understood by this version, so the rule could allow or deny what it should not"
+                ),
                 "take the rule out, or use a newer mcp-approve",
             ),
             other => reading.unknown_key(key.span(), other, &[KEYS, LATER].concat()),
@@ -129,12 +123,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
 }
 
 /// Makes the rule, with the place of its id; `None` when it has no usable id or decision.
-fn finish(
-    reading: &mut Reading<'_>,
-    draft: Draft,
-    at: &Span,
-    roots: &Roots,
-) -> Option<(Span, Rule)> {
+fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> Option<(Span, Rule)> {
     if draft.id.is_none() {
         let mend = "add `id = \"a-short-name\"`: the log names rules by it";
         reading.problem(at.clone(), "a rule without an id", mend);
@@ -147,11 +136,7 @@ fn finish(
     if decision == Decision::Allow {
         if let Some(at) = draft.unless_at {
             let mend = "say in `when` what it is for";
-            reading.problem(
-                at,
-                "`unless` loosens an ask or a deny; an allow has nothing to loosen",
-                mend,
-            );
+            reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", mend);
         }
         condition::check_allow(reading, at, &draft.when);
     }
@@ -187,11 +172,7 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
         let what = format!("`id` cannot be {id:?}");
-        reading.problem(
-            value.span(),
-            what,
-            "use 1 to 64 of the characters a-z A-Z 0-9 - _ .",
-        );
+        reading.problem(value.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 - _ .");
         return None;
     }
     Some(id)
@@ -226,10 +207,7 @@ pub(super) fn any_of<T: Copy>(
     known: &[(&str, T)],
 ) -> Vec<T> {
     let found = reading.texts(value, key);
-    found
-        .into_iter()
-        .filter_map(|(at, word)| reading.one_of(at, &word, key, known))
-        .collect()
+    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
 }
 
 fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
@@ -250,10 +228,7 @@ fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Id
                 })
             })
         });
-        match all
-            .into_iter()
-            .find(|identity| identity.hash() == hash || identity.to_string() == hash)
-        {
+        match all.into_iter().find(|identity| identity.hash() == hash || identity.to_string() == hash) {
             Some(identity) => found.push(identity),
             None => reading.problem(
                 at,
@@ -281,16 +256,9 @@ fn end_of(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<i64
 fn moment(written: &Datetime) -> Option<i64> {
     let text = written.to_string();
     if written.time.is_some() {
-        return text
-            .parse::<jiff::Timestamp>()
-            .ok()
-            .map(|moment| moment.as_millisecond());
+        return text.parse::<jiff::Timestamp>().ok().map(|moment| moment.as_millisecond());
     }
     let day: jiff::civil::Date = text.parse().ok()?;
-    let next = day
-        .tomorrow()
-        .ok()?
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .ok()?;
+    let next = day.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(next.timestamp().as_millisecond())
 }
