@@ -11,6 +11,43 @@ use crate::wire::digest::Digest;
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
 
+/// The longest line either side takes, line end included.
+pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
+
+/// As much of a first line as every version has: enough to say why two do not talk.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Greeting {
+    pub say: String,
+    pub protocol: u32,
+    #[serde(default)]
+    pub version: String,
+    #[serde(default)]
+    pub wrapper: GreetingName,
+}
+
+/// The name a wrapper gives in its first line, whatever else its version writes there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct GreetingName {
+    #[serde(default)]
+    pub server: String,
+}
+
+impl Greeting {
+    /// Reads a first line; `None` when it is no greeting of any version.
+    pub fn read(line: &[u8]) -> Option<Self> {
+        serde_json::from_slice(line)
+            .ok()
+            .filter(|greeting: &Self| greeting.say == "hello")
+    }
+}
+
+/// As much of a console's line as its refusal needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Subject {
+    #[serde(default)]
+    pub ticket: String,
+}
+
 /// From a wrapper to a console.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]

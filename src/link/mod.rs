@@ -1,3 +1,13 @@
 //! Interposer to console: messages, the runtime folder, sockets, peer checks.
 
+pub mod client;
+mod desk;
+pub mod error;
+pub mod folder;
 pub mod message;
+mod outbox;
+mod peer;
+mod reader;
+pub mod server;
+
+pub use error::LinkError;

@@ -1,0 +1,344 @@
+//! The task that owns a wrapper's consoles: lets them in, reads them, keeps their queues. Says nothing of its own but
+//! refusals.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::unix::OwnedReadHalf;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_LINE, PROTOCOL, Subject};
+use super::outbox::{Line, Outbox, Put};
+use super::peer;
+use super::server::{ConsoleId, FromConsoles, Rejection, line};
+
+/// A person has one console or two; the rest is a mistake or an attack.
+const MOST_CONSOLES: usize = 64;
+/// How long the last words may take.
+const FAREWELL: Duration = Duration::from_millis(250);
+/// How long to wait when the system has no descriptor for a newcomer.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// What the handle asks of the desk.
+#[derive(Debug)]
+pub(super) enum Order {
+    Send(ConsoleId, Line),
+    Broadcast(Line),
+    /// Nothing that descends from this process may attach.
+    Forbid(u32),
+    Close(oneshot::Sender<()>),
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Line({} bytes)", self.bytes.len())
+    }
+}
+
+/// What a console's reader brings.
+enum Heard {
+    Line(Vec<u8>),
+    End,
+    TooLong,
+}
+
+enum Standing {
+    /// Has not greeted yet.
+    Silent,
+    Attached,
+    /// Greeted in another protocol: hears why, and nothing else.
+    NoSay(String),
+}
+
+struct Console {
+    standing: Standing,
+    /// As the kernel says.
+    pid: Option<u32>,
+    outbox: Outbox,
+    writer: JoinHandle<()>,
+    reader: JoinHandle<()>,
+}
+
+pub(super) struct Desk {
+    listener: UnixListener,
+    hello: Line,
+    on: mpsc::UnboundedSender<FromConsoles>,
+    attached: Arc<AtomicUsize>,
+    consoles: BTreeMap<ConsoleId, Console>,
+    last: u64,
+    server: Option<u32>,
+}
+
+impl Desk {
+    pub(super) fn new(
+        listener: UnixListener,
+        hello: Line,
+        on: mpsc::UnboundedSender<FromConsoles>,
+        attached: Arc<AtomicUsize>,
+    ) -> Self {
+        Self {
+            listener,
+            hello,
+            on,
+            attached,
+            consoles: BTreeMap::new(),
+            last: 0,
+            server: None,
+        }
+    }
+
+    /// Works until the handle closes or drops it.
+    pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        // Bounded: a console that floods waits in its own socket.
+        let (tell, mut heard) = mpsc::channel(16);
+        loop {
+            tokio::select! {
+                order = orders.recv() => match order {
+                    Some(Order::Close(done)) => {
+                        self.close().await;
+                        let _ = done.send(());
+                        return;
+                    }
+                    Some(order) => self.obey(order),
+                    None => return,
+                },
+                came = self.listener.accept() => match came {
+                    Ok((stream, _)) => self.admit(stream, &tell),
+                    Err(error) => {
+                        tracing::warn!(%error, "a console could not be let in");
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
+                Some((console, what)) = heard.recv() => self.hear(console, what),
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Send(console, line) => self.put(console, &line),
+            Order::Broadcast(line) => {
+                let attached: Vec<ConsoleId> = self
+                    .consoles
+                    .iter()
+                    .filter(|(_, console)| matches!(console.standing, Standing::Attached))
+                    .map(|(id, _)| *id)
+                    .collect();
+                for console in attached {
+                    self.put(console, &line);
+                }
+            }
+            Order::Forbid(server) => self.server = Some(server),
+            // Taken by `run`, which owns the end.
+            Order::Close(_) => {}
+        }
+    }
+
+    fn admit(&mut self, stream: UnixStream, tell: &mpsc::Sender<(ConsoleId, Heard)>) {
+        let most = MOST_CONSOLES;
+        let checked = match peer::check(&stream, self.server) {
+            Ok(_) if self.consoles.len() >= most => Err(Rejection::TooMany { most }),
+            checked => checked,
+        };
+        let pid = match checked {
+            Ok(pid) => pid,
+            Err(why) => return self.turn_away(&stream, why),
+        };
+        self.last += 1;
+        let id = ConsoleId(self.last);
+        let (read, write) = stream.into_split();
+        let (outbox, writer) = Outbox::open(write);
+        let reader = tokio::spawn(listen(read, id, tell.clone()));
+        let console = Console {
+            standing: Standing::Silent,
+            pid,
+            outbox,
+            writer,
+            reader,
+        };
+        self.consoles.insert(id, console);
+        let hello = self.hello.clone();
+        self.put(id, &hello);
+    }
+
+    /// Tells a newcomer why, if the socket takes it at once, and hangs up.
+    fn turn_away(&self, stream: &UnixStream, why: Rejection) {
+        if let Ok(line) = refusal(String::new(), why.to_string()) {
+            let _ = stream.try_write(&line.bytes);
+        }
+        self.say(FromConsoles::Rejected { why });
+    }
+
+    fn hear(&mut self, id: ConsoleId, heard: Heard) {
+        let Some(console) = self.consoles.get(&id) else {
+            return;
+        };
+        let line = match heard {
+            Heard::Line(line) => line,
+            Heard::End => return self.let_go(id),
+            Heard::TooLong => return self.garbage(id, "a line that is too long".to_owned()),
+        };
+        match &console.standing {
+            Standing::Silent => self.greet(id, &line),
+            Standing::NoSay(why) => {
+                let subject: Subject = serde_json::from_slice(&line).unwrap_or_default();
+                let why = why.clone();
+                self.refuse(id, subject.ticket, why);
+            }
+            Standing::Attached => match serde_json::from_slice(&line) {
+                Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
+                Ok(message) => self.say(FromConsoles::Said { console: id, message }),
+                Err(error) => self.garbage(id, error.to_string()),
+            },
+        }
+    }
+
+    fn greet(&mut self, id: ConsoleId, line: &[u8]) {
+        let Some(greeting) = Greeting::read(line) else {
+            return self.garbage(id, "no greeting".to_owned());
+        };
+        if greeting.protocol != PROTOCOL {
+            let why = Rejection::OtherProtocol {
+                theirs: greeting.protocol,
+                version: greeting.version,
+            };
+            self.stand(id, Standing::NoSay(why.to_string()));
+            self.refuse(id, String::new(), why.to_string());
+            return self.say(FromConsoles::Rejected { why });
+        }
+        match serde_json::from_slice(line) {
+            Ok(FromConsole::Hello {
+                version,
+                operator,
+                pid,
+                ..
+            }) => {
+                let known = self.consoles.get(&id).and_then(|console| console.pid);
+                self.stand(id, Standing::Attached);
+                self.attached.fetch_add(1, Ordering::Relaxed);
+                self.say(FromConsoles::Attached {
+                    console: id,
+                    operator,
+                    version,
+                    pid: known.unwrap_or(pid),
+                });
+            }
+            Ok(FromConsole::Decide { .. } | FromConsole::Edit { .. }) => {
+                self.garbage(id, "no greeting".to_owned());
+            }
+            Err(error) => self.garbage(id, error.to_string()),
+        }
+    }
+
+    fn stand(&mut self, id: ConsoleId, standing: Standing) {
+        if let Some(console) = self.consoles.get_mut(&id) {
+            console.standing = standing;
+        }
+    }
+
+    fn refuse(&mut self, id: ConsoleId, ticket: String, why: String) {
+        match refusal(ticket, why) {
+            Ok(line) => self.put(id, &line),
+            Err(error) => tracing::error!(%error, "a refusal was not sent"),
+        }
+    }
+
+    fn put(&mut self, id: ConsoleId, line: &Line) {
+        let Some(console) = self.consoles.get(&id) else {
+            return;
+        };
+        match console.outbox.put(line) {
+            Put::Queue | Put::LeaveOut => {}
+            Put::LetGo => {
+                tracing::warn!(console = %id, "a console does not read and is let go");
+                self.let_go(id);
+            }
+        }
+    }
+
+    fn garbage(&mut self, id: ConsoleId, what: String) {
+        let why = Rejection::Garbage { what };
+        self.say(FromConsoles::Rejected { why });
+        self.let_go(id);
+    }
+
+    fn let_go(&mut self, id: ConsoleId) {
+        let Some(console) = self.consoles.remove(&id) else {
+            return;
+        };
+        console.reader.abort();
+        console.writer.abort();
+        match console.standing {
+            Standing::Attached => {
+                self.attached.fetch_sub(1, Ordering::Relaxed);
+                self.say(FromConsoles::Detached { console: id });
+            }
+            Standing::Silent | Standing::NoSay(_) => {}
+        }
+    }
+
+    fn say(&self, what: FromConsoles) {
+        // Nobody listens once the pump is on its way out.
+        let _ = self.on.send(what);
+    }
+
+    async fn close(mut self) {
+        let consoles = std::mem::take(&mut self.consoles);
+        self.attached.store(0, Ordering::Relaxed);
+        let mut writers = Vec::new();
+        for console in consoles.into_values() {
+            console.reader.abort();
+            // Dropping the outbox lets the writer end after its last line.
+            drop(console.outbox);
+            writers.push(console.writer);
+        }
+        let aborts: Vec<_> = writers.iter().map(JoinHandle::abort_handle).collect();
+        let all = async {
+            for writer in writers {
+                let _ = writer.await;
+            }
+        };
+        if tokio::time::timeout(FAREWELL, all).await.is_err() {
+            for writer in aborts {
+                writer.abort();
+            }
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for console in self.consoles.values() {
+            console.reader.abort();
+            console.writer.abort();
+        }
+    }
+}
+
+fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
+    line(&FromWrapper::Refused { ticket, why })
+}
+
+/// Reads one console's lines until it ends, it breaks the rules, or the desk lets it go.
+async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Heard)>) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = Vec::new();
+        let limit = LONGEST_LINE as u64;
+        let heard = match (&mut stream).take(limit).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => Heard::End,
+            Ok(_) if line.ends_with(b"\n") => Heard::Line(line),
+            Ok(n) if n == LONGEST_LINE => Heard::TooLong,
+            Ok(_) => Heard::End,
+        };
+        let last = !matches!(heard, Heard::Line(_));
+        if tell.send((id, heard)).await.is_err() || last {
+            return;
+        }
+    }
+}

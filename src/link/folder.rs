@@ -1,0 +1,288 @@
+//! The runtime folder: one lock and one socket per wrapper, for this user alone. Owns no connection.
+//!
+//! A name belongs to whoever holds the `flock` on its lock file. The kernel drops that lock with the process, however
+//! it dies, so a name is never lost and a socket without a locked name is known to be stale.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+
+use super::error::LinkError;
+use crate::wire::digest::Digest;
+
+/// How many wrappers may share one name.
+const MOST_OF_A_NAME: u32 = 999;
+/// The longest name that stands in a file name as it is.
+const PLAIN_STEM: usize = 40;
+/// `sun_path`, with its final NUL.
+const SOCKET_PATH: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
+/// The owner a user namespace shows for a user it does not know.
+const UNMAPPED: u32 = 65534;
+
+/// Makes the runtime folder where it is missing, and refuses one that others could meddle with.
+///
+/// # Errors
+/// The folder or one above it belongs to someone else or is open to others, or it is a link or no folder.
+pub fn prepare(run: &Path) -> Result<(), LinkError> {
+    let unusable = |source| LinkError::Unusable {
+        path: run.to_owned(),
+        source,
+    };
+    let run = std::path::absolute(run).map_err(unusable)?;
+    match fs::symlink_metadata(&run) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&run)
+                .map_err(unusable)?;
+        }
+        Err(error) => return Err(unusable(error)),
+        Ok(_) => {}
+    }
+    check_itself(&run)?;
+    check_above(&run)
+}
+
+fn check_itself(run: &Path) -> Result<(), LinkError> {
+    let path = run.to_owned();
+    let found = match fs::symlink_metadata(run) {
+        Ok(found) => found,
+        Err(source) => return Err(LinkError::Unusable { path, source }),
+    };
+    let mode = found.mode() & 0o7777;
+    if found.file_type().is_symlink() {
+        Err(LinkError::Linked { path })
+    } else if !found.is_dir() {
+        Err(LinkError::NotAFolder { path })
+    } else if found.uid() != me() {
+        let owner = found.uid();
+        Err(LinkError::Foreign { path, owner })
+    } else if mode & 0o077 != 0 {
+        let mend = "700";
+        Err(LinkError::Loose { path, mode, mend })
+    } else {
+        Ok(())
+    }
+}
+
+/// Whoever may rename a folder above could put another in our folder's place.
+fn check_above(run: &Path) -> Result<(), LinkError> {
+    let unusable = |source| LinkError::Unusable {
+        path: run.to_owned(),
+        source,
+    };
+    let real = run.canonicalize().map_err(unusable)?;
+    for above in real.ancestors().skip(1) {
+        let found = fs::symlink_metadata(above).map_err(unusable)?;
+        let (path, mode, owner) = (above.to_owned(), found.mode() & 0o7777, found.uid());
+        if owner != me() && owner != 0 && owner != UNMAPPED {
+            return Err(LinkError::Foreign { path, owner });
+        }
+        // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are the rule
+        // where every user has a group of their own.
+        if mode & 0o002 != 0 && mode & 0o1000 == 0 {
+            let mend = "o-w";
+            return Err(LinkError::Loose { path, mode, mend });
+        }
+    }
+    Ok(())
+}
+
+/// A server's name, held by this process until it is dropped or dies.
+#[derive(Debug)]
+pub struct NameClaim {
+    name: String,
+    socket: PathBuf,
+    /// Where the socket is made ready before it takes its place.
+    draft: PathBuf,
+    /// Open for the lock on it.
+    _lock: OwnedFd,
+}
+
+impl NameClaim {
+    /// Takes `wanted`, else `wanted#2`, `wanted#3`, …, whichever no living wrapper holds.
+    ///
+    /// # Errors
+    /// The folder is not safe ([`prepare`]), the socket's path would be too long, or something else stands in a
+    /// lock's place.
+    pub fn claim(run: &Path, wanted: &str) -> Result<Self, LinkError> {
+        prepare(run)?;
+        let stem = stem(wanted);
+        for number in 1..=MOST_OF_A_NAME {
+            let (name, stem) = match number {
+                1 => (wanted.to_owned(), stem.clone()),
+                n => (format!("{wanted}#{n}"), format!("{stem}#{n}")),
+            };
+            let socket = run.join(format!("{stem}.sock"));
+            check_length(&socket)?;
+            if let Some(lock) = lock(&run.join(format!("{stem}.lock")))? {
+                return Ok(Self {
+                    name,
+                    draft: run.join(format!("{stem}.new")),
+                    socket,
+                    _lock: lock,
+                });
+            }
+        }
+        Err(LinkError::NamesTaken {
+            name: wanted.to_owned(),
+            count: MOST_OF_A_NAME,
+        })
+    }
+
+    /// The name as shown, recorded and matched: `filesystem`, or `filesystem#2`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where this wrapper's socket is.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Puts a listening socket in place, readable for nobody else from its first moment.
+    ///
+    /// # Errors
+    /// Something that no wrapper made stands there, or the system gives no socket.
+    pub(super) fn bind(&self) -> Result<UnixListener, LinkError> {
+        clear(&self.socket)?;
+        clear(&self.draft)?;
+        let listener = self.failed(UnixListener::bind(&self.draft))?;
+        self.failed(fs::set_permissions(&self.draft, fs::Permissions::from_mode(0o600)))?;
+        self.failed(fs::rename(&self.draft, &self.socket))?;
+        self.failed(listener.set_nonblocking(true))?;
+        Ok(listener)
+    }
+
+    fn failed<T>(&self, tried: io::Result<T>) -> Result<T, LinkError> {
+        tried.map_err(|source| LinkError::Socket {
+            path: self.socket.clone(),
+            source,
+        })
+    }
+}
+
+/// Makes a socket's place free: what a dead wrapper left is removed, anything else is refused.
+fn clear(path: &Path) -> Result<(), LinkError> {
+    let failed = |source| LinkError::Socket {
+        path: path.to_owned(),
+        source,
+    };
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    let kind = found.file_type();
+    let what = if found.uid() != me() {
+        "another user's"
+    } else if kind.is_socket() || kind.is_symlink() {
+        // Removing never follows a link.
+        return fs::remove_file(path).map_err(failed);
+    } else if kind.is_dir() {
+        "a folder"
+    } else {
+        "no socket"
+    };
+    Err(LinkError::Squatted {
+        path: path.to_owned(),
+        what,
+    })
+}
+
+/// Whether a socket found in the folder may be talked to; `Err` says what is wrong with it.
+pub(super) fn check_socket(found: &fs::Metadata) -> Result<(), &'static str> {
+    if !found.file_type().is_socket() {
+        Err("is not a socket")
+    } else if found.uid() != me() {
+        Err("belongs to another user")
+    } else if found.mode() & 0o077 != 0 {
+        Err("is open to others")
+    } else {
+        Ok(())
+    }
+}
+
+/// Locks a lock file; `None` when a living process holds it.
+fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
+    let squatted = |what| LinkError::Squatted {
+        path: path.to_owned(),
+        what,
+    };
+    let unusable = |source: rustix::io::Errno| LinkError::Unusable {
+        path: path.to_owned(),
+        source: source.into(),
+    };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)) {
+        Ok(file) => file,
+        Err(rustix::io::Errno::LOOP) => return Err(squatted("a symbolic link")),
+        Err(rustix::io::Errno::ISDIR) => return Err(squatted("a folder")),
+        Err(rustix::io::Errno::NXIO) => return Err(squatted("a socket")),
+        Err(error) => return Err(unusable(error)),
+    };
+    let found = rustix::fs::fstat(&file).map_err(unusable)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(squatted("not a plain file"));
+    }
+    if found.st_uid != me() {
+        return Err(squatted("another user's"));
+    }
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(unusable(error)),
+    }
+}
+
+/// The part of a file name that stands for a server's name: the name itself where it is plain, else a plain rest of
+/// it with a digest, so that two names never share a file.
+fn stem(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.is_empty() && name.len() <= PLAIN_STEM && !name.starts_with('.') && name.chars().all(plain) {
+        return name.to_owned();
+    }
+    let rest: String = name.chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+    format!("{rest}-{}", Digest::of(name.as_bytes()).short())
+}
+
+fn check_length(socket: &Path) -> Result<(), LinkError> {
+    let (bytes, limit) = (socket.as_os_str().len(), SOCKET_PATH - 1);
+    if bytes > limit {
+        let path = socket.to_owned();
+        return Err(LinkError::TooLong { path, bytes, limit });
+    }
+    Ok(())
+}
+
+pub(super) fn me() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_name_is_its_own_file_name() {
+        for name in ["filesystem", "git-2", "my_server.v1"] {
+            assert_eq!(stem(name), name);
+        }
+    }
+
+    #[test]
+    fn no_name_leaves_the_folder_or_takes_anothers_file() {
+        let odd = ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
+        let stems: std::collections::BTreeSet<String> = odd.iter().map(|name| stem(name)).collect();
+        assert_eq!(stems.len(), odd.len(), "{stems:?}");
+        for stem in stems {
+            assert!(stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']), "{stem}");
+        }
+    }
+}

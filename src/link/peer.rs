@@ -1,0 +1,87 @@
+//! Who is at the other end of a socket: their user, and whether they descend from the wrapped server.
+
+use std::process::Command;
+
+use tokio::net::UnixStream;
+
+use super::folder;
+use super::server::Rejection;
+
+/// How far up a family is followed; deeper ones are made to be lost in.
+const DEPTH: usize = 64;
+
+/// Checks a newcomer. `server` is the wrapped server's process, once there is one.
+///
+/// Returns the newcomer's process id, `None` where the kernel does not say (another pid namespace).
+pub(super) fn check(stream: &UnixStream, server: Option<u32>) -> Result<Option<u32>, Rejection> {
+    let peer = stream
+        .peer_cred()
+        .map_err(|error| Rejection::Unknown(error.to_string()))?;
+    if peer.uid() != folder::me() {
+        return Err(Rejection::ForeignUser { uid: peer.uid() });
+    }
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
+    if let (Some(pid), Some(server)) = (pid, server) {
+        match descent(pid, server) {
+            Descent::FromServer => return Err(Rejection::FromServer { pid }),
+            // Whoever died between connecting and being looked at has handed the connection on.
+            Descent::Lost => return Err(Rejection::Unknown(format!("process {pid} is gone"))),
+            Descent::Elsewhere => {}
+        }
+    }
+    Ok(pid)
+}
+
+enum Descent {
+    FromServer,
+    Elsewhere,
+    /// The process cannot be looked at.
+    Lost,
+}
+
+/// Follows parents from `pid` up. A server's process group has the server's own id as its number.
+fn descent(pid: u32, server: u32) -> Descent {
+    let mut at = pid;
+    for _ in 0..DEPTH {
+        if at == server {
+            return Descent::FromServer;
+        }
+        let Some(kin) = kin(at) else {
+            return if at == pid { Descent::Lost } else { Descent::Elsewhere };
+        };
+        if kin.group == server {
+            return Descent::FromServer;
+        }
+        if kin.parent <= 1 {
+            return Descent::Elsewhere;
+        }
+        at = kin.parent;
+    }
+    Descent::FromServer
+}
+
+struct Kin {
+    parent: u32,
+    group: u32,
+}
+
+fn kin(pid: u32) -> Option<Kin> {
+    if cfg!(target_os = "linux") {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // `pid (name) state parent group …`; the name may hold anything, `)` included.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_ascii_whitespace().skip(1);
+        read_kin(&mut fields)
+    } else {
+        let out = Command::new("/bin/ps").args(["-o", "ppid=,pgid=", "-p", &pid.to_string()]).output().ok()?;
+        let text = String::from_utf8(out.stdout).ok()?;
+        read_kin(&mut text.split_ascii_whitespace())
+    }
+}
+
+fn read_kin<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Kin> {
+    Some(Kin {
+        parent: fields.next()?.parse().ok()?,
+        group: fields.next()?.parse().ok()?,
+    })
+}

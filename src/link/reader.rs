@@ -1,0 +1,103 @@
+//! One thread per wrapper: reads what it says, line by line, and tells the console. Writes nothing.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+
+use super::client::{Callback, ClientEvent, Key, Parting, Task};
+use super::message::{FromWrapper, Greeting, LONGEST_LINE, PROTOCOL};
+
+/// Whether a session may be connected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    Connect,
+    Refuse,
+}
+
+/// Listens until the wrapper ends or stops making sense.
+pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<Task>, on: &Callback) {
+    let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream));
+    let parting = talk(&mut lines, &key, tell, on);
+    // The watcher has ended when nobody takes this.
+    let _ = tell.send(Task::Lost { key, parting });
+}
+
+fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callback) -> Parting {
+    let Some(first) = lines.next() else {
+        return Parting::AtTheDoor;
+    };
+    let Some(greeting) = Greeting::read(&first) else {
+        let what = match serde_json::from_slice(&first) {
+            Ok(FromWrapper::Refused { why, .. }) => why,
+            _ => "a wrapper greets in no way this console knows; install the same version for both".to_owned(),
+        };
+        on(ClientEvent::Trouble(what));
+        return Parting::AtTheDoor;
+    };
+    let (session, wrapper) = match serde_json::from_slice(&first) {
+        Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
+        _ => return endure(lines, greeting, on),
+    };
+    let (answer, admitted) = mpsc::channel();
+    let met = Task::Met {
+        key: key.clone(),
+        session: session.clone(),
+        answer,
+    };
+    if tell.send(met).is_err() {
+        return Parting::AtTheDoor;
+    }
+    match admitted.recv() {
+        Ok(Admission::Connect) => {}
+        Ok(Admission::Refuse) => {
+            on(ClientEvent::Trouble(format!(
+                "a second wrapper calls itself session {session:?}; it is not shown: find out what it is"
+            )));
+            return Parting::AtTheDoor;
+        }
+        Err(_) => return Parting::AtTheDoor,
+    }
+    on(ClientEvent::Connected(wrapper));
+    let parting = loop {
+        let Some(line) = lines.next() else {
+            break Parting::Later;
+        };
+        match serde_json::from_slice(&line) {
+            Ok(FromWrapper::Hello { .. }) | Err(_) => {
+                let _ = tell.send(Task::Mute { key: key.clone() });
+                on(ClientEvent::Gone { session });
+                return endure(lines, greeting, on);
+            }
+            Ok(message) => {
+                let session = session.clone();
+                on(ClientEvent::Said { session, message });
+            }
+        }
+    };
+    on(ClientEvent::Gone { session });
+    parting
+}
+
+/// Stays with a wrapper that is not understood, so that the console can say when it is gone.
+fn endure(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
+    let name = greeting.wrapper.server;
+    on(ClientEvent::Incompatible {
+        name: name.clone(),
+        protocol: greeting.protocol,
+        version: greeting.version,
+    });
+    let _ = std::io::copy(&mut lines.0, &mut std::io::sink());
+    on(ClientEvent::Gone { session: name });
+    Parting::Later
+}
+
+struct Lines<'a>(BufReader<&'a UnixStream>);
+
+impl Lines<'_> {
+    /// The next whole line; `None` at the end, on an error, and when it is too long.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let mut line = Vec::new();
+        let read = (&mut self.0).take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        (read.is_ok() && line.ends_with(b"\n")).then_some(line)
+    }
+}

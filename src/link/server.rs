@@ -1,0 +1,210 @@
+//! The wrapper's side of the link: consoles come, speak, and are spoken to. Decides nothing about calls.
+//!
+//! [`Server`] is a handle; the consoles themselves live in one task (`desk`) on the wrapper's own thread. Nothing here
+//! waits for a console: one that does not read loses activity first, and is let go when too much piles up.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::desk::{Desk, Order};
+use super::error::LinkError;
+use super::folder::{self, NameClaim};
+use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
+use super::outbox::{Line, Weight};
+
+/// One console's connection, for as long as the wrapper runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConsoleId(pub(super) u64);
+
+impl fmt::Display for ConsoleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "console-{}", self.0)
+    }
+}
+
+/// What the consoles bring.
+#[derive(Debug)]
+pub enum FromConsoles {
+    /// A console of our version is here and has a say; it has seen nothing yet.
+    Attached {
+        console: ConsoleId,
+        /// The operator's name as the console gives it: foreign text.
+        operator: String,
+        version: String,
+        /// As the kernel says, else as the console says.
+        pid: u32,
+    },
+    /// An attached console spoke. Never a second `Hello`.
+    Said {
+        console: ConsoleId,
+        message: FromConsole,
+    },
+    /// An attached console is gone.
+    Detached { console: ConsoleId },
+    /// Somebody was turned away, or has no say.
+    Rejected { why: Rejection },
+}
+
+/// Why somebody has no say.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    #[error("ALARM: a process of user {uid} tried to attach as a console")]
+    ForeignUser { uid: u32 },
+    #[error("ALARM: process {pid}, started by the wrapped server, tried to attach as a console")]
+    FromServer { pid: u32 },
+    #[error("somebody tried to attach as a console, but who it is cannot be told ({0})")]
+    Unknown(String),
+    #[error(
+        "the console has version {version:?} (link protocol {theirs}), this wrapper {ours:?} (link protocol {PROTOCOL}): \
+         it has no say; start the console of the wrapper's version, or restart the host's server",
+        ours = env!("CARGO_PKG_VERSION")
+    )]
+    OtherProtocol { theirs: u32, version: String },
+    #[error("a console sent what is no message of ours ({what}) and was let go")]
+    Garbage { what: String },
+    #[error("{most} consoles are connected already: one more was turned away")]
+    TooMany { most: usize },
+}
+
+impl Rejection {
+    /// Whether the operator must be told loudly: somebody who is no operator tried to decide.
+    pub fn is_alarm(&self) -> bool {
+        match self {
+            Self::ForeignUser { .. } | Self::FromServer { .. } | Self::Unknown(_) => true,
+            Self::OtherProtocol { .. } | Self::Garbage { .. } | Self::TooMany { .. } => false,
+        }
+    }
+}
+
+/// The wrapper's socket. Dropping it ends all consoles' connections and removes the socket.
+#[derive(Debug)]
+pub struct Server {
+    orders: mpsc::UnboundedSender<Order>,
+    attached: Arc<AtomicUsize>,
+    desk: JoinHandle<()>,
+    socket: PathBuf,
+    /// Device and inode of our own socket: another's in its place is not ours to remove.
+    inode: Option<(u64, u64)>,
+}
+
+impl Server {
+    /// Opens the claimed name's socket in `run`, replacing what a dead wrapper left there.
+    ///
+    /// `me` is what every console is told first. Must be called within a tokio runtime with io and time.
+    ///
+    /// # Errors
+    /// The folder is not safe, something else stands in the socket's place, or the system gives no socket.
+    pub fn start(
+        run: &Path,
+        claim: &NameClaim,
+        me: Wrapper,
+        on: mpsc::UnboundedSender<FromConsoles>,
+    ) -> Result<Self, LinkError> {
+        folder::prepare(run)?;
+        let socket = claim.socket().to_owned();
+        let listener = UnixListener::from_std(claim.bind()?).map_err(|source| LinkError::Socket {
+            path: socket.clone(),
+            source,
+        })?;
+        let inode = inode(&socket);
+        let hello = line(&FromWrapper::Hello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            wrapper: me,
+        })?;
+        let attached = Arc::new(AtomicUsize::new(0));
+        let (orders, taken) = mpsc::unbounded_channel();
+        let desk = Desk::new(listener, hello, on, Arc::clone(&attached));
+        Ok(Self {
+            orders,
+            attached,
+            desk: tokio::spawn(desk.run(taken)),
+            socket,
+            inode,
+        })
+    }
+
+    /// Says something to one console. A console that is gone hears nothing.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn send(&self, console: ConsoleId, message: &FromWrapper) -> Result<(), LinkError> {
+        self.order(Order::Send(console, line(message)?));
+        Ok(())
+    }
+
+    /// Says something to every attached console; costs nothing while there is none.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn broadcast(&self, message: &FromWrapper) -> Result<(), LinkError> {
+        if self.attached() > 0 {
+            self.order(Order::Broadcast(line(message)?));
+        }
+        Ok(())
+    }
+
+    /// How many consoles have a say now.
+    pub fn attached(&self) -> usize {
+        self.attached.load(Ordering::Relaxed)
+    }
+
+    /// Tells the link which process is the wrapped server: nothing that descends from it may attach.
+    pub fn forbid(&self, server: u32) {
+        self.order(Order::Forbid(server));
+    }
+
+    /// Ends all connections once what was said is written, or after a quarter of a second.
+    pub async fn close(self) {
+        let (done, closed) = oneshot::channel();
+        self.order(Order::Close(done));
+        // An error means that the desk is gone already.
+        let _ = closed.await;
+    }
+
+    fn order(&self, order: Order) {
+        if self.orders.send(order).is_err() {
+            tracing::error!("the link's desk has ended: consoles hear nothing more");
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.desk.abort();
+        if self.inode.is_some() && inode(&self.socket) == self.inode {
+            // What is left is found to be stale by the next of this name.
+            let _ = fs::remove_file(&self.socket);
+        }
+    }
+}
+
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+/// Writes a message down as one line.
+pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
+    let mut bytes = serde_json::to_vec(message)?;
+    bytes.push(b'\n');
+    let weight = match message {
+        FromWrapper::Activity(_) => Weight::Activity,
+        FromWrapper::Hello { .. }
+        | FromWrapper::Held { .. }
+        | FromWrapper::Settled(_)
+        | FromWrapper::Status(_)
+        | FromWrapper::Refused { .. } => Weight::Needed,
+    };
+    Ok(Line {
+        bytes: bytes.into(),
+        weight,
+    })
+}
