@@ -73,7 +73,11 @@ impl Clients {
     ///
     /// # Errors
     /// The folder is not safe, or no thread can be started.
-    pub fn watch(run: &Path, me: Me, on: impl Fn(ClientEvent) + Send + Sync + 'static) -> Result<Self, LinkError> {
+    pub fn watch(
+        run: &Path,
+        me: Me,
+        on: impl Fn(ClientEvent) + Send + Sync + 'static,
+    ) -> Result<Self, LinkError> {
         folder::prepare(run)?;
         let ended = Arc::new(AtomicBool::new(false));
         let quiet = Arc::clone(&ended);
@@ -136,7 +140,10 @@ impl Drop for Clients {
 
 /// What the watcher is asked to do.
 pub(super) enum Task {
-    Send { session: String, line: Vec<u8> },
+    Send {
+        session: String,
+        line: Vec<u8>,
+    },
     /// A reader has heard a greeting and asks whether its session may be connected.
     Met {
         key: Key,
@@ -144,9 +151,14 @@ pub(super) enum Task {
         answer: mpsc::Sender<Admission>,
     },
     /// A reader no longer understands its wrapper, which takes no verdict from here any more.
-    Mute { key: Key },
+    Mute {
+        key: Key,
+    },
     /// A reader has come to an end.
-    Lost { key: Key, parting: Parting },
+    Lost {
+        key: Key,
+        parting: Parting,
+    },
     End,
 }
 
@@ -200,7 +212,11 @@ impl Watcher {
             }
             match tasks.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(Task::Send { session, line }) => self.send(&session, &line),
-                Ok(Task::Met { key, session, answer }) => {
+                Ok(Task::Met {
+                    key,
+                    session,
+                    answer,
+                }) => {
                     // A reader that has ended meanwhile needs no answer.
                     let _ = answer.send(self.meet(&key, session));
                 }
@@ -219,7 +235,10 @@ impl Watcher {
         let names = match fs::read_dir(&self.run) {
             Ok(names) => names,
             Err(error) => {
-                let what = format!("the folder {:?} cannot be read: {error}; make it readable for you", self.run);
+                let what = format!(
+                    "the folder {:?} cannot be read: {error}; make it readable for you",
+                    self.run
+                );
                 if self.complained.as_ref() != Some(&what) {
                     self.complained = Some(what.clone());
                     (self.on)(ClientEvent::Trouble(what));
@@ -230,7 +249,10 @@ impl Watcher {
         self.complained = None;
         let mut seen = Vec::new();
         for path in names.flatten().map(|entry| entry.path()) {
-            if path.extension().is_some_and(|extension| extension == "sock") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "sock")
+            {
                 self.look_at(&path);
                 seen.push(path);
             }
@@ -259,12 +281,19 @@ impl Watcher {
             }
         }
         if let Err(what) = folder::check_socket(&is) {
-            return self.shun(key, format!("{path:?} {what}, so it is not talked to; look at it, then remove it"));
+            return self.shun(
+                key,
+                format!("{path:?} {what}, so it is not talked to; look at it, then remove it"),
+            );
         }
         match UnixStream::connect(path) {
             Ok(stream) => self.open(key, stream),
             // Nobody listens: a dead wrapper's, or one that is just starting.
-            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound
+                ) => {}
             Err(error) => self.shun(key, format!("{path:?} cannot be talked to: {error}")),
         }
     }
@@ -318,7 +347,10 @@ impl Watcher {
     }
 
     fn mute(&mut self, key: &Key) {
-        if let Some(found) = self.found.get_mut(&key.path).filter(|found| found.key == *key)
+        if let Some(found) = self
+            .found
+            .get_mut(&key.path)
+            .filter(|found| found.key == *key)
             && let State::Open { session, .. } = &mut found.state
         {
             *session = None;
@@ -326,7 +358,11 @@ impl Watcher {
     }
 
     fn lose(&mut self, key: &Key, parting: Parting) {
-        if self.found.get(&key.path).is_some_and(|found| found.key == *key) {
+        if self
+            .found
+            .get(&key.path)
+            .is_some_and(|found| found.key == *key)
+        {
             match parting {
                 Parting::Later => drop(self.found.remove(&key.path)),
                 Parting::AtTheDoor => {
@@ -339,17 +375,27 @@ impl Watcher {
     }
 
     fn send(&mut self, to: &str, line: &[u8]) {
-        let sent = self.found.values().find(|found| found.is_session(to)).map(|found| match &found.state {
-            State::Open { stream, .. } => (&*stream).write_all(line).inspect_err(|_| found.hang_up()),
-            State::Shun(_) => Err(io::ErrorKind::NotConnected.into()),
-        });
+        let sent = self
+            .found
+            .values()
+            .find(|found| found.is_session(to))
+            .map(|found| match &found.state {
+                State::Open { stream, .. } => {
+                    (&*stream).write_all(line).inspect_err(|_| found.hang_up())
+                }
+                State::Shun(_) => Err(io::ErrorKind::NotConnected.into()),
+            });
         let why = match sent {
             Some(Ok(())) => return,
             // Half a line may be on its way, so the connection is ended with it.
-            Some(Err(error)) => format!("the wrapper takes nothing ({error}); the connection was ended"),
+            Some(Err(error)) => {
+                format!("the wrapper takes nothing ({error}); the connection was ended")
+            }
             None => "the wrapper is gone".to_owned(),
         };
-        (self.on)(ClientEvent::Trouble(format!("not delivered, so not decided here: {why}")));
+        (self.on)(ClientEvent::Trouble(format!(
+            "not delivered, so not decided here: {why}"
+        )));
     }
 }
 

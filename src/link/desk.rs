@@ -192,7 +192,10 @@ impl Desk {
             }
             Standing::Attached => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
-                Ok(message) => self.say(FromConsoles::Said { console: id, message }),
+                Ok(message) => self.say(FromConsoles::Said {
+                    console: id,
+                    message,
+                }),
                 Err(error) => self.garbage(id, error.to_string()),
             },
         }

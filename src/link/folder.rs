@@ -154,7 +154,10 @@ impl NameClaim {
         clear(&self.socket)?;
         clear(&self.draft)?;
         let listener = self.failed(UnixListener::bind(&self.draft))?;
-        self.failed(fs::set_permissions(&self.draft, fs::Permissions::from_mode(0o600)))?;
+        self.failed(fs::set_permissions(
+            &self.draft,
+            fs::Permissions::from_mode(0o600),
+        ))?;
         self.failed(fs::rename(&self.draft, &self.socket))?;
         self.failed(listener.set_nonblocking(true))?;
         Ok(listener)
@@ -219,7 +222,8 @@ fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
         path: path.to_owned(),
         source: source.into(),
     };
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let flags =
+        OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)) {
         Ok(file) => file,
         Err(rustix::io::Errno::LOOP) => return Err(squatted("a symbolic link")),
@@ -245,10 +249,18 @@ fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
 /// it with a digest, so that two names never share a file.
 fn stem(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.is_empty() && name.len() <= PLAIN_STEM && !name.starts_with('.') && name.chars().all(plain) {
+    if !name.is_empty()
+        && name.len() <= PLAIN_STEM
+        && !name.starts_with('.')
+        && name.chars().all(plain)
+    {
         return name.to_owned();
     }
-    let rest: String = name.chars().filter(char::is_ascii_alphanumeric).take(16).collect();
+    let rest: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(16)
+        .collect();
     format!("{rest}-{}", Digest::of(name.as_bytes()).short())
 }
 
@@ -278,11 +290,25 @@ mod tests {
 
     #[test]
     fn no_name_leaves_the_folder_or_takes_anothers_file() {
-        let odd = ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
+        let odd = [
+            "",
+            ".",
+            "..",
+            "../../etc/passwd",
+            "a/b",
+            "a b",
+            "a\u{0}b",
+            "filesystem#2",
+            "名前",
+            &"x".repeat(200),
+        ];
         let stems: std::collections::BTreeSet<String> = odd.iter().map(|name| stem(name)).collect();
         assert_eq!(stems.len(), odd.len(), "{stems:?}");
         for stem in stems {
-            assert!(stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']), "{stem}");
+            assert!(
+                stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']),
+                "{stem}"
+            );
         }
     }
 }

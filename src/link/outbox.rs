@@ -71,7 +71,11 @@ impl Outbox {
     }
 }
 
-async fn write(mut stream: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>, waiting: Arc<AtomicUsize>) {
+async fn write(
+    mut stream: OwnedWriteHalf,
+    mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>,
+    waiting: Arc<AtomicUsize>,
+) {
     while let Some(line) = queue.recv().await {
         if stream.write_all(&line).await.is_err() {
             return;

@@ -20,7 +20,10 @@ pub(super) fn check(stream: &UnixStream, server: Option<u32>) -> Result<Option<u
     if peer.uid() != folder::me() {
         return Err(Rejection::ForeignUser { uid: peer.uid() });
     }
-    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
+    let pid = peer
+        .pid()
+        .and_then(|pid| u32::try_from(pid).ok())
+        .filter(|pid| *pid != 0);
     if let (Some(pid), Some(server)) = (pid, server) {
         match descent(pid, server) {
             Descent::FromServer => return Err(Rejection::FromServer { pid }),
@@ -47,7 +50,11 @@ fn descent(pid: u32, server: u32) -> Descent {
             return Descent::FromServer;
         }
         let Some(kin) = kin(at) else {
-            return if at == pid { Descent::Lost } else { Descent::Elsewhere };
+            return if at == pid {
+                Descent::Lost
+            } else {
+                Descent::Elsewhere
+            };
         };
         if kin.group == server {
             return Descent::FromServer;
@@ -73,7 +80,10 @@ fn kin(pid: u32) -> Option<Kin> {
         let mut fields = rest.split_ascii_whitespace().skip(1);
         read_kin(&mut fields)
     } else {
-        let out = Command::new("/bin/ps").args(["-o", "ppid=,pgid=", "-p", &pid.to_string()]).output().ok()?;
+        let out = Command::new("/bin/ps")
+            .args(["-o", "ppid=,pgid=", "-p", &pid.to_string()])
+            .output()
+            .ok()?;
         let text = String::from_utf8(out.stdout).ok()?;
         read_kin(&mut text.split_ascii_whitespace())
     }

@@ -29,13 +29,18 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
     let Some(greeting) = Greeting::read(&first) else {
         let what = match serde_json::from_slice(&first) {
             Ok(FromWrapper::Refused { why, .. }) => why,
-            _ => "a wrapper greets in no way this console knows; install the same version for both".to_owned(),
+            _ => "a wrapper greets in no way this console knows; install the same version for both"
+                .to_owned(),
         };
         on(ClientEvent::Trouble(what));
         return Parting::AtTheDoor;
     };
     let (session, wrapper) = match serde_json::from_slice(&first) {
-        Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
+        Ok(FromWrapper::Hello {
+            protocol: PROTOCOL,
+            wrapper,
+            ..
+        }) => (wrapper.session.clone(), wrapper),
         _ => return endure(lines, greeting, on),
     };
     let (answer, admitted) = mpsc::channel();
@@ -97,7 +102,9 @@ impl Lines<'_> {
     /// The next whole line; `None` at the end, on an error, and when it is too long.
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
-        let read = (&mut self.0).take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        let read = (&mut self.0)
+            .take(LONGEST_LINE as u64)
+            .read_until(b'\n', &mut line);
         (read.is_ok() && line.ends_with(b"\n")).then_some(line)
     }
 }

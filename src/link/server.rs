@@ -110,10 +110,11 @@ impl Server {
     ) -> Result<Self, LinkError> {
         folder::prepare(run)?;
         let socket = claim.socket().to_owned();
-        let listener = UnixListener::from_std(claim.bind()?).map_err(|source| LinkError::Socket {
-            path: socket.clone(),
-            source,
-        })?;
+        let listener =
+            UnixListener::from_std(claim.bind()?).map_err(|source| LinkError::Socket {
+                path: socket.clone(),
+                source,
+            })?;
         let inode = inode(&socket);
         let hello = line(&FromWrapper::Hello {
             protocol: PROTOCOL,
@@ -188,7 +189,9 @@ impl Drop for Server {
 }
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
+    fs::symlink_metadata(path)
+        .ok()
+        .map(|found| (found.dev(), found.ino()))
 }
 
 /// Writes a message down as one line.
