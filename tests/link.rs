@@ -17,8 +17,7 @@ use mcp_approve::link::LinkError;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{
-    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL,
-    Settled, Status, Wrapper,
+    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Settled, Status, Wrapper,
 };
 use mcp_approve::link::server::{ConsoleId, FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
@@ -67,19 +66,12 @@ fn open(run: &Path, name: &str, session: &str) -> House {
     let claim = NameClaim::claim(run, name).unwrap();
     let (on, consoles) = unbounded_channel();
     let server = Server::start(run, &claim, wrapper(claim.name(), session), on).unwrap();
-    House {
-        server,
-        claim,
-        consoles,
-    }
+    House { server, claim, consoles }
 }
 
 impl House {
     async fn next(&mut self) -> FromConsoles {
-        timeout(DEADLINE, self.consoles.recv())
-            .await
-            .expect("a console says something")
-            .unwrap()
+        timeout(DEADLINE, self.consoles.recv()).await.expect("a console says something").unwrap()
     }
 
     async fn attached(&mut self) -> ConsoleId {
@@ -111,11 +103,7 @@ struct Console {
 }
 
 fn console(run: &Path, operator: &str) -> Console {
-    let me = Me {
-        operator: operator.to_owned(),
-        version: "0.1.0".to_owned(),
-        pid: std::process::id(),
-    };
+    let me = Me { operator: operator.to_owned(), version: "0.1.0".to_owned(), pid: std::process::id() };
     let (tell, events) = unbounded_channel();
     let clients = Clients::watch(run, me, move |event| drop(tell.send(event))).unwrap();
     Console { clients, events }
@@ -123,10 +111,7 @@ fn console(run: &Path, operator: &str) -> Console {
 
 impl Console {
     async fn next(&mut self) -> ClientEvent {
-        timeout(DEADLINE, self.events.recv())
-            .await
-            .expect("something happens")
-            .unwrap()
+        timeout(DEADLINE, self.events.recv()).await.expect("something happens").unwrap()
     }
 
     async fn connected(&mut self) -> Wrapper {
@@ -158,45 +143,28 @@ impl Raw {
     async fn connect(house: &House) -> Self {
         let stream = UnixStream::connect(house.claim.socket()).await.unwrap();
         let mut raw = Self(BufReader::new(stream));
-        assert!(
-            raw.line()
-                .await
-                .starts_with(r#"{"say":"hello","protocol":1,"#)
-        );
+        assert!(raw.line().await.starts_with(r#"{"say":"hello","protocol":1,"#));
         raw
     }
 
     async fn say(&mut self, line: &str) {
-        self.0
-            .write_all(format!("{line}\n").as_bytes())
-            .await
-            .unwrap();
+        self.0.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
     async fn greet(&mut self, protocol: u32) {
-        self.say(&format!(
-            r#"{{"say":"hello","protocol":{protocol},"version":"9.9","operator":"eve","pid":1}}"#
-        ))
-        .await;
+        self.say(&format!(r#"{{"say":"hello","protocol":{protocol},"version":"9.9","operator":"eve","pid":1}}"#)).await;
     }
 
     /// The next line; empty at the end.
     async fn line(&mut self) -> String {
         let mut line = String::new();
-        timeout(DEADLINE, self.0.read_line(&mut line))
-            .await
-            .expect("a line")
-            .unwrap();
+        timeout(DEADLINE, self.0.read_line(&mut line)).await.expect("a line").unwrap();
         line
     }
 }
 
 fn within(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(test);
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
 fn activity(what: &str) -> FromWrapper {
@@ -228,10 +196,7 @@ fn settled(ticket: &str) -> FromWrapper {
 }
 
 fn held(arguments: &str) -> FromWrapper {
-    let check = |state| Check {
-        state,
-        what: "said".to_owned(),
-    };
+    let check = |state| Check { state, what: "said".to_owned() };
     FromWrapper::Held {
         call: Box::new(Snapshot {
             ticket: "filesystem-1".to_owned(),
@@ -246,11 +211,7 @@ fn held(arguments: &str) -> FromWrapper {
             disputed: true,
             hazards: Vec::new(),
             effect: "writes".to_owned(),
-            ruling: Ruling {
-                decision: Decision::Ask,
-                rule: None,
-                reason: "it MUTATES".to_owned(),
-            },
+            ruling: Ruling { decision: Decision::Ask, rule: None, reason: "it MUTATES".to_owned() },
             safe: Safe {
                 capability: check(CheckState::Holds),
                 guardrail: check(CheckState::Pending),
@@ -286,16 +247,8 @@ fn a_console_finds_every_wrapper_and_both_learn_who_the_other_is() {
         let mut ann = console(&place.run, "ann");
         assert_eq!(ann.connected().await, wrapper("filesystem", "s1"));
         match early.next().await {
-            FromConsoles::Attached {
-                operator,
-                version,
-                pid,
-                ..
-            } => {
-                assert_eq!(
-                    (operator.as_str(), version.as_str(), pid),
-                    ("ann", "0.1.0", std::process::id())
-                );
+            FromConsoles::Attached { operator, version, pid, .. } => {
+                assert_eq!((operator.as_str(), version.as_str(), pid), ("ann", "0.1.0", std::process::id()));
             }
             other => panic!("{other:?}"),
         }
@@ -304,12 +257,7 @@ fn a_console_finds_every_wrapper_and_both_learn_who_the_other_is() {
         assert_eq!(ann.connected().await, wrapper("git", "s2"));
         late.attached().await;
         drop(late);
-        assert_eq!(
-            ann.next().await,
-            ClientEvent::Gone {
-                session: "s2".to_owned()
-            }
-        );
+        assert_eq!(ann.next().await, ClientEvent::Gone { session: "s2".to_owned() });
         drop(ann);
         early.detached().await;
         assert_eq!(early.server.attached(), 0);
@@ -348,15 +296,8 @@ fn what_is_said_arrives_as_it_was() {
             held(r#"{"n":1e400,"big":123456789012345678901234567890,"z":"\u0000"}"#),
             settled("filesystem-1"),
             activity("tools/list"),
-            FromWrapper::Status(Status {
-                waiting: 3,
-                banner: Some("broken".to_owned()),
-                ..Status::default()
-            }),
-            FromWrapper::Refused {
-                ticket: "t".to_owned(),
-                why: "late".to_owned(),
-            },
+            FromWrapper::Status(Status { waiting: 3, banner: Some("broken".to_owned()), ..Status::default() }),
+            FromWrapper::Refused { ticket: "t".to_owned(), why: "late".to_owned() },
         ];
         for message in &said {
             house.server.send(id, message).unwrap();
@@ -367,15 +308,9 @@ fn what_is_said_arrives_as_it_was() {
             FromConsole::Decide {
                 ticket: "t".to_owned(),
                 digest: Digest::of(b""),
-                verdict: OperatorVerdict::Deny {
-                    reason: "no\nno".to_owned(),
-                },
+                verdict: OperatorVerdict::Deny { reason: "no\nno".to_owned() },
             },
-            FromConsole::Edit {
-                ticket: "t".to_owned(),
-                digest: Digest::of(b""),
-                arguments: "{}".repeat(1 << 20),
-            },
+            FromConsole::Edit { ticket: "t".to_owned(), digest: Digest::of(b""), arguments: "{}".repeat(1 << 20) },
         ];
         for answer in answers {
             ann.clients.send("s1", &answer).unwrap();
@@ -405,15 +340,10 @@ fn two_consoles_hear_the_same_and_speak_for_themselves() {
         assert_ne!(first, second);
         house.server.broadcast(&settled("both")).unwrap();
         house.server.send(second, &settled("bob")).unwrap();
-        assert_eq!(
-            (ann.hears().await, bob.hears().await),
-            (settled("both"), settled("both"))
-        );
+        assert_eq!((ann.hears().await, bob.hears().await), (settled("both"), settled("both")));
         assert_eq!(bob.hears().await, settled("bob"));
         bob.clients.send("s1", &approve("t")).unwrap();
-        assert!(
-            matches!(house.next().await, FromConsoles::Said { console, .. } if console == second)
-        );
+        assert!(matches!(house.next().await, FromConsoles::Said { console, .. } if console == second));
         drop(bob);
         assert_eq!(house.detached().await, second);
         house.server.broadcast(&settled("ann")).unwrap();
@@ -432,12 +362,7 @@ fn the_last_words_of_a_wrapper_arrive() {
         house.server.broadcast(&settled("last")).unwrap();
         house.server.close().await;
         assert_eq!(ann.hears().await, settled("last"));
-        assert_eq!(
-            ann.next().await,
-            ClientEvent::Gone {
-                session: "s1".to_owned()
-            }
-        );
+        assert_eq!(ann.next().await, ClientEvent::Gone { session: "s1".to_owned() });
     });
 }
 
@@ -471,16 +396,66 @@ fn a_console_that_never_reads_is_let_go_and_holds_up_nobody() {
         let mut stuck = Raw::connect(&house).await;
         stuck.greet(PROTOCOL).await;
         let stuck_id = house.attached().await;
-        let mut ann = console(&place.run, "ann");
-        ann.connected().await;
+        let mut reads = Raw::connect(&house).await;
+        reads.greet(PROTOCOL).await;
         house.attached().await;
-        let card = held(&"x".repeat(1 << 20));
-        for _ in 0..80 {
+        // It is let go once much waits and nothing has moved for a while.
+        let card = held(&"x".repeat(4 << 20));
+        let until = tokio::time::Instant::now() + DEADLINE;
+        while house.server.attached() == 2 {
+            assert!(tokio::time::Instant::now() < until);
             house.server.broadcast(&card).unwrap();
-            assert_eq!(ann.hears().await, card);
+            assert!(reads.line().await.contains("held"));
         }
         assert_eq!(house.detached().await, stuck_id);
         assert_eq!(house.server.attached(), 1);
+    });
+}
+
+#[test]
+fn a_flood_of_held_calls_does_not_keep_a_console_out() {
+    within(async {
+        let place = place();
+        let mut house = open(&place.run, "filesystem", "s1");
+        let mut reads = Raw::connect(&house).await;
+        reads.greet(PROTOCOL).await;
+        let id = house.attached().await;
+        let card = held(&"x".repeat(8 << 20));
+        for _ in 0..9 {
+            house.server.send(id, &card).unwrap();
+        }
+        for _ in 0..9 {
+            assert!(reads.line().await.contains("held"));
+        }
+        assert_eq!(house.server.attached(), 1);
+    });
+}
+
+#[test]
+fn no_more_consoles_come_than_a_person_could_want() {
+    within(async {
+        let place = place();
+        let mut house = open(&place.run, "filesystem", "s1");
+        let mut inside = Vec::new();
+        for _ in 0..64 {
+            inside.push(Raw::connect(&house).await);
+        }
+        let mut late = BufReader::new(UnixStream::connect(house.claim.socket()).await.unwrap());
+        let mut why = String::new();
+        timeout(DEADLINE, late.read_line(&mut why)).await.unwrap().unwrap();
+        assert!(why.contains("64 consoles"), "{why}");
+        assert_eq!(house.rejected().await, Rejection::TooMany { most: 64 });
+        drop(inside.pop());
+        let until = tokio::time::Instant::now() + DEADLINE;
+        loop {
+            let mut again = BufReader::new(UnixStream::connect(house.claim.socket()).await.unwrap());
+            let mut first = String::new();
+            timeout(DEADLINE, again.read_line(&mut first)).await.unwrap().unwrap();
+            if first.contains("hello") {
+                break;
+            }
+            assert!(tokio::time::Instant::now() < until, "{first}");
+        }
     });
 }
 
@@ -492,16 +467,12 @@ fn a_console_of_another_version_is_told_and_has_no_say() {
         let mut newer = Raw::connect(&house).await;
         newer.greet(PROTOCOL + 1).await;
         let why = house.rejected().await;
-        assert_eq!(
-            why,
-            Rejection::OtherProtocol {
-                theirs: PROTOCOL + 1,
-                version: "9.9".to_owned()
-            }
-        );
+        assert_eq!(why, Rejection::OtherProtocol { theirs: PROTOCOL + 1, version: "9.9".to_owned() });
         assert!(!why.is_alarm());
         assert!(newer.line().await.contains("has no say"));
-        newer.say(r#"{"say":"decide","ticket":"filesystem-1","digest":"00","verdict":{"verdict":"approve"},"new":1}"#).await;
+        newer
+            .say(r#"{"say":"decide","ticket":"filesystem-1","digest":"00","verdict":{"verdict":"approve"},"new":1}"#)
+            .await;
         let refused: FromWrapper = serde_json::from_str(&newer.line().await).unwrap();
         assert!(matches!(refused, FromWrapper::Refused { ticket, .. } if ticket == "filesystem-1"));
         assert_eq!(house.server.attached(), 0);
@@ -514,24 +485,14 @@ fn a_console_of_another_version_is_told_and_has_no_say() {
 
 #[test]
 fn a_console_that_talks_nonsense_is_let_go() {
-    let hello =
-        format!(r#"{{"say":"hello","protocol":{PROTOCOL},"version":"v","operator":"o","pid":1}}"#);
+    let hello = format!(r#"{{"say":"hello","protocol":{PROTOCOL},"version":"v","operator":"o","pid":1}}"#);
     let table: [(&str, Vec<u8>); 7] = [
         ("no JSON", b"hello\n".to_vec()),
-        (
-            "a verdict before a greeting",
-            serde_json::to_vec(&approve("t")).unwrap(),
-        ),
-        (
-            "a greeting without a number",
-            br#"{"say":"hello"}"#.to_vec(),
-        ),
+        ("a verdict before a greeting", serde_json::to_vec(&approve("t")).unwrap()),
+        ("a greeting without a number", br#"{"say":"hello"}"#.to_vec()),
         ("no UTF-8", b"{\"say\":\"\xff\"}".to_vec()),
         ("two greetings", format!("{hello}\n{hello}").into_bytes()),
-        (
-            "an unknown word",
-            format!("{hello}\n{{\"say\":\"approve-all\"}}").into_bytes(),
-        ),
+        ("an unknown word", format!("{hello}\n{{\"say\":\"approve-all\"}}").into_bytes()),
         ("a line without end", vec![b' '; 65 << 20]),
     ];
     within(async {
@@ -559,9 +520,7 @@ fn a_console_that_talks_nonsense_is_let_go() {
             }
             assert_eq!(said, 0, "{what}");
             let mut rest = Vec::new();
-            let end = timeout(DEADLINE, raw.0.read_to_end(&mut rest))
-                .await
-                .expect(what);
+            let end = timeout(DEADLINE, raw.0.read_to_end(&mut rest)).await.expect(what);
             assert!(end.is_err() || rest.is_empty(), "{what}");
         }
     });
@@ -577,11 +536,7 @@ async fn impostor(run: &Path, name: &str) -> tokio::net::UnixListener {
 }
 
 async fn accept(listener: &tokio::net::UnixListener) -> UnixStream {
-    timeout(DEADLINE, listener.accept())
-        .await
-        .expect("a console comes")
-        .unwrap()
-        .0
+    timeout(DEADLINE, listener.accept()).await.expect("a console comes").unwrap().0
 }
 
 #[test]
@@ -595,20 +550,11 @@ fn a_wrapper_of_another_version_is_named_and_not_talked_to() {
             .write_all(b"{\"say\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"wrapper\":{\"server\":\"newer\",\"session\":7}}\n{\"new\":1}\n")
             .await
             .unwrap();
-        let named = ClientEvent::Incompatible {
-            name: "newer".to_owned(),
-            protocol: 2,
-            version: "9.9".to_owned(),
-        };
+        let named = ClientEvent::Incompatible { name: "newer".to_owned(), protocol: 2, version: "9.9".to_owned() };
         assert_eq!(ann.next().await, named);
         fs::remove_file(place.run.join("newer.sock")).unwrap();
         drop(newer);
-        assert_eq!(
-            ann.next().await,
-            ClientEvent::Gone {
-                session: "newer".to_owned()
-            }
-        );
+        assert_eq!(ann.next().await, ClientEvent::Gone { session: "newer".to_owned() });
     });
 }
 
@@ -619,35 +565,19 @@ fn a_word_from_a_newer_wrapper_ends_the_talk_but_not_the_console() {
         let mut ann = console(&place.run, "ann");
         let listener = impostor(&place.run, "newer").await;
         let mut newer = accept(&listener).await;
-        let hello = FromWrapper::Hello {
-            protocol: PROTOCOL,
-            version: "0.2".to_owned(),
-            wrapper: wrapper("newer", "s9"),
-        };
+        let hello =
+            FromWrapper::Hello { protocol: PROTOCOL, version: "0.2".to_owned(), wrapper: wrapper("newer", "s9") };
         let hello = serde_json::to_string(&hello).unwrap();
-        newer
-            .write_all(format!("{hello}\n{{\"say\":\"sung\",\"song\":1}}\n").as_bytes())
-            .await
-            .unwrap();
+        newer.write_all(format!("{hello}\n{{\"say\":\"sung\",\"song\":1}}\n").as_bytes()).await.unwrap();
         ann.connected().await;
-        assert_eq!(
-            ann.next().await,
-            ClientEvent::Gone {
-                session: "s9".to_owned()
-            }
-        );
-        assert!(
-            matches!(ann.next().await, ClientEvent::Incompatible { name, .. } if name == "newer")
-        );
+        assert_eq!(ann.next().await, ClientEvent::Gone { session: "s9".to_owned() });
+        assert!(matches!(ann.next().await, ClientEvent::Incompatible { name, .. } if name == "newer"));
         ann.clients.send("s9", &approve("t")).unwrap();
         assert!(ann.trouble().await.contains("not delivered"));
         // All that the wrapper ever heard is the greeting.
         let mut heard = String::new();
         drop(ann);
-        timeout(DEADLINE, newer.read_to_string(&mut heard))
-            .await
-            .unwrap()
-            .unwrap();
+        timeout(DEADLINE, newer.read_to_string(&mut heard)).await.unwrap().unwrap();
         assert_eq!(heard.lines().count(), 1, "{heard}");
     });
 }
@@ -717,10 +647,17 @@ fn names_are_numbered_and_free_again_with_their_wrapper() {
     assert_eq!(names, ["filesystem", "filesystem#2", "filesystem#3"]);
     let other = NameClaim::claim(&place.run, "git").unwrap();
     assert_eq!(other.name(), "git");
+    // Another test's child may hold a copy of the lock until it has become what it runs.
+    let comes_free = |name: &str| {
+        let until = std::time::Instant::now() + DEADLINE;
+        while claim().name() != name {
+            assert!(std::time::Instant::now() < until, "{name}");
+        }
+    };
     drop(second);
-    assert_eq!(claim().name(), "filesystem#2");
+    comes_free("filesystem#2");
     drop(first);
-    assert_eq!(claim().name(), "filesystem");
+    comes_free("filesystem");
 }
 
 #[test]
@@ -737,16 +674,8 @@ fn a_killed_wrapper_is_missed_and_its_name_and_socket_are_free() {
         assert_eq!(ann.connected().await.session, "killed");
         killed.kill().unwrap();
         killed.wait().unwrap();
-        assert_eq!(
-            ann.next().await,
-            ClientEvent::Gone {
-                session: "killed".to_owned()
-            }
-        );
-        assert!(
-            place.run.join("filesystem.sock").exists(),
-            "left behind, as kill -9 does"
-        );
+        assert_eq!(ann.next().await, ClientEvent::Gone { session: "killed".to_owned() });
+        assert!(place.run.join("filesystem.sock").exists(), "left behind, as kill -9 does");
         let mut house = open(&place.run, "filesystem", "next");
         assert_eq!(house.claim.name(), "filesystem");
         assert_eq!(ann.connected().await.session, "next");
@@ -781,52 +710,27 @@ fn squatters_are_refused_or_safely_replaced() {
     let chown = |path: &Path| std::os::unix::fs::lchown(path, Some(4321), None).unwrap();
     type Squat<'a> = Box<dyn Fn(&Path) + 'a>;
     let table: Vec<(&str, Squat<'_>, Fate)> = vec![
-        (
-            "a dead wrapper's socket",
-            Box::new(|run| drop(UnixListener::bind(run.join("fs.sock")).unwrap())),
-            Replace,
-        ),
+        ("a dead wrapper's socket", Box::new(|run| drop(UnixListener::bind(run.join("fs.sock")).unwrap())), Replace),
         (
             "a living squatter's socket, without the name's lock",
             Box::new(|run| std::mem::forget(UnixListener::bind(run.join("fs.sock")).unwrap())),
             Replace,
         ),
-        (
-            "a dead wrapper's draft",
-            Box::new(|run| drop(UnixListener::bind(run.join("fs.new")).unwrap())),
-            Replace,
-        ),
-        (
-            "a link to a file",
-            Box::new(|run| symlink(run.join("../precious"), run.join("fs.sock")).unwrap()),
-            Replace,
-        ),
-        (
-            "a link to nothing",
-            Box::new(|run| symlink(run.join("../nothing"), run.join("fs.sock")).unwrap()),
-            Replace,
-        ),
+        ("a dead wrapper's draft", Box::new(|run| drop(UnixListener::bind(run.join("fs.new")).unwrap())), Replace),
+        ("a link to a file", Box::new(|run| symlink(run.join("../precious"), run.join("fs.sock")).unwrap()), Replace),
+        ("a link to nothing", Box::new(|run| symlink(run.join("../nothing"), run.join("fs.sock")).unwrap()), Replace),
         (
             "a draft that links to a file",
             Box::new(|run| symlink(run.join("../precious"), run.join("fs.new")).unwrap()),
             Replace,
         ),
-        (
-            "a file",
-            Box::new(|run| fs::write(run.join("fs.sock"), "mine").unwrap()),
-            Refuse("is no socket"),
-        ),
-        (
-            "a folder",
-            Box::new(|run| fs::create_dir(run.join("fs.sock")).unwrap()),
-            Refuse("is a folder"),
-        ),
+        ("a file", Box::new(|run| fs::write(run.join("fs.sock"), "mine").unwrap()), Refuse("is no socket")),
+        ("a folder", Box::new(|run| fs::create_dir(run.join("fs.sock")).unwrap()), Refuse("is a folder")),
         (
             "a pipe",
             Box::new(|run| {
                 let fifo = rustix::fs::FileType::Fifo;
-                rustix::fs::mknodat(rustix::fs::CWD, run.join("fs.sock"), fifo, 0o600.into(), 0)
-                    .unwrap();
+                rustix::fs::mknodat(rustix::fs::CWD, run.join("fs.sock"), fifo, 0o600.into(), 0).unwrap();
             }),
             Refuse("is no socket"),
         ),
@@ -874,17 +778,13 @@ fn squatters_are_refused_or_safely_replaced() {
             let before = listing(&place.run);
             let (on, _consoles) = unbounded_channel();
             let tried = NameClaim::claim(&place.run, "fs").and_then(|claim| {
-                Server::start(&place.run, &claim, wrapper("fs", "s1"), on)
-                    .map(|server| (claim, server))
+                Server::start(&place.run, &claim, wrapper("fs", "s1"), on).map(|server| (claim, server))
             });
             match (fate, tried) {
                 (Replace, Ok((claim, _server))) => {
                     let stream = UnixStream::connect(claim.socket()).await.unwrap();
                     let mut hello = String::new();
-                    timeout(DEADLINE, BufReader::new(stream).read_line(&mut hello))
-                        .await
-                        .expect(what)
-                        .unwrap();
+                    timeout(DEADLINE, BufReader::new(stream).read_line(&mut hello)).await.expect(what).unwrap();
                     assert!(hello.contains("s1"), "{what}");
                 }
                 (Refuse(says), Err(error)) => {

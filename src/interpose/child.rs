@@ -45,17 +45,9 @@ pub enum SpawnError {
     #[error(
         "the server command {program:?} cannot be run: {source}; make it executable (chmod +x), or name its interpreter before it"
     )]
-    NotExecutable {
-        program: OsString,
-        source: io::Error,
-    },
-    #[error(
-        "the server command {program:?} cannot be started: {source}; end other programs and try again"
-    )]
-    NoProcess {
-        program: OsString,
-        source: io::Error,
-    },
+    NotExecutable { program: OsString, source: io::Error },
+    #[error("the server command {program:?} cannot be started: {source}; end other programs and try again")]
+    NoProcess { program: OsString, source: io::Error },
 }
 
 impl SpawnError {
@@ -131,10 +123,7 @@ pub fn spawn(
     guardian: Option<Guardian>,
 ) -> Result<(Child, ServerInput, ServerOutput), SpawnError> {
     let (program, arguments) = command.split_first().ok_or(SpawnError::Nothing)?;
-    let no_process = |source| SpawnError::NoProcess {
-        program: program.clone(),
-        source,
-    };
+    let no_process = |source| SpawnError::NoProcess { program: program.clone(), source };
     let (their_input, our_input) = io::pipe().map_err(no_process)?;
     let (our_output, their_output) = io::pipe().map_err(no_process)?;
     let input = AsyncOut::new(our_input.into()).map_err(no_process)?;
@@ -170,12 +159,7 @@ pub fn spawn(
         .and_then(|id| i32::try_from(id).ok())
         .and_then(Pid::from_raw)
         .ok_or_else(|| no_process(io::ErrorKind::NotFound.into()))?;
-    let child = Child {
-        process,
-        group,
-        guardian,
-        life: Life::Running,
-    };
+    let child = Child { process, group, guardian, life: Life::Running };
     Ok((child, input, output))
 }
 
@@ -240,8 +224,7 @@ impl Child {
     fn is_over(&mut self) -> bool {
         if self.life == Life::Running {
             let ended = !matches!(self.process.try_wait(), Ok(None));
-            let empty = rustix::process::test_kill_process_group(self.group)
-                == Err(rustix::io::Errno::SRCH);
+            let empty = rustix::process::test_kill_process_group(self.group) == Err(rustix::io::Errno::SRCH);
             if ended && empty {
                 self.life = Life::Over;
             }
@@ -284,19 +267,13 @@ fn cannot_run(program: &OsStr, source: io::Error) -> SpawnError {
     let program = program.to_owned();
     match source.kind() {
         // There it is, but what its first line names is not.
-        io::ErrorKind::NotFound if is_path && Path::new(&program).exists() => {
-            SpawnError::NotExecutable {
-                program,
-                source: io::Error::new(source.kind(), "the interpreter it names was not found"),
-            }
-        }
+        io::ErrorKind::NotFound if is_path && Path::new(&program).exists() => SpawnError::NotExecutable {
+            program,
+            source: io::Error::new(source.kind(), "the interpreter it names was not found"),
+        },
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SpawnError::NotFound { program },
-        io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory => {
-            SpawnError::NotExecutable { program, source }
-        }
-        _ if source.raw_os_error() == Some(libc::ENOEXEC) => {
-            SpawnError::NotExecutable { program, source }
-        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory => SpawnError::NotExecutable { program, source },
+        _ if source.raw_os_error() == Some(libc::ENOEXEC) => SpawnError::NotExecutable { program, source },
         _ => SpawnError::NoProcess { program, source },
     }
 }

@@ -45,9 +45,7 @@ impl Guardian {
         }
         match status {
             0 => Ok(Self { pipe }),
-            _ => Err(io::Error::other(
-                "no process could be made for the guardian",
-            )),
+            _ => Err(io::Error::other("no process could be made for the guardian")),
         }
     }
 
@@ -169,9 +167,7 @@ fn close_but(keep: RawFd) {
     }
     // SAFETY: asks for a number.
     let open = unsafe { libc::sysconf(libc::_SC_OPEN_MAX) };
-    for descriptor in
-        0..RawFd::try_from(open).map_or(MOST_DESCRIPTORS, |open| open.clamp(256, MOST_DESCRIPTORS))
-    {
+    for descriptor in 0..RawFd::try_from(open).map_or(MOST_DESCRIPTORS, |open| open.clamp(256, MOST_DESCRIPTORS)) {
         if descriptor != keep {
             // SAFETY: as above.
             unsafe { libc::close(descriptor) };
@@ -184,9 +180,7 @@ fn end(group: i32) {
     unsafe {
         libc::kill(-group, libc::SIGTERM);
         for _ in 0..PATIENCE {
-            if libc::kill(-group, 0) == -1
-                && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
-            {
+            if libc::kill(-group, 0) == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH) {
                 return;
             }
             libc::usleep(10_000);

@@ -97,9 +97,7 @@ impl AsyncOut {
     /// The write's own; [`io::ErrorKind::BrokenPipe`] when nobody reads any more.
     pub fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Through tokio, so that a full pipe is remembered as not writable.
-        self.0
-            .descriptor
-            .try_io(Interest::WRITABLE, |descriptor| write(descriptor, bytes))
+        self.0.descriptor.try_io(Interest::WRITABLE, |descriptor| write(descriptor, bytes))
     }
 
     /// Waits until there may be room.
@@ -205,10 +203,7 @@ struct Watched {
 impl Watched {
     fn new(descriptor: OwnedFd, interest: Interest) -> io::Result<Self> {
         if !is_pipe_or_socket(descriptor.as_fd())? {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "neither pipe nor socket",
-            ));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "neither pipe nor socket"));
         }
         let before = rustix::fs::fcntl_getfl(&descriptor)?;
         rustix::fs::fcntl_setfl(&descriptor, before | OFlags::NONBLOCK)?;
@@ -235,18 +230,14 @@ impl Drop for Watched {
 /// The server inherits stderr, and would see the flag.
 fn may_be_watched(stream: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<bool> {
     let mine = rustix::fs::fstat(stream)?;
-    let is_same = |fd: BorrowedFd<'_>| {
-        rustix::fs::fstat(fd).is_ok_and(|is| (is.st_dev, is.st_ino) == (mine.st_dev, mine.st_ino))
-    };
+    let is_same =
+        |fd: BorrowedFd<'_>| rustix::fs::fstat(fd).is_ok_and(|is| (is.st_dev, is.st_ino) == (mine.st_dev, mine.st_ino));
     Ok(is_pipe_or_socket(stream)? && !is_same(other) && !is_same(io::stderr().as_fd()))
 }
 
 fn is_pipe_or_socket(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
     let mode = rustix::fs::fstat(descriptor)?.st_mode;
-    Ok(matches!(
-        FileType::from_raw_mode(mode),
-        FileType::Fifo | FileType::Socket
-    ))
+    Ok(matches!(FileType::from_raw_mode(mode), FileType::Fifo | FileType::Socket))
 }
 
 /// A thread that copies what cannot be watched.
@@ -255,27 +246,19 @@ struct Bridge {
     ended: mpsc::Receiver<()>,
 }
 
-fn bridge(
-    name: &str,
-    mut from: impl Read + Send + 'static,
-    mut to: impl Write + Send + 'static,
-) -> io::Result<Bridge> {
+fn bridge(name: &str, mut from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> io::Result<Bridge> {
     let (end, ended) = mpsc::channel();
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || {
-            // The end of either side ends the other; there is nobody to tell more.
-            let _ = io::copy(&mut from, &mut to);
-            drop(to);
-            let _ = end.send(());
-        })?;
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
+        // The end of either side ends the other; there is nobody to tell more.
+        let _ = io::copy(&mut from, &mut to);
+        drop(to);
+        let _ = end.send(());
+    })?;
     Ok(Bridge { ended })
 }
 
 fn read(from: &impl AsFd, buffer: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::io::retry_on_intr(|| {
-        rustix::io::read(from, &mut *buffer)
-    })?)
+    Ok(rustix::io::retry_on_intr(|| rustix::io::read(from, &mut *buffer))?)
 }
 
 fn write(to: &impl AsFd, bytes: &[u8]) -> io::Result<usize> {

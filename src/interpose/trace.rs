@@ -22,10 +22,7 @@ pub struct Trace {
 /// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper that
 /// has nothing to tell pays nothing. `None` when this process has diagnostics already.
 pub fn start(folder: &Path) -> Option<Trace> {
-    let file = Arc::new(File {
-        folder: folder.to_owned(),
-        opened: OnceLock::new(),
-    });
+    let file = Arc::new(File { folder: folder.to_owned(), opened: OnceLock::new() });
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::INFO)
         .with_ansi(false)
@@ -56,11 +53,7 @@ struct File {
 
 impl File {
     fn open(&self) -> Result<RollingFileAppender, String> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
-            .map_err(|error| error.to_string())?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(|error| error.to_string())?;
         RollingFileAppender::builder()
             .rotation(Rotation::DAILY)
             .filename_prefix("mcp-approve")

@@ -81,15 +81,7 @@ impl Desk {
         on: mpsc::UnboundedSender<FromConsoles>,
         attached: Arc<AtomicUsize>,
     ) -> Self {
-        Self {
-            listener,
-            hello,
-            on,
-            attached,
-            consoles: BTreeMap::new(),
-            last: 0,
-            server: None,
-        }
+        Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None }
     }
 
     /// Works until the handle closes or drops it.
@@ -98,6 +90,8 @@ impl Desk {
         let (tell, mut heard) = mpsc::channel(16);
         loop {
             tokio::select! {
+                // In this order: who must not attach is known before anybody is let in.
+                biased;
                 order = orders.recv() => match order {
                     Some(Order::Close(done)) => {
                         self.close().await;
@@ -133,9 +127,21 @@ impl Desk {
                     self.put(console, &line);
                 }
             }
-            Order::Forbid(server) => self.server = Some(server),
+            Order::Forbid(server) => self.forbid(server),
             // Taken by `run`, which owns the end.
             Order::Close(_) => {}
+        }
+    }
+
+    /// Whoever came before the server was named is looked at again.
+    fn forbid(&mut self, server: u32) {
+        self.server = Some(server);
+        let known = self.consoles.iter().filter_map(|(id, console)| Some((*id, console.pid?)));
+        let rejected: Vec<_> =
+            known.filter_map(|(id, pid)| Some((id, peer::check_family(pid, server).err()?))).collect();
+        for (id, why) in rejected {
+            self.say(FromConsoles::Rejected { why });
+            self.let_go(id);
         }
     }
 
@@ -154,13 +160,7 @@ impl Desk {
         let (read, write) = stream.into_split();
         let (outbox, writer) = Outbox::open(write);
         let reader = tokio::spawn(listen(read, id, tell.clone()));
-        let console = Console {
-            standing: Standing::Silent,
-            pid,
-            outbox,
-            writer,
-            reader,
-        };
+        let console = Console { standing: Standing::Silent, pid, outbox, writer, reader };
         self.consoles.insert(id, console);
         let hello = self.hello.clone();
         self.put(id, &hello);
@@ -192,10 +192,7 @@ impl Desk {
             }
             Standing::Attached => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
-                Ok(message) => self.say(FromConsoles::Said {
-                    console: id,
-                    message,
-                }),
+                Ok(message) => self.say(FromConsoles::Said { console: id, message }),
                 Err(error) => self.garbage(id, error.to_string()),
             },
         }
@@ -206,30 +203,17 @@ impl Desk {
             return self.garbage(id, "no greeting".to_owned());
         };
         if greeting.protocol != PROTOCOL {
-            let why = Rejection::OtherProtocol {
-                theirs: greeting.protocol,
-                version: greeting.version,
-            };
+            let why = Rejection::OtherProtocol { theirs: greeting.protocol, version: greeting.version };
             self.stand(id, Standing::NoSay(why.to_string()));
             self.refuse(id, String::new(), why.to_string());
             return self.say(FromConsoles::Rejected { why });
         }
         match serde_json::from_slice(line) {
-            Ok(FromConsole::Hello {
-                version,
-                operator,
-                pid,
-                ..
-            }) => {
+            Ok(FromConsole::Hello { version, operator, pid, .. }) => {
                 let known = self.consoles.get(&id).and_then(|console| console.pid);
                 self.stand(id, Standing::Attached);
                 self.attached.fetch_add(1, Ordering::Relaxed);
-                self.say(FromConsoles::Attached {
-                    console: id,
-                    operator,
-                    version,
-                    pid: known.unwrap_or(pid),
-                });
+                self.say(FromConsoles::Attached { console: id, operator, version, pid: known.unwrap_or(pid) });
             }
             Ok(FromConsole::Decide { .. } | FromConsole::Edit { .. }) => {
                 self.garbage(id, "no greeting".to_owned());

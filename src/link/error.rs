@@ -7,14 +7,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The folder, or one above it, cannot be made or read.
-    #[error(
-        "the folder {path:?} cannot be used: {source}; make it writable for you, or choose another with --home"
-    )]
+    #[error("the folder {path:?} cannot be used: {source}; make it writable for you, or choose another with --home")]
     Unusable { path: PathBuf, source: io::Error },
     /// The runtime folder itself is a symbolic link.
-    #[error(
-        "the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link"
-    )]
+    #[error("the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link")]
     Linked { path: PathBuf },
     /// Something else stands where the runtime folder belongs.
     #[error("{path:?} is not a folder; move it away")]
@@ -24,32 +20,20 @@ pub enum LinkError {
     Foreign { path: PathBuf, owner: u32 },
     /// Others may look into the folder, or replace one above it.
     #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {mend} {path:?}")]
-    Loose {
-        path: PathBuf,
-        mode: u32,
-        mend: &'static str,
-    },
+    Loose { path: PathBuf, mode: u32, mend: &'static str },
     /// The system takes no socket path of this length.
     #[error(
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
     )]
-    TooLong {
-        path: PathBuf,
-        bytes: usize,
-        limit: usize,
-    },
+    TooLong { path: PathBuf, bytes: usize, limit: usize },
     /// Something that no wrapper made stands where a lock or socket belongs.
     #[error("{path:?} is {what}; nothing of ours made it: look at it, then remove it")]
     Squatted { path: PathBuf, what: &'static str },
     /// Every numbered form of the name is in use.
-    #[error(
-        "{count} running servers are called {name:?} already; end some, or choose another --name"
-    )]
+    #[error("{count} running servers are called {name:?} already; end some, or choose another --name")]
     NamesTaken { name: String, count: u32 },
     /// The socket cannot be opened.
-    #[error(
-        "no console can be reached at {path:?}: {source}; check that its folder is on a local disk"
-    )]
+    #[error("no console can be reached at {path:?}: {source}; check that its folder is on a local disk")]
     Socket { path: PathBuf, source: io::Error },
     /// A thread or the socket's watcher could not be started.
     #[error("the consoles' watcher cannot run: {0}; end other programs and try again")]

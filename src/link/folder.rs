@@ -29,18 +29,11 @@ const UNMAPPED: u32 = 65534;
 /// # Errors
 /// The folder or one above it belongs to someone else or is open to others, or it is a link or no folder.
 pub fn prepare(run: &Path) -> Result<(), LinkError> {
-    let unusable = |source| LinkError::Unusable {
-        path: run.to_owned(),
-        source,
-    };
+    let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let run = std::path::absolute(run).map_err(unusable)?;
     match fs::symlink_metadata(&run) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(&run)
-                .map_err(unusable)?;
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(unusable)?;
         }
         Err(error) => return Err(unusable(error)),
         Ok(_) => {}
@@ -73,10 +66,7 @@ fn check_itself(run: &Path) -> Result<(), LinkError> {
 
 /// Whoever may rename a folder above could put another in our folder's place.
 fn check_above(run: &Path) -> Result<(), LinkError> {
-    let unusable = |source| LinkError::Unusable {
-        path: run.to_owned(),
-        source,
-    };
+    let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let real = run.canonicalize().map_err(unusable)?;
     for above in real.ancestors().skip(1) {
         let found = fs::symlink_metadata(above).map_err(unusable)?;
@@ -122,18 +112,10 @@ impl NameClaim {
             let socket = run.join(format!("{stem}.sock"));
             check_length(&socket)?;
             if let Some(lock) = lock(&run.join(format!("{stem}.lock")))? {
-                return Ok(Self {
-                    name,
-                    draft: run.join(format!("{stem}.new")),
-                    socket,
-                    _lock: lock,
-                });
+                return Ok(Self { name, draft: run.join(format!("{stem}.new")), socket, _lock: lock });
             }
         }
-        Err(LinkError::NamesTaken {
-            name: wanted.to_owned(),
-            count: MOST_OF_A_NAME,
-        })
+        Err(LinkError::NamesTaken { name: wanted.to_owned(), count: MOST_OF_A_NAME })
     }
 
     /// The name as shown, recorded and matched: `filesystem`, or `filesystem#2`.
@@ -154,29 +136,20 @@ impl NameClaim {
         clear(&self.socket)?;
         clear(&self.draft)?;
         let listener = self.failed(UnixListener::bind(&self.draft))?;
-        self.failed(fs::set_permissions(
-            &self.draft,
-            fs::Permissions::from_mode(0o600),
-        ))?;
+        self.failed(fs::set_permissions(&self.draft, fs::Permissions::from_mode(0o600)))?;
         self.failed(fs::rename(&self.draft, &self.socket))?;
         self.failed(listener.set_nonblocking(true))?;
         Ok(listener)
     }
 
     fn failed<T>(&self, tried: io::Result<T>) -> Result<T, LinkError> {
-        tried.map_err(|source| LinkError::Socket {
-            path: self.socket.clone(),
-            source,
-        })
+        tried.map_err(|source| LinkError::Socket { path: self.socket.clone(), source })
     }
 }
 
 /// Makes a socket's place free: what a dead wrapper left is removed, anything else is refused.
 fn clear(path: &Path) -> Result<(), LinkError> {
-    let failed = |source| LinkError::Socket {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| LinkError::Socket { path: path.to_owned(), source };
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -193,10 +166,7 @@ fn clear(path: &Path) -> Result<(), LinkError> {
     } else {
         "no socket"
     };
-    Err(LinkError::Squatted {
-        path: path.to_owned(),
-        what,
-    })
+    Err(LinkError::Squatted { path: path.to_owned(), what })
 }
 
 /// Whether a socket found in the folder may be talked to; `Err` says what is wrong with it.
@@ -214,16 +184,9 @@ pub(super) fn check_socket(found: &fs::Metadata) -> Result<(), &'static str> {
 
 /// Locks a lock file; `None` when a living process holds it.
 fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
-    let squatted = |what| LinkError::Squatted {
-        path: path.to_owned(),
-        what,
-    };
-    let unusable = |source: rustix::io::Errno| LinkError::Unusable {
-        path: path.to_owned(),
-        source: source.into(),
-    };
-    let flags =
-        OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let squatted = |what| LinkError::Squatted { path: path.to_owned(), what };
+    let unusable = |source: rustix::io::Errno| LinkError::Unusable { path: path.to_owned(), source: source.into() };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = match rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)) {
         Ok(file) => file,
         Err(rustix::io::Errno::LOOP) => return Err(squatted("a symbolic link")),
@@ -249,18 +212,10 @@ fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
 /// it with a digest, so that two names never share a file.
 fn stem(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.is_empty()
-        && name.len() <= PLAIN_STEM
-        && !name.starts_with('.')
-        && name.chars().all(plain)
-    {
+    if !name.is_empty() && name.len() <= PLAIN_STEM && !name.starts_with('.') && name.chars().all(plain) {
         return name.to_owned();
     }
-    let rest: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .take(16)
-        .collect();
+    let rest: String = name.chars().filter(char::is_ascii_alphanumeric).take(16).collect();
     format!("{rest}-{}", Digest::of(name.as_bytes()).short())
 }
 
@@ -290,25 +245,12 @@ mod tests {
 
     #[test]
     fn no_name_leaves_the_folder_or_takes_anothers_file() {
-        let odd = [
-            "",
-            ".",
-            "..",
-            "../../etc/passwd",
-            "a/b",
-            "a b",
-            "a\u{0}b",
-            "filesystem#2",
-            "名前",
-            &"x".repeat(200),
-        ];
+        let odd =
+            ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
         let stems: std::collections::BTreeSet<String> = odd.iter().map(|name| stem(name)).collect();
         assert_eq!(stems.len(), odd.len(), "{stems:?}");
         for stem in stems {
-            assert!(
-                stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']),
-                "{stem}"
-            );
+            assert!(stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']), "{stem}");
         }
     }
 }

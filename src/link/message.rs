@@ -35,9 +35,7 @@ pub struct GreetingName {
 impl Greeting {
     /// Reads a first line; `None` when it is no greeting of any version.
     pub fn read(line: &[u8]) -> Option<Self> {
-        serde_json::from_slice(line)
-            .ok()
-            .filter(|greeting: &Self| greeting.say == "hello")
+        serde_json::from_slice(line).ok().filter(|greeting: &Self| greeting.say == "hello")
     }
 }
 
@@ -53,11 +51,7 @@ pub struct Subject {
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromWrapper {
     /// First of all. A console that reads another `protocol` shows it and stops.
-    Hello {
-        protocol: u32,
-        version: String,
-        wrapper: Wrapper,
-    },
+    Hello { protocol: u32, version: String, wrapper: Wrapper },
     /// A call waits, or its card changed (an edit).
     Held { call: Box<Snapshot> },
     /// A call waits no longer.
@@ -164,24 +158,11 @@ pub struct Status {
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromConsole {
     /// First of all.
-    Hello {
-        protocol: u32,
-        version: String,
-        operator: String,
-        pid: u32,
-    },
+    Hello { protocol: u32, version: String, operator: String, pid: u32 },
     /// The operator decided on exactly these bytes.
-    Decide {
-        ticket: String,
-        digest: Digest,
-        verdict: OperatorVerdict,
-    },
+    Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
-    Edit {
-        ticket: String,
-        digest: Digest,
-        arguments: String,
-    },
+    Edit { ticket: String, digest: Digest, arguments: String },
 }
 
 /// What the operator decided.

@@ -14,25 +14,25 @@ const DEPTH: usize = 64;
 ///
 /// Returns the newcomer's process id, `None` where the kernel does not say (another pid namespace).
 pub(super) fn check(stream: &UnixStream, server: Option<u32>) -> Result<Option<u32>, Rejection> {
-    let peer = stream
-        .peer_cred()
-        .map_err(|error| Rejection::Unknown(error.to_string()))?;
+    let peer = stream.peer_cred().map_err(|error| Rejection::Unknown(error.to_string()))?;
     if peer.uid() != folder::me() {
         return Err(Rejection::ForeignUser { uid: peer.uid() });
     }
-    let pid = peer
-        .pid()
-        .and_then(|pid| u32::try_from(pid).ok())
-        .filter(|pid| *pid != 0);
+    let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
     if let (Some(pid), Some(server)) = (pid, server) {
-        match descent(pid, server) {
-            Descent::FromServer => return Err(Rejection::FromServer { pid }),
-            // Whoever died between connecting and being looked at has handed the connection on.
-            Descent::Lost => return Err(Rejection::Unknown(format!("process {pid} is gone"))),
-            Descent::Elsewhere => {}
-        }
+        check_family(pid, server)?;
     }
     Ok(pid)
+}
+
+/// Checks that a process was not started by the wrapped server.
+pub(super) fn check_family(pid: u32, server: u32) -> Result<(), Rejection> {
+    match descent(pid, server) {
+        Descent::Elsewhere => Ok(()),
+        Descent::FromServer => Err(Rejection::FromServer { pid }),
+        // Whoever died between connecting and being looked at has handed the connection on.
+        Descent::Lost => Err(Rejection::Unknown(format!("process {pid} is gone"))),
+    }
 }
 
 enum Descent {
@@ -50,11 +50,7 @@ fn descent(pid: u32, server: u32) -> Descent {
             return Descent::FromServer;
         }
         let Some(kin) = kin(at) else {
-            return if at == pid {
-                Descent::Lost
-            } else {
-                Descent::Elsewhere
-            };
+            return if at == pid { Descent::Lost } else { Descent::Elsewhere };
         };
         if kin.group == server {
             return Descent::FromServer;
@@ -74,24 +70,19 @@ struct Kin {
 
 fn kin(pid: u32) -> Option<Kin> {
     if cfg!(target_os = "linux") {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // `pid (name) state parent group …`; the name may hold anything, `)` included.
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        // `pid (name) state parent group …`; the name may hold any bytes, `)` included.
+        let stat = String::from_utf8_lossy(&stat);
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_ascii_whitespace().skip(1);
         read_kin(&mut fields)
     } else {
-        let out = Command::new("/bin/ps")
-            .args(["-o", "ppid=,pgid=", "-p", &pid.to_string()])
-            .output()
-            .ok()?;
+        let out = Command::new("/bin/ps").args(["-o", "ppid=,pgid=", "-p", &pid.to_string()]).output().ok()?;
         let text = String::from_utf8(out.stdout).ok()?;
         read_kin(&mut text.split_ascii_whitespace())
     }
 }
 
 fn read_kin<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Kin> {
-    Some(Kin {
-        parent: fields.next()?.parse().ok()?,
-        group: fields.next()?.parse().ok()?,
-    })
+    Some(Kin { parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
 }

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 
-use super::client::{Callback, ClientEvent, Key, Parting, Task};
+use super::client::{Callback, ClientEvent};
 use super::message::{FromWrapper, Greeting, LONGEST_LINE, PROTOCOL};
+use super::watcher::{Key, Parting, Task};
 
 /// Whether a session may be connected.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,26 +30,17 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
     let Some(greeting) = Greeting::read(&first) else {
         let what = match serde_json::from_slice(&first) {
             Ok(FromWrapper::Refused { why, .. }) => why,
-            _ => "a wrapper greets in no way this console knows; install the same version for both"
-                .to_owned(),
+            _ => "a wrapper greets in no way this console knows; install the same version for both".to_owned(),
         };
         on(ClientEvent::Trouble(what));
         return Parting::AtTheDoor;
     };
     let (session, wrapper) = match serde_json::from_slice(&first) {
-        Ok(FromWrapper::Hello {
-            protocol: PROTOCOL,
-            wrapper,
-            ..
-        }) => (wrapper.session.clone(), wrapper),
+        Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
         _ => return endure(lines, greeting, on),
     };
     let (answer, admitted) = mpsc::channel();
-    let met = Task::Met {
-        key: key.clone(),
-        session: session.clone(),
-        answer,
-    };
+    let met = Task::Met { key: key.clone(), session: session.clone(), answer };
     if tell.send(met).is_err() {
         return Parting::AtTheDoor;
     }
@@ -86,11 +78,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
 /// Stays with a wrapper that is not understood, so that the console can say when it is gone.
 fn endure(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
     let name = greeting.wrapper.server;
-    on(ClientEvent::Incompatible {
-        name: name.clone(),
-        protocol: greeting.protocol,
-        version: greeting.version,
-    });
+    on(ClientEvent::Incompatible { name: name.clone(), protocol: greeting.protocol, version: greeting.version });
     let _ = std::io::copy(&mut lines.0, &mut std::io::sink());
     on(ClientEvent::Gone { session: name });
     Parting::Later
@@ -102,9 +90,7 @@ impl Lines<'_> {
     /// The next whole line; `None` at the end, on an error, and when it is too long.
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
-        let read = (&mut self.0)
-            .take(LONGEST_LINE as u64)
-            .read_until(b'\n', &mut line);
+        let read = (&mut self.0).take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
         (read.is_ok() && line.ends_with(b"\n")).then_some(line)
     }
 }

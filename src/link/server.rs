@@ -43,10 +43,7 @@ pub enum FromConsoles {
         pid: u32,
     },
     /// An attached console spoke. Never a second `Hello`.
-    Said {
-        console: ConsoleId,
-        message: FromConsole,
-    },
+    Said { console: ConsoleId, message: FromConsole },
     /// An attached console is gone.
     Detached { console: ConsoleId },
     /// Somebody was turned away, or has no say.
@@ -110,11 +107,8 @@ impl Server {
     ) -> Result<Self, LinkError> {
         folder::prepare(run)?;
         let socket = claim.socket().to_owned();
-        let listener =
-            UnixListener::from_std(claim.bind()?).map_err(|source| LinkError::Socket {
-                path: socket.clone(),
-                source,
-            })?;
+        let listener = UnixListener::from_std(claim.bind()?)
+            .map_err(|source| LinkError::Socket { path: socket.clone(), source })?;
         let inode = inode(&socket);
         let hello = line(&FromWrapper::Hello {
             protocol: PROTOCOL,
@@ -124,13 +118,7 @@ impl Server {
         let attached = Arc::new(AtomicUsize::new(0));
         let (orders, taken) = mpsc::unbounded_channel();
         let desk = Desk::new(listener, hello, on, Arc::clone(&attached));
-        Ok(Self {
-            orders,
-            attached,
-            desk: tokio::spawn(desk.run(taken)),
-            socket,
-            inode,
-        })
+        Ok(Self { orders, attached, desk: tokio::spawn(desk.run(taken)), socket, inode })
     }
 
     /// Says something to one console. A console that is gone hears nothing.
@@ -158,7 +146,8 @@ impl Server {
         self.attached.load(Ordering::Relaxed)
     }
 
-    /// Tells the link which process is the wrapped server: nothing that descends from it may attach.
+    /// Tells the link which process is the wrapped server: nothing that descends from it may attach, and what has is
+    /// let go. Said right after [`Server::start`], it is known before anybody is let in.
     pub fn forbid(&self, server: u32) {
         self.order(Order::Forbid(server));
     }
@@ -189,9 +178,7 @@ impl Drop for Server {
 }
 
 fn inode(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path)
-        .ok()
-        .map(|found| (found.dev(), found.ino()))
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Writes a message down as one line.
@@ -206,8 +193,5 @@ pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
         | FromWrapper::Status(_)
         | FromWrapper::Refused { .. } => Weight::Needed,
     };
-    Ok(Line {
-        bytes: bytes.into(),
-        weight,
-    })
+    Ok(Line { bytes: bytes.into(), weight })
 }
