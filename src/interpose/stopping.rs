@@ -3,9 +3,9 @@
 use super::child::Child;
 
 /// Microseconds a server has after its stdin was closed.
-const ASKED: u64 = 1_500_000;
+const ASKED: u64 = 1_200_000;
 /// Microseconds it has after SIGTERM.
-const TERMINATED: u64 = 1_000_000;
+const TERMINATED: u64 = 800_000;
 
 /// How far the end has come.
 #[derive(Debug)]
@@ -34,6 +34,13 @@ impl Stopping {
     pub fn terminate(now: u64, child: &Child) -> Self {
         child.terminate();
         Self { step: Step::Terminated, next: now + TERMINATED }
+    }
+
+    /// The same for an end that is on its way already: never later than it would have been.
+    pub fn hurry(&mut self, now: u64, child: &Child) {
+        if self.step == Step::Asked {
+            *self = Self::terminate(now, child);
+        }
     }
 
     /// The program itself has ended; what it left behind in its group has `grace` microseconds.
