@@ -90,6 +90,15 @@ impl Lock {
         let path = self.path.clone();
         Err(StoreError::Busy { path })
     }
+
+    /// Takes the lock when nobody has it; `None` at once when another does.
+    pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Held(&self.file))),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(told(&self.path, &error.into())),
+        }
+    }
 }
 
 impl Drop for Held<'_> {

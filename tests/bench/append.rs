@@ -66,7 +66,7 @@ fn appends(title: &str, rounds: i64, redactor: &Redactor, db: &Path, entries: im
 fn tell(title: &str, mut times: Vec<u128>) {
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100];
-    println!("{title:24} p50 {:>7} ns   p99 {:>7} ns", at(50), at(99));
+    println!("{title:24} p10 {:>7} ns   p50 {:>7} ns   p99 {:>7} ns", at(10), at(50), at(99));
 }
 
 fn entry(n: i64, kind: Kind) -> Entry {
