@@ -88,7 +88,11 @@ impl BodyWriter {
         }
         json.push(b'}');
         let json = std::str::from_utf8(json).unwrap_or_default();
-        if sound { redactor.redact_sound(json, out) } else { redactor.redact(json, out) };
+        if sound {
+            redactor.redact_sound(json, out)
+        } else {
+            redactor.redact(json, out)
+        };
     }
 
     /// RFC 3339, UTC, milliseconds. A time beyond the calendar becomes its beginning.

@@ -292,3 +292,18 @@ fn a_checkpoint_that_a_reader_kept_back_is_no_sync() {
     store.checkpoint().unwrap();
     assert!(!store.needs_sync());
 }
+
+/// A record that is no longer there must not be gone on from: the gap would look like a loss of ours.
+#[test]
+fn the_next_record_follows_the_last_that_stands_there() {
+    for size in [1, 2] {
+        let (_folder, db) = folder();
+        let mut store = Store::open(&db, WRITER).unwrap();
+        store.append(&numbered((0..3).map(read)), &redactor()).unwrap();
+        let raw = Connection::open(&db).unwrap();
+        raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 3").unwrap();
+        let receipts = store.append(&numbered((0..size).map(read)), &redactor()).unwrap();
+        assert_eq!(receipts[0].seq(), 3);
+        assert_eq!(head(&db).seq, 2 + u64::try_from(size).unwrap());
+    }
+}

@@ -2,6 +2,8 @@
 //!
 //! Figures are of this machine at this moment; only figures taken by turns can be compared.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench tells its figures, and has nobody to report to")]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
