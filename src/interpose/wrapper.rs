@@ -102,7 +102,8 @@ impl Wrapper {
             stopping: None,
             waiting: notice::Waiting::default(),
         };
-        while server_open || ended.is_none() {
+        // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
+        while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
             let read_host = host_cutter.is_some() && run.wrapper.server.queued() < BACKLOG;
             let read_server = server_open && run.wrapper.host.queued() < BACKLOG;

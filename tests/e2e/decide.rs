@@ -154,7 +154,9 @@ fn a_console_of_another_version_is_told_why_it_has_no_say() {
     let stream = UnixStream::connect(home.path().join("state/run/s.sock")).unwrap();
     let mut lines = BufReader::new(&stream).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     assert_eq!(lines.next().unwrap()["say"], "hello");
-    (&stream).write_all(b"{\"say\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"operator\":\"eve\",\"pid\":1}\n").unwrap();
+    (&stream)
+        .write_all(b"{\"say\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"operator\":\"eve\",\"pid\":1}\n")
+        .unwrap();
     let why = lines.next().unwrap();
     assert!(why["why"].as_str().unwrap().contains("9.9"), "{why}");
     let verdict = json!({ "say": "decide", "ticket": asked.call.ticket, "digest": asked.call.digest,

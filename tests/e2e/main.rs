@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod decide;
+mod endings;
 mod fake;
 mod transcript;
+mod trouble;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
+use mcp_approve::wire::digest::Digest;
 
 use super::DEADLINE;
 
@@ -16,6 +17,8 @@ pub struct Operator {
     events: Receiver<ClientEvent>,
     /// Heard, and not asked for yet.
     kept: Vec<ClientEvent>,
+    /// The cards given out: one that arrives while a console attaches may be told twice.
+    given: Vec<(String, Digest)>,
 }
 
 /// A call put before the operator.
@@ -31,7 +34,12 @@ impl Operator {
         let (tell, events) = mpsc::channel();
         let me = Me { operator: name.into(), version: env!("CARGO_PKG_VERSION").into(), pid: std::process::id() };
         let on = move |event| drop(tell.send(event));
-        Self { clients: Clients::watch(&home.join("state/run"), me, on).unwrap(), events, kept: Vec::new() }
+        Self {
+            clients: Clients::watch(&home.join("state/run"), me, on).unwrap(),
+            events,
+            kept: Vec::new(),
+            given: Vec::new(),
+        }
     }
 
     /// The first event of that kind, heard before or to come; it is taken, the others stay.
@@ -61,8 +69,19 @@ impl Operator {
         });
     }
 
-    /// The next call that is held for this tool.
+    /// The next call that is held for this tool, or the next edit of one.
     pub fn asked(&mut self, tool: &str) -> Asked {
+        loop {
+            let asked = self.held(tool);
+            let card = (asked.call.ticket.clone(), asked.call.digest);
+            if !self.given.contains(&card) {
+                self.given.push(card);
+                return asked;
+            }
+        }
+    }
+
+    fn held(&mut self, tool: &str) -> Asked {
         self.hear(&format!("a call of {tool}"), |event| match event {
             ClientEvent::Said { session, message: FromWrapper::Held { call } } if call.tool == tool => {
                 Some(Asked { session: session.clone(), call: (**call).clone() })
