@@ -10,6 +10,7 @@ pub mod log;
 pub mod operator;
 pub mod processes;
 pub mod server;
+pub mod terminal;
 
 use std::time::Duration;
 
