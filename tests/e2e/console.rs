@@ -200,7 +200,9 @@ fn inline_draws_on_the_terminal_and_keeps_the_pipe_clean() {
     let (into, out) = (home.path().join("in"), home.path().join("out"));
     assert!(Command::new("mkfifo").args([&into, &out]).status().unwrap().success());
     let mut command = CommandBuilder::new("sh");
-    command.args(["-c", "exec \"$@\" <\"$IN\" >\"$OUT\" 2>\"$ERR\"", "sh", BINARY, "--home"]);
+    // A copy of the terminal stays open: without any it would be gone before the wrapper opens it again.
+    let script = "exec \"$@\" 9<&0 <\"$IN\" >\"$OUT\" 2>\"$ERR\"";
+    command.args(["-c", script, "sh", BINARY, "--home"]);
     command.arg(home.path());
     command.args(["--name", "s", "--inline", "--"]);
     command.args(server.command());
