@@ -34,7 +34,11 @@ fn text(answer: &Value) -> &str {
 
 /// A wrapper with one call held and one in the server's hands.
 fn busy(server: &Server, home: &Path) -> Host {
-    let mut host = Host::wrapping(home, &["--name", "s"], &server.command());
+    busy_with(server, home, &server.command())
+}
+
+fn busy_with(server: &Server, home: &Path, command: &[String]) -> Host {
+    let mut host = Host::wrapping(home, &["--name", "s"], command);
     let mut operator = Operator::attach(home, "ada");
     host.handshake("2025-06-18");
     host.call("runs", "read", &json!({}));
@@ -126,10 +130,7 @@ fn a_daemon_that_keeps_the_servers_pipe_does_not_keep_the_wrapper() {
     let Ok(_) = std::process::Command::new("python3").arg("--version").output() else { return };
     let mut host = Host::wrapping(home.path(), &["--name", "s"], &["python3", "-c", script, list.to_str().unwrap()]);
     let status = host.wait();
-    for pid in processes::listed(&list) {
-        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    }
+    processes::listed(&list).into_iter().for_each(processes::kill);
     assert_eq!(status.code(), Some(5));
 }
 
@@ -151,6 +152,27 @@ fn a_server_that_dies_in_a_call_leaves_one_true_answer_each() {
     assert_eq!(log::of_kind(home.path(), "withdrawn").len(), 1);
     let unknown = log::of_kind(home.path(), "outcome");
     assert_eq!(unknown.iter().filter(|record| record.to_string().contains("unknown")).count(), 2, "{unknown:?}");
+    log::verifies(home.path());
+}
+
+#[test]
+fn a_server_killed_in_a_call_leaves_one_true_answer_each() {
+    let server = Server::with(&[reader("read"), writer("write")]).silent("read");
+    let home = tempfile::tempdir().unwrap();
+    let list = home.path().join("pids");
+    let script = "echo $$ > \"$0\"; exec \"$@\"";
+    let words = ["sh", "-c", script, list.to_str().unwrap()].map(String::from);
+    let mut host = busy_with(&server, home.path(), &[&words, &server.command()[..]].concat());
+    processes::kill(processes::listed(&list)[0]);
+    assert_eq!(host.wait().code(), Some(137));
+    let answers: Vec<Value> = host.rest().iter().map(|line| serde_json::from_slice(line).unwrap()).collect();
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    for answer in &answers {
+        let says = if answer["id"] == "held" { "NOT executed" } else { "UNKNOWN" };
+        assert!(text(answer).contains(says) && text(answer).contains("signal 9"), "{answer}");
+    }
+    assert_ne!(answers[0]["id"], answers[1]["id"]);
+    assert_eq!(server.executed().len(), 1);
     log::verifies(home.path());
 }
 

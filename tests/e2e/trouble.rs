@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
@@ -128,6 +128,54 @@ fn a_full_disk_refuses_calls_and_runs_none_without_its_record() {
     assert!(host.wait().success());
     log::verifies(home.path());
     assert!(log::decisions(home.path(), "read").len() >= executed);
+}
+
+/// A small file system of its own, given back when dropped.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None` where this user may not mount, or the system knows no tmpfs.
+    fn mounted(at: &Path, size: &str) -> Option<Self> {
+        fs::create_dir(at).unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(at).output().ok()?;
+        mount.status.success().then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn calls_run_again_once_the_disk_has_room() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let Some(disk) = Disk::mounted(&home.path().join("disk"), "size=1m,mode=700") else { return };
+    let (db, filler) = (disk.0.join("audit.db"), disk.0.join("filler"));
+    let mut host = Host::wrapping(home.path(), &["--name", "s", "--audit-db", db.to_str().unwrap()], &server.command());
+    host.handshake("2025-06-18");
+    host.call("before", "read", &json!({}));
+    assert_eq!(text(&host.answer("before")), "done");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[0; 512]).is_ok() {}
+    drop(file);
+    // What is left of the last page may hold some more records.
+    let refused = (0..200).find_map(|id| {
+        host.call(id, "write", &json!({ "text": "x".repeat(2_000) }));
+        host.call(format!("r{id}"), "read", &json!({ "text": "x".repeat(2_000) }));
+        Some(host.answer(format!("r{id}"))).filter(|answer| answer["result"]["isError"] == true)
+    });
+    let refused = refused.expect("the disk was never full");
+    assert!(text(&refused).contains("NOT executed"), "{refused}");
+    assert!(server.executed().iter().all(|line| !line.contains("\"write\"")));
+    fs::remove_file(&filler).unwrap();
+    host.call("after", "read", &json!({}));
+    assert_eq!(text(&host.answer("after")), "done");
+    host.hang_up();
+    assert!(host.wait().success());
+    let verify = log::run(home.path(), &["verify", "--audit-db", db.to_str().unwrap()]);
+    assert!(verify.status.success(), "{verify:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use super::until;
 
@@ -32,4 +32,9 @@ pub fn awaits(file: &Path, count: usize) -> Vec<u32> {
 /// Waits until all of them are gone.
 pub fn are_gone(pids: &[u32]) {
     until("all processes are gone", || pids.iter().all(|pid| !is_alive(*pid)).then_some(()));
+}
+
+/// Kills a process without a last word.
+pub fn kill(pid: u32) {
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
 }

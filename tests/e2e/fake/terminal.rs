@@ -90,9 +90,7 @@ impl Terminal {
 
     /// Kills the program without a last word.
     pub fn kill(&mut self) {
-        let pid = i32::try_from(self.child.process_id().unwrap()).unwrap();
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        super::processes::kill(self.child.process_id().unwrap());
         self.wait();
     }
 
