@@ -7,6 +7,9 @@ const ASKED: u64 = 1_200_000;
 /// Microseconds it has after SIGTERM.
 const TERMINATED: u64 = 800_000;
 
+/// Microseconds after SIGKILL for the last bytes in the pipe, and for the system to bury the process.
+const KILLED: u64 = 500_000;
+
 /// How far the end has come.
 #[derive(Debug)]
 pub struct Stopping {
@@ -22,6 +25,8 @@ enum Step {
     Terminated,
     /// SIGKILL was sent to its group.
     Killed,
+    /// Nothing more is waited for: whoever still holds its pipes left its group long ago.
+    Over,
 }
 
 impl Stopping {
@@ -50,7 +55,12 @@ impl Stopping {
 
     /// When to look again; never once everything was done.
     pub fn next(&self) -> Option<u64> {
-        (self.step != Step::Killed).then_some(self.next)
+        (self.step != Step::Over).then_some(self.next)
+    }
+
+    /// Whether nothing more is waited for, be the server's pipe open or not.
+    pub fn is_over(&self) -> bool {
+        self.step == Step::Over
     }
 
     /// Does what is due.
@@ -62,9 +72,10 @@ impl Stopping {
             Step::Asked => *self = Self::terminate(now, child),
             Step::Terminated => {
                 child.kill();
-                self.step = Step::Killed;
+                *self = Self { step: Step::Killed, next: now + KILLED };
             }
-            Step::Killed => {}
+            Step::Killed => self.step = Step::Over,
+            Step::Over => {}
         }
     }
 }
