@@ -2,11 +2,9 @@
 //! Owns no decision: the gate makes them all.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -19,6 +17,7 @@ use super::longline::{LongLine, Passed};
 use super::notice;
 use super::scribe::{Ack, Scribe};
 use super::server::Server;
+use super::signals::Signals;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
@@ -56,6 +55,7 @@ pub struct Wrapper {
     pub host: Host,
     pub clock: Clock,
     pub registration: Registration,
+    pub signals: Signals,
 }
 
 /// The loop's own state beside the gate.
@@ -77,11 +77,7 @@ struct Running {
 
 impl Wrapper {
     /// Runs until the server is gone or the host is; gives the exit code.
-    ///
-    /// # Errors
-    /// Only what keeps the loop from starting: no signals to be had.
-    pub async fn run(self) -> io::Result<u8> {
-        let mut signals = Signals::new()?;
+    pub async fn run(self) -> u8 {
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
@@ -126,7 +122,7 @@ impl Wrapper {
                     run.server_ended();
                 }
                 () = sleep_until(wake) => run.time_passed(),
-                name = signals.next() => run.signalled(name),
+                name = run.wrapper.signals.next() => run.signalled(name),
             }
             run.flush();
             if !server_open && ended.is_none() && run.stopping.is_none() {
@@ -136,7 +132,7 @@ impl Wrapper {
         }
         let ended = ended.unwrap_or_else(Ended::unknown);
         run.finish(&ended).await;
-        Ok(ended.exit_code())
+        ended.exit_code()
     }
 }
 
@@ -390,31 +386,6 @@ impl Running {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [self.wake, self.ledger.wake_at(), self.status_at, stop].into_iter().flatten().min();
         first.map_or_else(far, |at| self.wrapper.clock.instant(at))
-    }
-}
-
-/// The signals that end a wrapper.
-struct Signals {
-    term: Signal,
-    int: Signal,
-    hup: Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self {
-            term: signal(SignalKind::terminate())?,
-            int: signal(SignalKind::interrupt())?,
-            hup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.term.recv() => "SIGTERM",
-            _ = self.int.recv() => "SIGINT",
-            _ = self.hup.recv() => "SIGHUP",
-        }
     }
 }
 
