@@ -17,6 +17,7 @@ use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
 use super::server::Server;
+use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe};
 use super::trace;
 use super::wrapper::Wrapper;
@@ -83,6 +84,8 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let clock = Clock::start();
+    // Before the server: from its first moment on no signal ends us without an end for it.
+    let signals = Signals::catch()?;
     let mut child = Child::spawn(&setup.command, guardian)?;
     let (to_us, done) = mpsc::unbounded_channel();
     let scribe = Scribe::start(setup.audit_db, setup.key, move |done| {
@@ -125,8 +128,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
             started: clock::wall_ms(),
             mode: setup.mode,
         },
+        signals,
     };
-    Ok(wrapper.run().await?)
+    Ok(wrapper.run().await)
 }
 
 fn micros(time: Duration) -> u64 {

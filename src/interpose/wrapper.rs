@@ -1,7 +1,6 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
-use std::io;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -55,6 +54,7 @@ pub struct Wrapper {
     pub host: Host,
     pub clock: Clock,
     pub registration: Registration,
+    pub signals: Signals,
 }
 
 /// The loop's own state beside the gate.
@@ -73,12 +73,20 @@ struct Running {
 
 impl Wrapper {
     /// Runs until the server is gone or the host is; gives the exit code.
-    ///
-    /// # Errors
-    /// Only what keeps the loop from starting: no signals to be had.
-    pub async fn run(self) -> io::Result<u8> {
-        let Self { gate, scribe, mut done, child, server_output, server, host_input, host, clock, registration } = self;
-        let mut signals = Signals::new()?;
+    pub async fn run(self) -> u8 {
+        let Self {
+            gate,
+            scribe,
+            mut done,
+            child,
+            server_output,
+            server,
+            host_input,
+            host,
+            clock,
+            registration,
+            mut signals,
+        } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
@@ -124,7 +132,7 @@ impl Wrapper {
         run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
         run.finish(&ended, &mut done).await;
-        Ok(ended.exit_code())
+        ended.exit_code()
     }
 }
 

@@ -55,7 +55,7 @@ fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
     terminal.shows(&["No server is wrapped yet"]);
     terminal.types("q");
     assert!(terminal.wait().success());
-    assert!(!terminal.is_alternate(), "{}", terminal.screen());
+    terminal.is_given_back();
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn every_size_shows_the_call_and_its_keys() {
     for (size, words) in [((120, 40), ["s-1", "evidence", "a approve"]), ((40, 12), ["s-1", "add_note", "a approve"])] {
         terminal.resize(size);
         terminal.shows(&words);
-        let footer = terminal.screen().lines().last().unwrap().to_owned();
-        assert!(footer.contains("a approve"), "{size:?}: {}", terminal.screen());
+        let in_footer = |screen: &str| screen.lines().last().is_some_and(|line| line.contains("a approve"));
+        terminal.awaits("the keys in the last line", in_footer);
     }
     terminal.types(END);
     terminal.types("d");
@@ -222,7 +222,7 @@ fn inline_draws_on_the_terminal_and_keeps_the_pipe_clean() {
     assert_eq!(host.line_bytes(), b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
     host.hang_up();
     assert!(terminal.wait().success());
-    assert!(!terminal.is_alternate(), "{}", terminal.screen());
+    terminal.is_given_back();
     assert!(host.rest().is_empty());
     assert_eq!(server.executed().len(), 1);
 }

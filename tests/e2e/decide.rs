@@ -257,13 +257,11 @@ fn waits(home: &Path) -> usize {
 #[test]
 fn a_pure_call_passes_while_nobody_is_there_and_the_other_is_denied_in_time() {
     let (home, server, mut host) = wrapped(&["--host-timeout", "2s"]);
-    let began = std::time::Instant::now();
     host.call(1, "write", &json!({ "text": "t" }));
     host.call(2, "read", &json!({}));
     assert_eq!(host.line()["id"], 2);
     let denied = host.answer(1);
-    // The bed's own clock, not a duty of the machine: the wrapper says itself how long it waited.
-    assert!(text(&denied).contains("within 1 s"), "{denied} after {:?}", began.elapsed());
+    assert!(text(&denied).contains("within 1 s"), "{denied}");
     assert!(text(&denied).contains("`mcp-approve`") && text(&denied).contains("NOT execute"), "{denied}");
     assert_eq!(server.executed().len(), 1);
     let decision = &log::decisions(home.path(), "write")[0];

@@ -60,6 +60,11 @@ impl Terminal {
         self.parser.lock().unwrap().screen().alternate_screen()
     }
 
+    /// Waits until the user's own screen is back: the last bytes may arrive after the program's end.
+    pub fn is_given_back(&self) {
+        until("the user's own screen is back", || (!self.is_alternate()).then_some(()));
+    }
+
     /// Types these keys.
     pub fn types(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
