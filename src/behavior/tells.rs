@@ -58,7 +58,7 @@ pub fn of_description(description: &str) -> Vec<Tell> {
         if let Some((gives, span)) = of_own_act(sentence) {
             tells.push(Tell { gives, span, sentence: number });
         }
-        if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) {
+        if only_reading_sql(sentence) {
             tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned(), sentence: number });
         }
         let lower = sentence.to_lowercase();
@@ -111,11 +111,18 @@ fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
     );
     let own = form == words::Form::Third && words::among(found.base, UNMISTAKABLE) && has_object;
     match found.effect {
+        // "Executes a SELECT query": what runs only reads, whichever form the verb has.
+        Effect::Changes(Action::Execute) if own && only_reading_sql(sentence) => None,
         Effect::Changes(_) if own => {
             Some((Gives::Does, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
         }
         Effect::Changes(_) | Effect::Reads(_) | Effect::Depends(_) => None,
     }
+}
+
+/// Whether a sentence says that the statements are queries.
+fn only_reading_sql(sentence: &str) -> bool {
+    READING_SQL.iter().any(|phrase| sentence.contains(phrase))
 }
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.

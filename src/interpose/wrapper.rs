@@ -317,8 +317,11 @@ impl Running {
         }
     }
 
+    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
+    /// told what is held when we do, and would hear of the same call twice.
     fn broadcast(&self, message: &FromWrapper) {
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.broadcast(message));
+        let consoles = self.consoles.keys().copied();
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
         if let Err(err) = told {
             tracing::error!(%err, "the consoles were not told");
         }
