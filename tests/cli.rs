@@ -1,5 +1,7 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -143,8 +143,8 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
 pub fn is_tame(text: &str, edges: Edges) -> bool {
     let bytes = text.as_bytes();
     let space = |b: Option<&u8>| b == Some(&b' ');
-    !(edges.marks_leading() && space(bytes.first()))
-        && !(edges.marks_trailing() && space(bytes.last()))
+    let marked = edges.marks_leading() && space(bytes.first()) || edges.marks_trailing() && space(bytes.last());
+    !marked
         && bytes.iter().all(|b| matches!(b, 0x20..0x7F))
         && memchr::memmem::find(bytes, &[b' '; MOST_SPACES + 1]).is_none()
 }

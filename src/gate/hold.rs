@@ -37,7 +37,7 @@ impl Gate {
                 return self.deny_unheld(now, &call, By::Fault, "the session is closed", answers::closed(&call), out);
             }
             Err(Phase::Opening | Phase::Initializing) if self.lifecycle.is_pending() && self.early.len() < EARLY => {
-                self.early.push(call);
+                self.early.push(*call);
                 return;
             }
             Err(phase @ (Phase::Opening | Phase::Initializing)) => {
@@ -69,7 +69,7 @@ impl Gate {
     pub(super) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
         if !self.lifecycle.is_pending() {
             for call in std::mem::take(&mut self.early) {
-                self.call(now, call, out);
+                self.call(now, Box::new(call), out);
             }
         }
     }

@@ -87,7 +87,7 @@ pub struct Gate {
     lifecycle: Lifecycle,
     catalog: Catalog,
     /// Calls that came before the server answered `initialize`.
-    early: Vec<Box<Call>>,
+    early: Vec<Call>,
     held: Table,
     flights: Flights,
     /// Ids of entries given out so far.
@@ -143,7 +143,7 @@ impl Gate {
                 self.decided(now, operator::Said { ticket, digest, who, console }, verdict, &mut out);
             }
             Event::Edited { ticket, digest, arguments, who, console } => {
-                self.edited(now, operator::Said { ticket, digest, who, console }, &arguments, &mut out);
+                self.edited(now, &operator::Said { ticket, digest, who, console }, &arguments, &mut out);
             }
             Event::Recorded(receipt) => self.recorded(now, &receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),

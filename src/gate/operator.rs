@@ -90,11 +90,11 @@ impl Gate {
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
-    pub(super) fn edited(&mut self, now: Now, said: Said, arguments: &str, out: &mut Vec<Effect>) {
+    pub(super) fn edited(&mut self, now: Now, said: &Said, arguments: &str, out: &mut Vec<Effect>) {
         let refuse = |why: String, out: &mut Vec<Effect>| {
             out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
         };
-        let Some(number) = self.asking(&said) else {
+        let Some(number) = self.asking(said) else {
             return refuse("this call waits no longer, or it has changed since it was shown".into(), out);
         };
         let Some(held) = self.held.get_mut(number) else {
@@ -119,7 +119,7 @@ impl Gate {
             let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
             held.original = Some(Original { digest, arguments });
         }
-        held.call = Box::new(call);
+        *held.call = call;
         held.judged = Some(judged);
         self.ask(now, number, out);
     }

@@ -110,12 +110,13 @@ impl Gate {
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.
     fn learn_host(&mut self, now: Now, plain: &Plain, method: &str, out: &mut Vec<Effect>) {
         self.lifecycle.on_host_line(plain.gist(), plain.line().content());
-        if method == "initialize" && !self.host_recorded {
-            if let Some((name, version)) = self.lifecycle.host() {
-                let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
-                self.host_recorded = true;
-                self.record(entry, out);
-            }
+        if method == "initialize"
+            && !self.host_recorded
+            && let Some((name, version)) = self.lifecycle.host()
+        {
+            let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
+            self.host_recorded = true;
+            self.record(entry, out);
         }
     }
 }

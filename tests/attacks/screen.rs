@@ -255,6 +255,10 @@ impl Dice {
         self.0 ^= self.0 << 17;
         self.0 % n
     }
+
+    fn index(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).expect("below a length")
+    }
 }
 
 /// What the operator saw: read off the screen, not asked of the model.
@@ -295,7 +299,7 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
     let (mut number, mut decided) = (0, 0);
     for round in 0..10_000 {
         // Something happens at the wrapper …
-        let any = truth.keys().nth(dice.below(truth.len().max(1) as u64) as usize).cloned();
+        let any = truth.keys().nth(dice.index(truth.len().max(1))).cloned();
         match (dice.below(5), any) {
             (0 | 1, _) | (_, None) if truth.len() < 12 => {
                 number += 1;
@@ -319,12 +323,12 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
         if dice.below(2) == 0 {
             eye.look(&mut desk, &truth);
         }
-        desk.now += [0, 1, 90, 299, 301, 700][dice.below(6) as usize];
+        desk.now += [0, 1, 90, 299, 301, 700][dice.index(6)];
         if dice.below(3) == 0 {
             eye.look(&mut desk, &truth);
         }
         // … and a key comes down.
-        let key = KEYS[dice.below(KEYS.len() as u64) as usize];
+        let key = KEYS[dice.index(KEYS.len())];
         let commands = desk.send(Msg::Key(key));
         for (_, ticket, digest, _) in verdicts(&commands) {
             decided += 1;

@@ -108,7 +108,7 @@ fn a8_hidden_text_is_found_in_definitions_and_arguments() {
         "\u{2060}",
     ] {
         let definition = concluded(json!({ "name": "get_note", "description": format!("Gets a note.{hidden}") }));
-        assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{:?}", hidden);
+        assert!(kinds(&definition).contains(&HazardKind::HiddenDescription), "{hidden:?}");
         let named = concluded(json!({ "name": format!("get{hidden}note") }));
         assert!(kinds(&named).contains(&HazardKind::HiddenDescription), "name {hidden:?}");
         let arguments = json!({ "text": format!("a{hidden}b") });

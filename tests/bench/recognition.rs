@@ -3,6 +3,14 @@
 //! The folder holds `dev/*.json` (servers), `labels.json` (hints known to be wrong or arguable, left out) and `gold.json`.
 //! A third of the servers, chosen by a hash of their name, is printed apart: rules are tuned on the others only.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a bench prints, and ends at what it cannot read"
+)]
+
 mod corpus;
 mod figures;
 

@@ -259,7 +259,7 @@ impl World {
             }
             Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
             Kind::Outcome => {
-                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran")
+                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran");
             }
             _ => {}
         }

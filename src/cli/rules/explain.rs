@@ -23,9 +23,9 @@ pub(super) fn run(policy: &Policy, call: &Path, json: bool, out: &mut dyn Write)
     let question = Question { server: &call.server, tool: &call.tool, behavior: &behavior, arguments: &call.arguments };
     let explanation = explain(policy, &question);
     if json {
-        write_json(&explanation, &behavior, out)?
+        write_json(&explanation, &behavior, out)?;
     } else {
-        write_text(&explanation, &behavior, out)?
+        write_text(&explanation, &behavior, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
