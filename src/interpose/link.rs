@@ -10,6 +10,7 @@ use crate::link::error::LinkError;
 use crate::link::folder::NameClaim;
 use crate::link::message::Wrapper;
 use crate::link::server::{FromConsoles, Server};
+use crate::wire::message::{self, Gist};
 
 /// What it takes to become visible, once the first message that is no probe comes.
 pub struct Registration {
@@ -56,4 +57,9 @@ impl Link {
         }
         Ok(Self { claim, server })
     }
+}
+
+/// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.
+pub fn is_probe(content: &[u8]) -> bool {
+    matches!(message::peek(content), Gist::Request { method, .. } if method == "server/discover")
 }

@@ -11,6 +11,7 @@ pub mod notice;
 pub mod outbox;
 pub mod scribe;
 pub mod server;
+pub mod signals;
 pub mod start;
 pub mod stdio;
 pub mod stopping;

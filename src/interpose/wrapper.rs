@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -14,11 +13,12 @@ use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
 use super::ledger::Ledger;
-use super::link::{Link, Registration};
+use super::link::{Link, Registration, is_probe};
 use super::longline::{LongLine, Passed};
 use super::notice;
 use super::scribe::{Ack, Scribe};
 use super::server::Server;
+use super::signals::Signals;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
@@ -27,7 +27,6 @@ use crate::gate::event::{Event, Now, Side};
 use crate::link::message::{FromConsole, FromWrapper};
 use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
-use crate::wire::message::{self, Gist};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;
@@ -393,36 +392,6 @@ impl Running {
         let first = [self.wake, self.ledger.wake_at(), self.status_at, stop].into_iter().flatten().min();
         first.map_or_else(far, |at| self.wrapper.clock.instant(at))
     }
-}
-
-/// The signals that end a wrapper.
-struct Signals {
-    term: Signal,
-    int: Signal,
-    hup: Signal,
-}
-
-impl Signals {
-    fn new() -> io::Result<Self> {
-        Ok(Self {
-            term: signal(SignalKind::terminate())?,
-            int: signal(SignalKind::interrupt())?,
-            hup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.term.recv() => "SIGTERM",
-            _ = self.int.recv() => "SIGINT",
-            _ = self.hup.recv() => "SIGHUP",
-        }
-    }
-}
-
-/// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.
-fn is_probe(content: &[u8]) -> bool {
-    matches!(message::peek(content), Gist::Request { method, .. } if method == "server/discover")
 }
 
 /// A time that does not come.
