@@ -14,8 +14,7 @@ use super::policy_file::{PolicyPlace, load};
 use crate::error::Error;
 
 /// What level 0 gives, and what it does not.
-const ASSURANCE: &str =
-    "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
+const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
