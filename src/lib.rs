@@ -1,4 +1,48 @@
-//! mcp-approve: consent integrity on the MCP stdio pipe. (map to come)
+//! mcp-approve holds every MCP tool call on the stdio pipe until policy or a person decides, and writes each decision
+//! to a tamper-evident log before a byte reaches the server. This file is the map; it owns no logic.
+//!
+//! The product is **consent integrity**: what the operator approved is exactly what runs, and nothing else runs.
+//!
+//! # Five invariants
+//!
+//! 1. Nothing reaches the server as a tool call without a [`GuardrailToken`](gate::token::GuardrailToken), and only the
+//!    guardrail can make one.
+//! 2. No record, no forward: a token is made only from the audit's acknowledgement of that very decision: committed
+//!    before the forward, and synced to disk before it for anything that MUTATES or was asked.
+//! 3. What was shown is what is sent: the bytes forwarded are the bytes received (or the operator's own edit, shown and
+//!    recorded as such), and a verdict names their digest.
+//! 4. Every call ends exactly once: forwarded, refused or withdrawn, whatever fails (timeout, full disk, dead server,
+//!    quit); while the host's pipe lives, every call not withdrawn is answered.
+//! 5. One decision record per call, and the outcome agrees with it.
+//!
+//! Absences, said aloud: the gate has no clock, no async, no file, no terminal. The screen has no bytes and no way to
+//! reach the server. The policy has no human. The audit has no update and no delete.
+//!
+//! # Layers
+//!
+//! Arrows point down; whoever needs an arrow up needs an event or an effect. `tests/tidy.rs` holds the code to this.
+//!
+//! ```text
+//!   cli        one file per command; all wording of --help
+//!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
+//!   link       wrapper <-> console: messages, sockets, the runtime folder
+//!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
+//!   audit      facts, in order, for good: record, chain, redact (pure); store (the one door to SQLite)
+//!   policy     call + behavior -> ruling                               (pure)
+//!   behavior   what a call is: identity, evidence, hazards             (pure)
+//!   capability what a server can do: schemas, signatures, scope        (pure)
+//!   mcp        what MCP says on the wire, per revision                 (pure)
+//!   wire       bytes <-> JSON-RPC                                      (pure)
+//! ```
+//!
+//! # Twenty minutes
+//!
+//! Follow one `tools/call`: [`interpose::wrapper`] cuts a line ([`wire::line`]) → the gate asks [`wire::message`] what it
+//! is ([`gate::pass`]) → [`mcp::lifecycle`] says whether a call is legal now → [`gate::catalog`] finds the tool →
+//! [`gate::judge`] validates the arguments, joins the evidence ([`behavior::conclude`]) and asks [`policy::decide`] →
+//! `Record` or `Ask` ([`gate::hold`]) → the operator's verdict ([`gate::operator`]) → [`interpose::scribe`] commits →
+//! the receipt mints a token ([`gate::decide`], [`gate::token`]) → [`interpose::server`] writes the original bytes. The
+//! answer comes back through [`gate::answer`]. Withdrawals and ends are in [`gate::ending`].
 
 pub mod audit;
 pub mod behavior;

@@ -1,6 +1,6 @@
 //! The behavior layer in tables: identities, evidence and how it joins, arguments, hazards, danger.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 use mcp_approve::behavior::arguments::sql::{Judgement, judge};
 use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
@@ -44,11 +44,15 @@ fn an_identity_is_sixteen_characters_of_the_papers_hash() {
 
 #[test]
 fn the_recogniser_reads_names_and_descriptions() {
-    for (name, description, expected) in RECOGNISED {
-        let behavior = of_tool(&named(name, description), Trust::Corroborate);
-        let said = format!("{} {}", behavior.badge().word(), behavior.identity.action.word());
-        assert_eq!(said, *expected, "{name}: {description} — {:?}", behavior.evidence);
-    }
+    let wrong: Vec<String> = RECOGNISED
+        .iter()
+        .filter_map(|(name, description, expected)| {
+            let behavior = of_tool(&named(name, description), Trust::Corroborate);
+            let said = format!("{} {}", behavior.badge().word(), behavior.identity.action.word());
+            (said != *expected).then(|| format!("{name}: {description} — said {said}, not {expected}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 const RECOGNISED: &[(&str, &str, &str)] = &[
@@ -72,6 +76,44 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("send_mail", "Sends a mail.", "MUTATES SEND"),
     ("rename_branch", "", "MUTATES MOVE"),
     ("run_shell_command", "Runs a command in a shell.", "MUTATES EXECUTE"),
+    // The same verb, another object.
+    ("resolve_host", "Resolves a host name to addresses.", "PURE READ"),
+    ("resolve_thread", "Resolves a review thread.", "MUTATES UPDATE"),
+    ("run_diagnostics", "Runs a diagnostic check of the network.", "PURE READ"),
+    ("run_pipeline", "Runs the pipeline.", "MUTATES EXECUTE"),
+    ("evaluate_risk", "Evaluates the risk of a loan.", "PURE READ"),
+    ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES EXECUTE"),
+    ("generate_report", "Generates a summary report of sales.", "PURE READ"),
+    ("generate_image", "Generates an image from a prompt.", "MUTATES CREATE"),
+    ("place_order", "Places an order.", "MUTATES SEND"),
+    ("cancel_booking", "Cancels a booking.", "MUTATES UPDATE"),
+    // A name that leaves it open, and what the description makes of it.
+    ("commit_log", "Shows the commit log.", "PURE READ"),
+    ("log_meal", "Logs a meal.", "MUTATES CREATE"),
+    ("call_service", "Returns the outcome of the service.", "MUTATES EXECUTE"),
+    ("inventory", "Items on the shelves, newest first.", "PURE READ"),
+    ("inventory", "Restock the shelves.", "MUTATES UNKNOWN"),
+    ("balance", "What is left on the account.", "PURE READ"),
+    // One sentence, two acts.
+    ("check_env", "Check and install the tools when needed.", "MUTATES EXECUTE"),
+    ("get_link", "Gets the link and creates it if it is missing.", "MUTATES CREATE"),
+    ("get_link", "Gets the link. Creates the target file if it is missing.", "MUTATES UNKNOWN"),
+    ("get_items", "Gets items that were created, updated or deleted today.", "PURE READ"),
+    ("get_guide", "Gets the guide on how to delete a user.", "PURE READ"),
+    // Shapes without a verb.
+    ("is_valid", "", "PURE READ"),
+    ("csv_to_json", "", "PURE READ"),
+    ("text_to_speech", "", "MUTATES CREATE"),
+    ("stations_nearby", "", "PURE SEARCH"),
+    // Denials.
+    ("get_plan", "Computes the plan. Does not modify anything; non-destructive.", "PURE READ"),
+    ("query", "Run a read-only SQL query", "PURE SEARCH"),
+    ("execute", "Executes any SQL statement. Read-only by default.", "MUTATES EXECUTE"),
+    // Other languages.
+    ("tianqi", "查询指定城市的天气", "PURE READ"),
+    ("shanchu", "删除指定的文件", "MUTATES DELETE"),
+    ("benutzer", "Listet alle Benutzer auf.", "PURE READ"),
+    ("usuario", "Elimina un usuario.", "MUTATES DELETE"),
 ];
 
 #[test]
@@ -185,12 +227,10 @@ fn a_changing_statement_is_never_called_a_read() {
         } else {
             reads += 1;
             kept += i32::from(read);
-            if !read {
-                println!("asked: {sql} {:?}", judge(sql));
-            }
         }
     }
-    println!("{kept} of {reads} reads");
+    // The rest are reads to one dialect only, or ask for a plan of a change: those are asked about.
+    assert!(kept * 2 >= reads, "{kept} of {reads} reads");
     for sql in CHANGING_SQL {
         assert_ne!(judge(sql), Judgement::Read, "{sql}");
     }

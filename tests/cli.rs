@@ -1,6 +1,9 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+#[path = "cli/rules.rs"]
+mod rules;
 
 use std::fs;
 use std::io::Write as _;
@@ -73,19 +76,6 @@ impl Home {
     }
 }
 
-const RULES: &str = r#"version = 1
-[[rule]]
-id = "notes"
-decision = "allow"
-server = "notes"
-tool = ["write_*", "mcp__diary__add"]
-note = "mine"
-[[rule]]
-id = "no-deletes"
-decision = "deny"
-action = "DELETE"
-"#;
-
 #[test]
 fn help_names_every_command_and_exits_0() {
     let home = Home::new();
@@ -146,90 +136,6 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
         assert!(run.err.contains(says), "{args:?}: {}", run.err);
         assert!(!run.err.contains("use '--"), "{args:?}: {}", run.err);
     }
-}
-
-#[test]
-fn rules_are_listed_as_text_and_json() {
-    let home = Home::with_policy(RULES);
-    insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r"
-    HOME/config/policy.toml
-    defaults: pure allow, mutates ask, hazard ask
-    notes       allow  server notes, tool write_*|mcp__diary__add  # mine
-    no-deletes  deny   action DELETE
-    ");
-    assert_eq!(home.run(&["rules"]).out, home.run(&["rules", "list"]).out);
-    let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
-    assert_eq!(rows[0]["id"], "notes");
-    assert_eq!(rows[0]["tool"][1], "mcp__diary__add");
-    assert_eq!((&rows[1]["decision"], &rows[1]["line"]), (&"deny".into(), &8.into()));
-    assert_eq!(home.run(&["rules", "path"]).out, "HOME/config/policy.toml\n");
-    let empty = Home::new().run(&["rules", "list"]);
-    assert!(empty.out.contains("(no file: the built-in default)"), "{}", empty.out);
-}
-
-#[test]
-fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
-    let home = Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n");
-    let run = home.run(&["rules", "check"]);
-    assert_eq!((run.code, run.err.as_str()), (1, ""));
-    assert!(!run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"), "{}", run.out);
-    let home =
-        Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n");
-    let run = home.run(&["rules", "check"]);
-    assert_eq!((run.code, run.err.as_str()), (1, ""));
-    insta::assert_snapshot!(run.out, @r#"
-    HOME/config/policy.toml:3:11: `mutates` can never be "allow": every change would run unseen
-      3 | mutates = "allow"
-        |           ^
-        = write "ask" or "deny", and a [[rule]] with decision = "allow" for the calls that may run
-
-    HOME/config/policy.toml:5:6: `id` cannot be "ä"
-      5 | id = "ä"
-        |      ^
-        = use 1 to 64 of the characters a-z A-Z 0-9 - _ .
-
-    2 errors in HOME/config/policy.toml
-    "#);
-    let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
-    assert_eq!((&rows[0]["line"], &rows[0]["column"]), (&3.into(), &11.into()));
-    let list = home.run(&["rules", "list"]);
-    assert_eq!(list.code, 2);
-    assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("hint: mend it; `mcp-approve rules check`"), "{}", list.err);
-}
-
-#[test]
-fn a_policy_in_order_says_so() {
-    let run = Home::with_policy(RULES).run(&["rules", "check"]);
-    assert_eq!((run.code, run.out.as_str()), (0, "HOME/config/policy.toml: in order, 2 rules\n"));
-    assert_eq!(Home::with_policy(RULES).run(&["rules", "check", "--json"]).out, "[]\n");
-    assert!(Home::new().run(&["rules", "check"]).out.contains("the built-in default applies"));
-}
-
-#[test]
-fn what_others_could_have_written_is_not_used() {
-    let home = Home::with_policy(RULES);
-    home.mode("config/policy.toml", 0o666);
-    let run = home.run(&["rules", "list"]);
-    assert_eq!(run.code, 2);
-    assert!(run.err.contains("others than you may write to HOME/config/policy.toml (mode 0666)"), "{}", run.err);
-    assert!(run.err.contains("hint: chmod go-w 'HOME/config/policy.toml'"), "{}", run.err);
-    home.mode("config/policy.toml", 0o600);
-    home.mode("config", 0o775);
-    let run = home.run(&["rules", "list"]);
-    assert_eq!(run.code, 2);
-    assert!(run.err.contains("others than you may write to HOME/config (mode 0775)"), "{}", run.err);
-}
-
-#[test]
-fn a_policy_that_got_lost_is_no_built_in_default() {
-    let home = Home::new();
-    fs::create_dir(home.path("config")).unwrap();
-    symlink(home.path("nowhere"), home.path("config/policy.toml")).unwrap();
-    assert_eq!(home.run(&["rules", "list"]).code, 2);
-    fs::remove_file(home.path("config/policy.toml")).unwrap();
-    fs::create_dir(home.path("config/policy.toml")).unwrap();
-    assert_eq!(home.run(&["rules", "list"]).code, 2);
 }
 
 #[test]
@@ -294,36 +200,5 @@ fn completions_are_printed_for_every_shell() {
         let run = Home::new().run(&["completions", shell]);
         assert_eq!(run.code, 0);
         assert!(run.out.contains("mcp-approve"), "{shell}");
-    }
-}
-
-#[test]
-fn a_call_is_explained_rule_by_rule() {
-    let home = Home::with_policy(RULES);
-    let call = r#"{"server": "notes", "tool": "write_note", "arguments": {"text": "hello"}}"#;
-    let run = home.run_with(call, &["rules", "explain", "-", "--json"]);
-    assert_eq!((run.code, run.err.as_str()), (0, ""));
-    let answer: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!((&answer["decision"], &answer["rule"]), (&"allow".into(), &"notes".into()), "{answer}");
-    assert_eq!((&answer["rules"][0]["fit"], &answer["rules"][1]["differs"]), (&"matches".into(), &"action".into()));
-    let text = home.run_with(call, &["rules", "explain", "-"]).out;
-    assert!(text.starts_with("allow: rule notes allows it\n"), "{text}");
-    assert!(text.contains("no-deletes  deny   no: `action` differs"), "{text}");
-}
-
-#[test]
-fn what_is_no_call_is_not_explained() {
-    let home = Home::new();
-    for (call, says) in [
-        ("", "it is not JSON"),
-        ("[]", "it is no object"),
-        (r#"{"tool": "x"}"#, "does not say its `server`"),
-        (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
-        (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
-        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are no object"),
-    ] {
-        let run = home.run_with(call, &["rules", "explain", "-"]);
-        assert_eq!(run.code, 2, "{call}");
-        assert!(run.err.contains(says), "{call}: {}", run.err);
     }
 }

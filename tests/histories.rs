@@ -86,12 +86,10 @@ fn replay(moves: &[Move]) {
 }
 
 #[test]
-fn every_history_up_to_length_three() {
+fn every_history_up_to_length_two() {
     for a in MOVES {
         for b in MOVES {
-            for c in MOVES {
-                replay(&[a, b, c]);
-            }
+            replay(&[a, b]);
         }
     }
 }
@@ -113,7 +111,7 @@ fn any_move() -> impl Strategy<Value = Move> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn random_histories(moves in proptest::collection::vec(any_move(), 1..40)) {

@@ -90,6 +90,11 @@ impl Lock {
         let path = self.path.clone();
         Err(StoreError::Busy { path })
     }
+
+    /// Takes the lock if nobody has it; never waits.
+    pub(super) fn try_hold(&self) -> Option<Held<'_>> {
+        flock(&self.file, FlockOperation::NonBlockingLockExclusive).ok().map(|()| Held(&self.file))
+    }
 }
 
 impl Drop for Held<'_> {

@@ -55,21 +55,46 @@ impl Store {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        // Bodies and their digests are made before the lock is taken, because others wait for it.
-        let sealed: Vec<_> = batch
-            .iter()
-            .map(|(_, entry)| {
-                let mut body = String::with_capacity(640);
-                self.bodies.write(entry, redactor, &mut body);
-                let digest = chain::body_digest(body.as_bytes());
-                (body, digest)
-            })
-            .collect();
+        let sealed = self.seal(batch, redactor);
         let level = if batch.iter().any(|(_, entry)| entry.is_durable()) { Level::Full } else { Level::Normal };
         let writer = self.writer;
         let first = self.with(|open| open.commit(&sealed, &writer, level))?;
-        let receipt = |(seq, (entry, _)): (u64, &(u64, Entry))| Receipt::new(*entry, seq);
-        Ok((first..).zip(batch).map(receipt).collect())
+        Ok(receipts(first, batch))
+    }
+
+    /// Appends a batch that needs no disk, if that can be done at once; `None` when another wrapper is writing or the
+    /// log must be opened anew, and for a batch with an entry that [`Entry::is_durable`]: [`Self::append`] has the
+    /// patience for it. Never waits.
+    ///
+    /// # Errors
+    /// Why nothing was recorded.
+    pub fn try_append(
+        &mut self,
+        batch: &[(u64, Entry)],
+        redactor: &Redactor,
+    ) -> Result<Option<Vec<Receipt>>, StoreError> {
+        if batch.is_empty() || batch.iter().any(|(_, entry)| entry.is_durable()) {
+            return Ok(None);
+        }
+        if !self.open.as_ref().is_some_and(Open::is_in_place) {
+            return Ok(None);
+        }
+        let sealed = self.seal(batch, redactor);
+        let Some(mut open) = self.open.take() else { return Ok(None) };
+        let first = open.try_commit(&sealed, &self.writer)?;
+        self.open = Some(open);
+        Ok(first.map(|first| receipts(first, batch)))
+    }
+
+    /// Bodies and their digests, made before the lock is taken, because others wait for it.
+    fn seal(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Vec<(String, Digest)> {
+        let seal = |(_, entry): &(u64, Entry)| {
+            let mut body = String::with_capacity(640);
+            self.bodies.write(entry, redactor, &mut body);
+            let digest = chain::body_digest(body.as_bytes());
+            (body, digest)
+        };
+        batch.iter().map(seal).collect()
     }
 
     /// Syncs to disk what was committed without a sync.
@@ -113,6 +138,11 @@ impl Store {
         self.open = Some(open);
         Ok(done)
     }
+}
+
+fn receipts(first: u64, batch: &[(u64, Entry)]) -> Vec<Receipt> {
+    let receipt = |(seq, (entry, _)): (u64, &(u64, Entry))| Receipt::new(*entry, seq);
+    (first..).zip(batch).map(receipt).collect()
 }
 
 /// What a commit waits for.
@@ -173,12 +203,36 @@ impl Open {
 
     /// Commits sealed bodies; returns the place of the first.
     fn commit(&mut self, sealed: &[(String, Digest)], writer: &Writer, level: Level) -> Result<u64, StoreError> {
-        let _held = self.lock.hold()?;
+        let held = self.lock.hold()?;
+        let committed = self.transact(sealed, writer, level);
+        drop(held);
+        self.committed(committed, sealed, level)
+    }
+
+    /// The same without a sync, if nobody else is writing.
+    fn try_commit(&mut self, sealed: &[(String, Digest)], writer: &Writer) -> Result<Option<u64>, StoreError> {
+        let Some(held) = self.lock.try_hold() else { return Ok(None) };
+        let committed = self.transact(sealed, writer, Level::Normal);
+        drop(held);
+        self.committed(committed, sealed, Level::Normal).map(Some)
+    }
+
+    /// One transaction, under the lock; rolled back when it fails.
+    fn transact(&self, sealed: &[(String, Digest)], writer: &Writer, level: Level) -> Result<u64, Fault> {
         let committed = set_level(&self.db, self.level, level).and_then(|()| insert(&self.db, sealed, writer));
         if !self.db.is_autocommit() {
             // Should this fail as well, closing does the same.
             let _ = self.db.execute_batch("ROLLBACK");
         }
+        committed
+    }
+
+    fn committed(
+        &mut self,
+        committed: Result<u64, Fault>,
+        sealed: &[(String, Digest)],
+        level: Level,
+    ) -> Result<u64, StoreError> {
         let first = committed.map_err(|fault| fault.told(&self.path))?;
         self.level = level;
         self.unsynced = match level {

@@ -102,17 +102,17 @@ impl Signs {
         };
         let only_reads = self.has(Gives::OnlyReads);
         let name = self.name.as_ref().map(|act| (act.effect, act.sure));
-        let told = self.act().map(|act| (act.effect, act.sure));
+        // "Returns the outcome" says what comes back, not what is done for it: no answer to a name such as `call_service`.
+        let answers = |act: &&Act| act.base != "return" || matches!(name, None | Some((Reads(_), _)));
+        let told = self.act().filter(answers).map(|act| (act.effect, act.sure));
         if let Some(action) = self.selects() {
             let managed = self.name.as_ref().is_some_and(|act| words::among(act.base, VAGUE));
             return mutates(if managed { Action::Update } else { action }, Strength::Strong);
         }
         let vague =
             |act: Option<&Act>| act.is_none_or(|act| words::among(act.base, VAGUE) || matches!(act.effect, Reads(_)));
-        // The description says of the same verb, or of one that says nothing, what it is done to.
-        let same = |name: &Act, told: &Act| {
-            name.base == told.base || (words::among(name.base, RUNS) && told.sure == Sure::Yes)
-        };
+        // The description says of the same verb what it is done to.
+        let same = |name: &Act, told: &Act| name.base == told.base;
         if let (Some(name), Some(told)) = (&self.name, self.act())
             && let Reads(action) = told.effect
             && same(name, told)

@@ -49,7 +49,9 @@ pub fn verb(word: &str) -> Option<Verb> {
     if let Some(found) = VERBS.get(word) {
         return Some(*found);
     }
-    if let Some((_, found)) = FOREIGN.iter().find(|(known, _)| word.starts_with(*known) && !word.is_ascii()) {
+    if !word.is_ascii()
+        && let Some((_, found)) = FOREIGN.iter().find(|(known, _)| word.starts_with(*known))
+    {
         return Some(*found);
     }
     // `reassign`, `undeploy`, `bulk-delete`: the prefix does not make a change harmless.

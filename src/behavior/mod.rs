@@ -10,6 +10,7 @@ pub mod identity;
 pub mod infer;
 pub mod lexicon;
 pub mod objects;
+pub mod phrases;
 pub mod reading;
 pub mod taxonomy;
 pub mod tells;

@@ -153,7 +153,7 @@ pub fn of_sentence(words: &[String]) -> Opening {
     let also = verbs.iter().find(|v| {
         v.at > lead.at
             && v.at <= lead.at + 30
-            && matches!(v.verb.effect, Effect::Changes(_))
+            && !matches!(lexicon::with_object(v.verb, &words[v.at + 1..]), Effect::Reads(_))
             && v.verb.firmness != Firmness::Either
             && v.form == lead.form
             && continues(words, lead.at, v)
@@ -165,7 +165,10 @@ pub fn of_sentence(words: &[String]) -> Opening {
     };
     let first = act(words, lead, sure);
     match (first.effect, also) {
-        (Effect::Reads(_) | Effect::Depends(_), Some(change)) => Opening::Act(act(words, change, Sure::Yes)),
+        (Effect::Reads(_), Some(change)) => Opening::Act(act(words, change, Sure::Yes)),
+        (Effect::Depends(_), Some(change)) if matches!(change.verb.effect, Effect::Changes(_)) => {
+            Opening::Act(act(words, change, Sure::Yes))
+        }
         _ => Opening::Act(first),
     }
 }

@@ -1,8 +1,11 @@
 //! Tell-tale phrases and parameters: what a definition gives away besides its verb. Judges nothing.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::lexicon::{Effect, verb};
+use super::phrases::{Hyphens, Phrases, plain};
 use super::taxonomy::Action;
 use super::words;
 
@@ -55,22 +58,32 @@ pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
 pub fn of_description(description: &str) -> Vec<Tell> {
     let mut tells = Vec::new();
     for (number, sentence) in sentences(description).enumerate() {
-        if let Some((gives, span)) = of_own_act(sentence) {
+        let reads_sql = READING_SQL.iter().any(|phrase| sentence.contains(phrase));
+        if let Some((gives, span)) = of_own_act(sentence)
+            // To execute a SELECT is to read.
+            && !(reads_sql && span.starts_with("execute"))
+        {
             tells.push(Tell { gives, span, sentence: number });
         }
-        if only_reading_sql(sentence) {
+        if reads_sql {
             tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned(), sentence: number });
         }
-        let lower = sentence.to_lowercase();
-        let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| lower.contains(word));
-        for (phrases, gives) in [(ONLY_READS, Gives::OnlyReads), (DENIES, Gives::Denies), (CHANGES, Gives::Changes)] {
-            for phrase in phrases {
-                if let Some(at) = lower.find(phrase)
-                    && !(gives == Gives::Changes && denied(&lower[..at]))
-                    && !(gives == Gives::OnlyReads && conditional)
-                {
-                    tells.push(Tell { gives, span: (*phrase).to_owned(), sentence: number });
-                }
+        let only_reads = |span: &str| Tell { gives: Gives::OnlyReads, span: span.to_owned(), sentence: number };
+        if !sentence.is_ascii()
+            && let Some(phrase) = ONLY_READS_FOREIGN.iter().find(|phrase| sentence.to_lowercase().contains(**phrase))
+        {
+            tells.push(only_reads(phrase));
+        }
+        let plain = plain(sentence, Hyphens::Kept);
+        let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| plain.contains(word));
+        for (at, phrase, gives) in PHRASES.found(&plain) {
+            let counts = match gives {
+                Gives::Changes => !denied(&plain[..at]),
+                Gives::OnlyReads => !conditional,
+                _ => true,
+            };
+            if counts {
+                tells.push(Tell { gives, span: phrase.trim_end_matches('*').to_owned(), sentence: number });
             }
         }
     }
@@ -111,18 +124,11 @@ fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
     );
     let own = form == words::Form::Third && words::among(found.base, UNMISTAKABLE) && has_object;
     match found.effect {
-        // "Executes a SELECT query": what runs only reads, whichever form the verb has.
-        Effect::Changes(Action::Execute) if own && only_reading_sql(sentence) => None,
         Effect::Changes(_) if own => {
             Some((Gives::Does, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
         }
         Effect::Changes(_) | Effect::Reads(_) | Effect::Depends(_) => None,
     }
-}
-
-/// Whether a sentence says that the statements are queries.
-fn only_reading_sql(sentence: &str) -> bool {
-    READING_SQL.iter().any(|phrase| sentence.contains(phrase))
 }
 
 /// Verbs that in the third person are said of nothing but what a tool does to things.
@@ -253,98 +259,102 @@ fn denied(before: &str) -> bool {
     }) || before.ends_with("non-")
 }
 
-const ONLY_READS: &[&str] = &[
-    "read-only",
-    "readonly",
-    "is read only",
-    "read only tool",
-    "read only operation",
-    "(read only)",
-    "no side effect",
-    "without side effect",
-    "side-effect-free",
-    "side-effect free",
-    "makes no changes",
-    "make no changes",
-    "no changes are made",
-    "nothing is changed",
-    "nothing is written",
-    "nothing is modified",
-    "nothing is saved",
-    "changes nothing",
-    "writes nothing",
-    "no state change",
-    "no mutation",
-    "never mutates",
-    "does not mutate",
-    "只读",
-    "不产生任何变更",
-    "읽기 전용",
-    "読み取り専用",
-    "solo lectura",
-    "nur lesend",
-    "lecture seule",
-    "somente leitura",
-    "только чтение",
-];
+static PHRASES: LazyLock<Phrases<Gives>> = LazyLock::new(|| {
+    Phrases::new(&[(ONLY_READS, Gives::OnlyReads), (DENIES, Gives::Denies), (CHANGES, Gives::Changes)])
+});
 
-const DENIES: &[&str] = &[
-    "does not modify",
-    "doesn't modify",
-    "does not change",
-    "doesn't change",
-    "does not alter",
-    "does not write",
-    "does not create",
-    "does not execute",
-    "does not send",
-    "does not save",
-    "never modifies",
-    "never changes",
-    "never writes",
-    "without modifying",
-    "without changing",
-    "without executing",
-    "without creating",
-    "without saving",
-];
+/// Nothing at all is changed.
+const ONLY_READS: &str = "
+    read-only
+    readonly
+    is read only
+    read only tool*
+    read only operation*
+    no side effect*
+    without side effect*
+    side-effect-free
+    side-effect free
+    makes no changes
+    make no changes
+    no changes are made
+    nothing is changed
+    nothing is written
+    nothing is modified
+    nothing is saved
+    changes nothing
+    writes nothing
+    no state change
+    no mutation*
+    never mutates
+    does not mutate
+    solo lectura
+    nur lesend
+    lecture seule
+    somente leitura
+";
 
-const CHANGES: &[&str] = &[
-    "destructive",
-    "irreversible",
-    "cannot be undone",
-    "can't be undone",
-    "permanently",
-    "write operation",
-    "write action",
-    "data-modifying",
-    "state-changing",
-    "mutating",
-    "mutates",
-    "this will delete",
-    "this will overwrite",
-    "requires confirmation",
-    "requires approval",
-    "requires user confirmation",
-    "overwrites",
-    "side effects:",
-    "real money",
-    "consumes credits",
-    "saved to disk",
-    "saves to disk",
-    "saved to a file",
-    "will be saved",
-    "it was saved",
-    "is saved to",
-    "are saved to",
-    "is written to",
-    "are written to",
-    "to a local path",
-    "to a local file",
-    "to local disk",
-    "to automatically generate",
-    "to automatically create",
-];
+/// "Read-only" where words are not cut by spaces, and elsewhere.
+const ONLY_READS_FOREIGN: &[&str] = &["只读", "不产生任何变更", "읽기 전용", "読み取り専用", "только чтение"];
+
+/// One act is not done.
+const DENIES: &str = "
+    does not modify
+    doesnt modify
+    does not change
+    doesnt change
+    does not alter
+    does not write
+    does not create
+    does not execute
+    does not send
+    does not save
+    never modifies
+    never changes
+    never writes
+    without modifying
+    without changing
+    without executing
+    without creating
+    without saving
+";
+
+/// Something is changed.
+const CHANGES: &str = "
+    destructive
+    irreversible
+    cannot be undone
+    cant be undone
+    permanently
+    write operation*
+    write action*
+    data-modifying
+    state-changing
+    mutating
+    mutates
+    this will delete
+    this will overwrite
+    requires confirmation
+    requires approval
+    requires user confirmation
+    overwrites
+    side effects
+    real money
+    consumes credits
+    saved to disk
+    saves to disk
+    saved to a file
+    will be saved
+    it was saved
+    is saved to
+    are saved to
+    is written to
+    are written to
+    to a local path
+    to a local file
+    to local disk
+    to automatically generate
+    to automatically create
+";
 
 const READING_SQL: &[&str] = &[
     "SELECT quer",

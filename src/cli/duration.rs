@@ -34,3 +34,31 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
         _ => Err(DurationError::Range),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (text, millis) in [
+            ("500ms", Ok(500)),
+            ("60s", Ok(60_000)),
+            ("5m", Ok(300_000)),
+            ("720h", Ok(2_592_000_000)),
+            ("721h", Err(DurationError::Range)),
+            ("0s", Err(DurationError::Range)),
+            ("99999999999999999999s", Err(DurationError::Range)),
+            ("60", Err(DurationError::Shape)),
+            ("s", Err(DurationError::Shape)),
+            ("", Err(DurationError::Shape)),
+            ("-5s", Err(DurationError::Shape)),
+            ("1.5h", Err(DurationError::Shape)),
+            ("5 m", Err(DurationError::Shape)),
+            ("5M", Err(DurationError::Shape)),
+            ("٥s", Err(DurationError::Shape)),
+        ] {
+            assert_eq!(parse(text), millis.map(Duration::from_millis), "{text}");
+        }
+    }
+}

@@ -86,7 +86,7 @@ fn with_command(
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, command } => {
             let command = command.unwrap_or(RulesCommand::List { json: false });
-            rules::run(&command, file, &places?, out)
+            rules::run(&command, file, &places?, now(), out)
         }
         Command::Tools(ToolsCommand::Classify(options)) => classify(&options, out),
         Command::Doctor(options) => doctor::run(options, &places?, out),
@@ -107,11 +107,15 @@ fn review(
 ) -> Result<ExitCode, Error> {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
-    let now = jiff::Timestamp::now().as_millisecond();
-    Ok(match log::run(&command, &db, now, out)? {
+    Ok(match log::run(&command, &db, now(), out)? {
         Finding::So => ExitCode::SUCCESS,
         Finding::NotSo => ExitCode::FAILURE,
     })
+}
+
+/// Milliseconds since 1970, UTC.
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
 }
 
 fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {

@@ -13,9 +13,10 @@ use super::args::RulesCommand;
 use super::places::Places;
 use super::policy_file::{self, PolicyPlace, Why, load};
 use crate::error::Error;
+use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 
-/// Runs one command on the policy of `places`, or the one that `named` names.
+/// Runs one command on the policy of `places`, or the one that `named` names. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
 /// The policy or the call cannot be read, or the output cannot be written.
@@ -23,6 +24,7 @@ pub fn run(
     command: &RulesCommand,
     named: Option<PathBuf>,
     places: &Places,
+    now: i64,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let place = match named {
@@ -37,13 +39,13 @@ pub fn run(
     match command {
         RulesCommand::Path => Ok(ExitCode::SUCCESS),
         RulesCommand::List { json } => list::run(&load(&place)?, &place, *json, out),
-        RulesCommand::Explain { call, json } => explain::run(&load(&place)?, call, *json, out),
-        RulesCommand::Check { json } => check(&place, *json, out),
+        RulesCommand::Explain { call, json } => explain::run(&load(&place)?, call, *json, now, out),
+        RulesCommand::Check { json } => check(&place, *json, now, out),
     }
 }
 
 /// Tells every problem of the file; exit code 1 if there is one.
-fn check(place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn check(place: &PolicyPlace, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let path = place.path();
     let policy = match load(place) {
         Ok(policy) => policy,
@@ -56,9 +58,21 @@ fn check(place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCod
             Why::Unreadable(_) | Why::Untrusted(_) | Why::NoText => return Err(broken.into()),
         },
     };
+    let warnings = lint(&policy, now);
     if json {
-        writeln!(out, "[]")?;
-    } else if path.exists() {
+        let row = |warning: &Warning| {
+            json!({
+                "file": path.display().to_string(), "line": warning.line, "column": 1, "severity": "warning",
+                "what": warning.what, "mend": warning.mend,
+            })
+        };
+        writeln!(out, "{:#}", warnings.iter().map(row).collect::<serde_json::Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for Warning { line, what, mend, .. } in &warnings {
+        writeln!(out, "{}:{line}: warning: {what}\n  = {mend}\n", path.display())?;
+    }
+    if path.exists() {
         let rules = policy.rules.len();
         writeln!(out, "{}: in order, {rules} {}", path.display(), if rules == 1 { "rule" } else { "rules" })?;
     } else {
@@ -72,7 +86,7 @@ fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn
     if json {
         let row = |problem: &Problem| {
             json!({
-                "file": path.display().to_string(), "line": problem.line, "column": problem.column,
+                "file": path.display().to_string(), "line": problem.line, "column": problem.column, "severity": "error",
                 "what": problem.what, "mend": problem.mend,
             })
         };

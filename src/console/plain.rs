@@ -13,11 +13,13 @@
 //! | the escape opener `⟨` and the control pictures themselves | `⟨U+27E8⟩`, `⟨U+241B⟩` |
 
 mod glyph;
+mod word;
 
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 
 use glyph::{CLOSE, Glyph, OPEN, SPACE, glyph};
+use word::Word;
 
 /// A run of shown text: as it stands in the foreign text, or standing for something in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,11 +144,16 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
 /// Whether every character of `text` shows itself: nothing in it needs an escape.
 pub fn is_tame(text: &str, edges: Edges) -> bool {
     let bytes = text.as_bytes();
-    let space = |b: Option<&u8>| b == Some(&b' ');
-    let marked = edges.marks_leading() && space(bytes.first()) || edges.marks_trailing() && space(bytes.last());
-    !marked
-        && bytes.iter().all(|b| matches!(b, 0x20..0x7F))
-        && memchr::memmem::find(bytes, &[b' '; MOST_SPACES + 1]).is_none()
+    let leading = edges.marks_leading() && bytes.first() == Some(&b' ');
+    let trailing = edges.marks_trailing() && bytes.last() == Some(&b' ');
+    if leading || trailing {
+        return false;
+    }
+    let mut spaces = 0;
+    bytes.iter().all(|b| {
+        spaces = if *b == b' ' { spaces + 1 } else { 0 };
+        matches!(b, 0x20..0x7F) && spaces <= MOST_SPACES
+    })
 }
 
 /// Whether a character would not be seen as itself: an editor's file shows it by its JSON escape.
@@ -305,59 +312,4 @@ impl Out {
         }
         out.pieces
     }
-}
-
-/// The word that the reader is in, and whether its foreign letters could pass for ASCII.
-#[derive(Default)]
-struct Word {
-    end: usize,
-    betrays: bool,
-}
-
-impl Word {
-    /// Looks at the word that begins at `at`, unless it is still the last one.
-    fn enter(&mut self, text: &str, at: usize, c: char) {
-        const LONGEST: usize = 256;
-        if at < self.end || !is_letter(c) {
-            return;
-        }
-        let rest = &text[at..];
-        let len: usize = rest.chars().take(LONGEST).take_while(|c| is_letter(*c)).map(char::len_utf8).sum();
-        let word = &rest[..len];
-        self.end = at + len;
-        self.betrays = if word.is_ascii() || !word.chars().any(glyph::is_rival) {
-            false
-        } else if word.contains(|c: char| c.is_ascii_alphabetic()) {
-            true
-        } else {
-            let doubles = |c: char| glyph::is_double(c) || !c.is_alphabetic();
-            word.chars().all(doubles) && touches_ascii(&text[..at], &rest[len..])
-        };
-    }
-
-    /// Whether the character at `at` is to be shown with its code point.
-    fn betrays(&self, text: &str, at: usize, c: char) -> bool {
-        if glyph::is_false_separator(c) {
-            let ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii_graphic());
-            let after = text[at + c.len_utf8()..].chars().next();
-            return ascii(text[..at].chars().next_back()) && ascii(after);
-        }
-        at < self.end && self.betrays && glyph::is_rival(c)
-    }
-}
-
-fn is_letter(c: char) -> bool {
-    c.is_alphanumeric()
-}
-
-/// Whether what stands around a word ties it to ASCII letters, as in a path, a host or an address.
-fn touches_ascii(before: &str, after: &str) -> bool {
-    const JOINTS: &[char] = &['.', '-', '_', '/', '\\', ':', '@'];
-    let tied = |joint: Option<char>, next: Option<char>| {
-        joint.is_some_and(|c| JOINTS.contains(&c))
-            && next.is_some_and(|c| c.is_ascii_alphanumeric() || JOINTS.contains(&c))
-    };
-    let mut back = before.chars().rev();
-    let mut forth = after.chars();
-    tied(back.next(), back.next()) || tied(forth.next(), forth.next())
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::catalog::Described;
 use super::effect_line;
+use super::event::Now;
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::capability::schema::Violation;
@@ -37,7 +38,13 @@ pub struct Judged {
 }
 
 /// Judges a call by what is known of its tool (`None`: nobody described it).
-pub fn judge(call: &Call, described: Option<Arc<Described>>, server: &str, before_tool: &BeforeTool) -> Judged {
+pub fn judge(
+    now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    server: &str,
+    before_tool: &BeforeTool,
+) -> Judged {
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
@@ -71,9 +78,10 @@ pub fn judge(call: &Call, described: Option<Arc<Described>>, server: &str, befor
         }
     }
     let ruling = match before_tool {
-        BeforeTool::Policy(policy) => {
-            decide::decide(policy, &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments })
-        }
+        BeforeTool::Policy(policy) => decide::decide(
+            policy,
+            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
+        ),
         BeforeTool::Unregistered => unregistered(&behavior),
     };
     Judged {

@@ -144,10 +144,13 @@ fn settle(keep: RawFd) {
             libc::signal(signal, libc::SIG_IGN);
         }
         libc::chdir(c"/".as_ptr());
-        #[cfg(target_os = "linux")]
-        libc::prctl(libc::PR_SET_NAME, c"mcp-guardian".as_ptr());
     }
     close_but(keep);
+    #[cfg(target_os = "linux")]
+    // SAFETY: names this process, for whoever looks at a list of processes.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, c"mcp-guardian".as_ptr());
+    }
 }
 
 /// Closes every descriptor but one: the host must see the end of its pipes when the wrapper is gone.

@@ -27,26 +27,30 @@ impl Host {
         }
     }
 
-    /// Writes a piece of a long line; `last` ends it.
+    /// Writes a piece of a long line; `last` ends it, and lets go what waited for its end.
     pub fn stream(&mut self, bytes: &[u8], last: bool) {
         self.streaming = true;
         self.outbox.pass(bytes);
         if last {
-            self.end_stream();
+            self.streaming = false;
+            for line in std::mem::take(&mut self.waiting) {
+                self.outbox.push(line.into_bytes());
+            }
         }
     }
 
-    /// Ends a long line, whether it came to its end or the server died in it.
-    pub fn end_stream(&mut self) {
-        self.streaming = false;
-        for line in std::mem::take(&mut self.waiting) {
-            self.outbox.push(line.into_bytes());
+    /// Writes what a dead server left of its last line. Lines of our own still follow, each on a line of its own.
+    pub fn write_open(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.stream(bytes, false);
         }
     }
 
-    /// Whether a long line is on its way.
-    pub fn is_streaming(&self) -> bool {
-        self.streaming
+    /// The server is gone: a line it began is closed, if anything of ours follows it.
+    pub fn close_open_line(&mut self) {
+        if self.streaming && !self.waiting.is_empty() {
+            self.stream(b"\n", true);
+        }
     }
 
     /// Writes as much as the pipe takes now.

@@ -57,6 +57,14 @@ impl LongLine {
         }
     }
 
+    /// What was held of a line that never came to its end; empty when it was streamed.
+    pub fn held(self) -> Vec<u8> {
+        match self.state {
+            State::Held { line, .. } => line,
+            State::Streamed(_) => Vec::new(),
+        }
+    }
+
     /// The line has ended.
     pub fn end(self) -> Passed {
         match self.state {

@@ -1,11 +1,11 @@
 //! The shell around the gate: tokio, processes, threads, the clock. `start` is the way in, `wrapper` the loop.
 
+pub mod attend;
 pub mod child;
 pub mod clock;
 pub mod guardian;
 pub mod host;
 pub mod ledger;
-pub mod link;
 pub mod longline;
 pub mod notice;
 pub mod outbox;

@@ -1,30 +1,25 @@
-//! The audit's thread: takes entries without making anyone wait, and acknowledges each once it is recorded or failed.
+//! Entries into the log without making the loop wait, each acknowledged once it is recorded or failed.
 //!
-//! Whatever is queued when it turns to its work becomes one commit. It opens the log itself, so that starting costs
-//! nothing; a log that cannot be opened is tried again at every commit, and fails every entry meanwhile.
+//! One store, and it is always in one place: with the loop, which commits at once what needs no disk while no other
+//! wrapper is writing; or with the audit's thread, which does everything that takes time, and sends it back.
 
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+mod key;
+mod thread;
+
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
 use crate::audit::store::Store;
+use thread::{Desk, Hold};
 
-/// At most so many entries share a commit: the first of them waits for the last.
-const BATCH: usize = 512;
-/// A commit that was not synced is synced this long after it, well within the promised 100 ms.
-const SYNC_AFTER: Duration = Duration::from_millis(60);
-/// The thread is idle when nothing came for so long.
-const IDLE: Duration = Duration::from_secs(1);
-/// So much of a write-ahead log is worth a checkpoint when idle. Below it the next call would pay for a log begun anew.
-const IDLE_BACKLOG: u64 = 4 << 20;
-/// So much is worth one in the middle of the work.
-const BUSY_BACKLOG: u64 = 64 << 20;
+/// Microseconds after which a commit that was not synced is synced: well within the promised 100 ms.
+const SYNC_AFTER: u64 = 60_000;
+/// Microseconds without an entry after which there is time for a checkpoint.
+const IDLE: u64 = 1_000_000;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -37,25 +32,57 @@ pub enum Ack {
     Failed { entry: u64, why: String },
 }
 
-/// The handle of the audit's thread.
-pub struct Scribe {
-    queue: Sender<Vec<(u64, Entry)>>,
-    ended: Receiver<()>,
-    thread: Option<JoinHandle<()>>,
-    on_ack: OnAck,
+/// What the thread has done: acknowledgements, and perhaps the store on its way back. Give it to [`Scribe::done`].
+pub struct Done {
+    acks: Vec<Ack>,
+    tools: Option<Box<Tools>>,
 }
 
-/// Shared, so that entries fail aloud even when the thread could not start or is gone.
-type OnAck = Arc<Mutex<dyn FnMut(Vec<Ack>) + Send>>;
+/// What is needed to record.
+struct Tools {
+    store: Store,
+    redactor: Redactor,
+}
+
+/// What the loop asks of the thread.
+struct Job {
+    batch: Vec<(u64, Entry)>,
+    tools: Option<Box<Tools>>,
+    leisure: Leisure,
+}
+
+/// How much time there is beside recording.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leisure {
+    /// None.
+    None,
+    /// Enough to sync.
+    Synced,
+    /// Enough for a checkpoint.
+    Idle,
+}
+
+/// The loop's side.
+pub struct Scribe {
+    jobs: Sender<Job>,
+    ended: Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+    /// The store, while it is here.
+    tools: Option<Box<Tools>>,
+    /// Entries with the thread.
+    away: usize,
+    /// When to sync, and when to take it easy (monotonic microseconds).
+    sync_at: Option<u64>,
+    idle_at: Option<u64>,
+}
 
 impl Scribe {
-    /// Starts the thread. `path` is the log, `key_path` the key of redaction (made when missing). `on_ack` is called on
-    /// the thread, with the entries of one commit in their order.
-    pub fn start(path: PathBuf, key_path: PathBuf, on_ack: impl FnMut(Vec<Ack>) + Send + 'static) -> Self {
-        let (queue, inbox) = mpsc::channel();
+    /// Starts the thread, which opens the log: starting costs nothing. `path` is the log, `key_path` the key of
+    /// redaction (made when missing). `on_done` is called on the thread.
+    pub fn start(path: PathBuf, key_path: PathBuf, on_done: impl FnMut(Done) + Send + 'static) -> Self {
+        let (jobs, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let on_ack: OnAck = Arc::new(Mutex::new(on_ack));
-        let mut desk = Desk { path, key_path, inbox, on_ack: Arc::clone(&on_ack), tools: None, unsynced_since: None };
+        let desk = Desk { path, key_path, inbox, on_done, hold: Hold::Nowhere };
         let thread = Builder::new().name("scribe".to_owned()).spawn(move || {
             desk.work();
             // Nobody listens any more when the wrapper gave up waiting.
@@ -64,14 +91,63 @@ impl Scribe {
         if let Err(error) = &thread {
             tracing::error!(%error, "the audit thread could not be started; every call will be refused");
         }
-        Self { queue, ended, thread: thread.ok(), on_ack }
+        Self { jobs, ended, thread: thread.ok(), tools: None, away: 0, sync_at: None, idle_at: None }
     }
 
-    /// Hands entries over; each is acknowledged exactly once. Never blocks.
-    pub fn record(&self, batch: Vec<(u64, Entry)>) {
-        if let Err(mpsc::SendError(batch)) = self.queue.send(batch) {
-            let why = "the audit thread is gone; start mcp-approve again";
-            tell(&self.on_ack, refuse(&batch, why));
+    /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or on
+    /// the thread, and then they come with [`Self::done`]. Never waits.
+    #[must_use]
+    pub fn record(&mut self, now: u64, batch: Vec<(u64, Entry)>) -> Vec<Ack> {
+        self.idle_at = None;
+        if let Some(tools) = &mut self.tools
+            && !batch.iter().any(|(_, entry)| entry.is_durable())
+            // Another wrapper is writing, or something is wrong: the thread has the patience for it.
+            && let Ok(Some(receipts)) = tools.store.try_append(&batch, &tools.redactor)
+        {
+            self.rest_later(now);
+            return receipts.into_iter().map(Ack::Recorded).collect();
+        }
+        self.send(batch, Leisure::None)
+    }
+
+    /// Takes what the thread has done; the acknowledgements in it.
+    #[must_use]
+    pub fn done(&mut self, now: u64, done: Done) -> Vec<Ack> {
+        self.away = self.away.saturating_sub(done.acks.len());
+        if let Some(tools) = done.tools {
+            self.tools = Some(tools);
+            if self.away > 0 {
+                // Entries were sent while it was on its way here.
+                return self.send(Vec::new(), Leisure::None);
+            }
+            self.rest_later(now);
+        }
+        done.acks
+    }
+
+    /// Whether the store is here, so that the next commit may be made at once.
+    pub fn is_at_home(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    /// When [`Self::rest`] is due.
+    pub fn wake_at(&self) -> Option<u64> {
+        [self.sync_at, self.idle_at].into_iter().flatten().min()
+    }
+
+    /// Lets the thread sync, or checkpoint, when it is time.
+    pub fn rest(&mut self, now: u64) {
+        let due = |at: Option<u64>| at.is_some_and(|at| at <= now);
+        let leisure = match (due(self.idle_at), due(self.sync_at)) {
+            (true, _) => Leisure::Idle,
+            (false, true) => Leisure::Synced,
+            (false, false) => return,
+        };
+        self.sync_at = None;
+        self.idle_at = if leisure == Leisure::Idle { None } else { Some(now + IDLE) };
+        if self.tools.is_some() {
+            // Without entries there is nothing to refuse.
+            let _ = self.send(Vec::new(), leisure);
         }
     }
 
@@ -79,14 +155,34 @@ impl Scribe {
     ///
     /// # Errors
     /// The disk did not answer in time; what was not acknowledged may be lost.
-    pub fn finish(self) -> Result<(), Unfinished> {
-        drop(self.queue);
+    pub fn finish(mut self) -> Result<(), Unfinished> {
+        let _ = self.send(Vec::new(), Leisure::Synced);
+        drop(self.jobs);
         let Some(thread) = self.thread else {
             return Err(Unfinished);
         };
         match self.ended.recv_timeout(PATIENCE) {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => thread.join().map_err(|_| Unfinished),
             Err(RecvTimeoutError::Timeout) => Err(Unfinished),
+        }
+    }
+
+    fn rest_later(&mut self, now: u64) {
+        if self.tools.as_ref().is_some_and(|tools| tools.store.needs_sync()) {
+            self.sync_at.get_or_insert(now + SYNC_AFTER);
+        }
+    }
+
+    fn send(&mut self, batch: Vec<(u64, Entry)>, leisure: Leisure) -> Vec<Ack> {
+        self.away += batch.len();
+        self.sync_at = None;
+        let job = Job { batch, tools: self.tools.take(), leisure };
+        match self.jobs.send(job) {
+            Ok(()) => Vec::new(),
+            Err(mpsc::SendError(job)) => {
+                self.away -= job.batch.len();
+                refuse(&job.batch, "the audit thread is gone; start mcp-approve again")
+            }
         }
     }
 }
@@ -96,162 +192,7 @@ impl Scribe {
 #[error("the audit log was not closed in time; its last records may be missing")]
 pub struct Unfinished;
 
-/// What the thread has before it.
-struct Desk {
-    path: PathBuf,
-    key_path: PathBuf,
-    inbox: Receiver<Vec<(u64, Entry)>>,
-    on_ack: OnAck,
-    tools: Option<Tools>,
-    unsynced_since: Option<Instant>,
-}
-
-/// What is needed to record, and can be missing.
-struct Tools {
-    store: Store,
-    redactor: Redactor,
-}
-
-impl Desk {
-    fn work(&mut self) {
-        // Opened ahead of the first entry, which then need not wait. A failure is told with that entry.
-        let _ = self.tools();
-        loop {
-            match self.next() {
-                Ok(batch) => self.record(batch),
-                Err(RecvTimeoutError::Timeout) if self.unsynced_since.is_some() => self.sync(),
-                Err(RecvTimeoutError::Timeout) => self.checkpoint_past(IDLE_BACKLOG),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            // A stream of entries without a pause must not put the sync off.
-            if self.unsynced_since.is_some_and(|since| since.elapsed() >= SYNC_AFTER) {
-                self.sync();
-            }
-        }
-        self.sync();
-    }
-
-    /// Waits for entries: as long as a sync can wait, or a checkpoint, or for ever when neither is due.
-    fn next(&self) -> Result<Vec<(u64, Entry)>, RecvTimeoutError> {
-        let backlog = self.tools.as_ref().map_or(0, |tools| tools.store.backlog());
-        match self.unsynced_since {
-            Some(since) => self.inbox.recv_timeout(SYNC_AFTER.saturating_sub(since.elapsed())),
-            None if backlog >= IDLE_BACKLOG => self.inbox.recv_timeout(IDLE),
-            None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        }
-    }
-
-    /// Records a batch, and whatever else is queued by now, in as few commits as may be.
-    fn record(&mut self, mut batch: Vec<(u64, Entry)>) {
-        while batch.len() < BATCH {
-            match self.inbox.try_recv() {
-                Ok(mut more) => batch.append(&mut more),
-                Err(_) => break,
-            }
-        }
-        for batch in batch.chunks(BATCH) {
-            let acks = match self.append(batch) {
-                Ok(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
-                Err(why) => {
-                    tracing::error!(why, entries = batch.len(), "nothing was recorded");
-                    refuse(batch, &why)
-                }
-            };
-            tell(&self.on_ack, acks);
-        }
-        let needs_sync = self.tools.as_ref().is_some_and(|tools| tools.store.needs_sync());
-        self.unsynced_since = match self.unsynced_since {
-            _ if !needs_sync => None,
-            None => Some(Instant::now()),
-            since => since,
-        };
-        self.checkpoint_past(BUSY_BACKLOG);
-    }
-
-    fn append(&mut self, batch: &[(u64, Entry)]) -> Result<Vec<Receipt>, String> {
-        let tools = self.tools()?;
-        tools.store.append(batch, &tools.redactor).map_err(|error| format!("{error}; {}", error.hint()))
-    }
-
-    fn tools(&mut self) -> Result<&mut Tools, String> {
-        let tools = match self.tools.take() {
-            Some(tools) => tools,
-            None => {
-                let writer = random().map_err(|error| format!("no randomness: {error}"))?;
-                let store = Store::open(&self.path, writer).map_err(|error| format!("{error}; {}", error.hint()))?;
-                let key = key(&self.key_path).map_err(|error| {
-                    let path = self.key_path.display();
-                    format!("the key {path}, by which secrets are hidden from the log, cannot be used: {error}; make its folder writable for your user")
-                })?;
-                let redactor = Redactor::new(&key);
-                Tools { store, redactor }
-            }
-        };
-        Ok(self.tools.insert(tools))
-    }
-
-    fn sync(&mut self) {
-        self.unsynced_since = None;
-        if let Some(tools) = &mut self.tools
-            && let Err(error) = tools.store.sync()
-        {
-            tracing::error!(%error, "records of the last moment may not survive a loss of power");
-        }
-    }
-
-    fn checkpoint_past(&mut self, backlog: u64) {
-        if let Some(tools) = &mut self.tools
-            && tools.store.backlog() >= backlog
-            && let Err(error) = tools.store.checkpoint()
-        {
-            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
-        }
-    }
-}
-
 fn refuse(batch: &[(u64, Entry)], why: &str) -> Vec<Ack> {
     let failed = |(entry, _): &(u64, Entry)| Ack::Failed { entry: *entry, why: why.to_owned() };
     batch.iter().map(failed).collect()
-}
-
-fn tell(on_ack: &OnAck, acks: Vec<Ack>) {
-    let mut on_ack = on_ack.lock().unwrap_or_else(PoisonError::into_inner);
-    (*on_ack)(acks);
-}
-
-/// Random bytes from the system.
-fn random<const N: usize>() -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The redaction key, made when it is missing. Two wrappers that start at once agree on one: the file appears whole,
-/// under its name, or not at all.
-fn key(path: &Path) -> io::Result<[u8; 32]> {
-    match std::fs::read(path) {
-        Ok(bytes) => return exactly(&bytes),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let suffix = u64::from_be_bytes(random()?);
-    let draft = path.with_extension(format!("{suffix:016x}"));
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let written =
-        file.write_all(&random::<32>()?).and_then(|()| file.sync_all()).and_then(|()| {
-            match std::fs::hard_link(&draft, path) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-                _ => Ok(()),
-            }
-        });
-    std::fs::remove_file(&draft)?;
-    written?;
-    exactly(&std::fs::read(path)?)
-}
-
-fn exactly(bytes: &[u8]) -> io::Result<[u8; 32]> {
-    bytes.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not hold 32 bytes"))
 }

@@ -1,10 +1,11 @@
-//! The signals that end a wrapper, as one stream of names. Ends nothing itself.
+//! The signals that end a wrapper.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that end a wrapper.
+/// SIGTERM, SIGINT and SIGHUP, caught from here on.
+#[derive(Debug)]
 pub struct Signals {
     term: Signal,
     int: Signal,
@@ -12,10 +13,10 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Listens from here on.
+    /// Catches them.
     ///
     /// # Errors
-    /// The system has no signals to be had.
+    /// The system's.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
@@ -24,7 +25,7 @@ impl Signals {
         })
     }
 
-    /// The name of the next one.
+    /// Waits for the next one; gives its name.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.term.recv() => "SIGTERM",

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::guardian::Guardian;
 use super::host::Host;
-use super::link::Registration;
 use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
@@ -84,10 +84,10 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let clock = Clock::start();
     let mut child = Child::spawn(&setup.command, guardian)?;
-    let (to_us, acks) = mpsc::unbounded_channel();
-    let scribe = Scribe::start(setup.audit_db, setup.key, move |acks| {
+    let (to_us, done) = mpsc::unbounded_channel();
+    let scribe = Scribe::start(setup.audit_db, setup.key, move |done| {
         // The loop outlives the scribe; if it is gone, nobody waits for receipts.
-        let _ = to_us.send(acks);
+        let _ = to_us.send(done);
     });
     if let Some(banner) = &setup.policy.banner {
         notice::say(banner);
@@ -110,7 +110,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
         scribe,
-        acks,
+        done,
         server_output: child.output()?,
         server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
         host_input: AsyncIn::new(pipe.input)?,

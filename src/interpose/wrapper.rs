@@ -1,22 +1,20 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
 use super::ledger::Ledger;
-use super::link::{Link, Registration, is_probe};
 use super::longline::{LongLine, Passed};
 use super::notice;
-use super::scribe::{Ack, Scribe};
+use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
 use super::stdio::AsyncIn;
@@ -24,9 +22,10 @@ use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
-use crate::link::message::{FromConsole, FromWrapper};
+use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
+use crate::wire::message::{self, Gist};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;
@@ -40,14 +39,12 @@ const BACKLOG: usize = 1 << 20;
 const DRAIN: Duration = Duration::from_millis(1500);
 /// Microseconds for what a server that has ended left behind in its group.
 const LEFTOVERS: u64 = 200_000;
-/// Microseconds between two reports of how the wrapper stands.
-const STATUS: u64 = 100_000;
 
 /// Everything the loop is started with.
 pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
-    pub acks: mpsc::UnboundedReceiver<Vec<Ack>>,
+    pub done: mpsc::UnboundedReceiver<Done>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -59,19 +56,16 @@ pub struct Wrapper {
 
 /// The loop's own state beside the gate.
 struct Running {
-    wrapper: Wrapper,
+    gate: Gate,
+    scribe: Scribe,
+    child: Child,
+    server: Server,
+    host: Host,
+    clock: Clock,
     ledger: Ledger,
-    link: Option<Link>,
-    /// Who is attached, by connection.
-    consoles: BTreeMap<ConsoleId, Arc<str>>,
-    from_consoles: mpsc::UnboundedSender<FromConsoles>,
-    registered: bool,
+    attend: Attend,
     wake: Option<u64>,
-    /// When the consoles are told how the wrapper stands.
-    status_at: Option<u64>,
-    status_sent: u64,
     stopping: Option<Stopping>,
-    waiting: notice::Waiting,
 }
 
 impl Wrapper {
@@ -80,6 +74,7 @@ impl Wrapper {
     /// # Errors
     /// Only what keeps the loop from starting: no signals to be had.
     pub async fn run(self) -> io::Result<u8> {
+        let Self { gate, scribe, mut done, child, server_output, server, host_input, host, clock, registration } = self;
         let mut signals = Signals::new()?;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -88,37 +83,27 @@ impl Wrapper {
         let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        let mut run = Running {
-            wrapper: self,
-            ledger: Ledger::default(),
-            link: None,
-            consoles: BTreeMap::new(),
-            from_consoles: to_us,
-            registered: false,
-            wake: None,
-            status_at: None,
-            status_sent: 0,
-            stopping: None,
-            waiting: notice::Waiting::default(),
-        };
+        let attend = Attend::new(registration, to_us);
+        let ledger = Ledger::default();
+        let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake: None, stopping: None };
         while server_open || ended.is_none() {
             let wake = run.wake_at();
-            let read_host = host_cutter.is_some() && run.wrapper.server.queued() < BACKLOG;
-            let read_server = server_open && run.wrapper.host.queued() < BACKLOG;
+            let read_host = host_cutter.is_some() && run.server.queued() < BACKLOG;
+            let read_server = server_open && run.host.queued() < BACKLOG;
             tokio::select! {
-                read = run.wrapper.host_input.read(&mut from_host), if read_host => match read {
+                read = host_input.read(&mut from_host), if read_host => match read {
                     Ok(n) if n > 0 => run.host_bytes(&mut host_cutter, &from_host[..n]),
                     _ => run.host_end(host_cutter.take()),
                 },
-                read = run.wrapper.server_output.read(&mut from_server), if read_server => match read {
+                read = server_output.read(&mut from_server), if read_server => match read {
                     Ok(n) if n > 0 => run.server_bytes(&mut server_cutter, &mut long, &from_server[..n]),
                     _ => server_open = false,
                 },
-                Some(acks) = run.wrapper.acks.recv() => run.acknowledged(acks),
+                Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
-                () = run.wrapper.server.writable() => {}
-                () = run.wrapper.host.writable() => {}
-                status = run.wrapper.child.wait(), if ended.is_none() => {
+                () = run.server.writable() => {}
+                () = run.host.writable() => {}
+                status = run.child.wait(), if ended.is_none() => {
                     ended = Some(status);
                     // What it wrote last is read before its group is ended and the pipe closes.
                     run.server_ended();
@@ -132,8 +117,9 @@ impl Wrapper {
                 run.close_server();
             }
         }
+        run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
-        run.finish(&ended).await;
+        run.finish(&ended, &mut done).await;
         Ok(ended.exit_code())
     }
 }
@@ -141,7 +127,7 @@ impl Wrapper {
 impl Running {
     fn host_bytes(&mut self, cutter: &mut Option<Cutter>, bytes: &[u8]) {
         let Some(cutter) = cutter else { return };
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         cutter.feed(bytes, &mut |piece| match piece {
             Piece::Line(line) => self.host_line(now, line),
             Piece::Overlong { head, bytes } => self.step(now, Event::HostOverlong { head, bytes, cap: HOST_LINE }),
@@ -151,14 +137,17 @@ impl Running {
     }
 
     fn host_line(&mut self, now: Now, line: Line) {
-        if !self.registered && !is_probe(line.content()) {
-            self.register(now);
+        if !self.attend.is_registered()
+            && !is_probe(line.content())
+            && let Some(started) = self.attend.register(self.child.id())
+        {
+            self.step(now, started);
         }
         self.step(now, Event::HostLine(line));
     }
 
     fn host_end(&mut self, cutter: Option<Cutter>) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         if let Some(tail) = cutter.and_then(Cutter::finish) {
             self.step(now, Event::HostPartial { bytes: tail.len() as u64 });
         }
@@ -166,16 +155,16 @@ impl Running {
     }
 
     fn server_bytes(&mut self, cutter: &mut Cutter, long: &mut Option<LongLine>, bytes: &[u8]) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         cutter.feed(bytes, &mut |piece| match piece {
             Piece::Line(line) => self.step(now, Event::ServerLine(line)),
             Piece::Start(head) => {
-                let line = long.insert(LongLine::new(self.wrapper.gate.wants_whole()));
-                line.push(&head, false, &mut self.wrapper.host);
+                let line = long.insert(LongLine::new(self.gate.wants_whole()));
+                line.push(&head, false, &mut self.host);
             }
             Piece::More { bytes, last } => {
                 if let Some(line) = long.as_mut() {
-                    line.push(bytes, last, &mut self.wrapper.host);
+                    line.push(bytes, last, &mut self.host);
                 }
                 match long.take_if(|_| last).map(LongLine::end) {
                     Some(Passed::Whole(line)) => self.step(now, Event::ServerLine(line)),
@@ -189,8 +178,23 @@ impl Running {
         });
     }
 
-    fn acknowledged(&mut self, acks: Vec<Ack>) {
-        let now = self.wrapper.clock.now();
+    /// What the server left of a line when it ended: passed on as it is, and read by nobody.
+    fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
+        if let Some(line) = long {
+            self.host.write_open(&line.held());
+        }
+        if let Some(tail) = cutter.finish() {
+            self.host.write_open(&tail);
+        }
+    }
+
+    fn recorded(&mut self, done: Done) {
+        let now = self.clock.now();
+        let acks = self.scribe.done(now.mono, done);
+        self.acknowledged(now, acks);
+    }
+
+    fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
         for ack in acks {
             match ack {
                 Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
@@ -200,115 +204,55 @@ impl Running {
     }
 
     fn console(&mut self, said: FromConsoles) {
-        let now = self.wrapper.clock.now();
-        let attached = self.link.as_ref().map_or(0, |link| link.server.attached());
-        match said {
-            FromConsoles::Attached { console, operator, pid, .. } => {
-                let who: Arc<str> = format!("{operator} (pid {pid})").into();
-                self.consoles.insert(console, Arc::clone(&who));
-                for call in self.wrapper.gate.snapshots() {
-                    self.say(console, &FromWrapper::Held { call: Box::new(call) });
-                }
-                self.say(console, &FromWrapper::Status(self.wrapper.gate.status()));
-                self.step(now, Event::Attached { who, attached });
-            }
-            FromConsoles::Detached { console } => {
-                if let Some(who) = self.consoles.remove(&console) {
-                    self.step(now, Event::Detached { who, attached });
-                }
-            }
-            FromConsoles::Rejected { why } => {
-                if why.is_alarm() {
-                    notice::say(&why.to_string());
-                }
-                self.step(now, Event::Intruded { what: why.to_string() });
-            }
-            FromConsoles::Said { console, message } => {
-                let Some(who) = self.consoles.get(&console).cloned() else { return };
-                let console = console.0;
-                match message {
-                    FromConsole::Decide { ticket, digest, verdict } => {
-                        self.step(now, Event::Decided { ticket, digest, verdict, who, console });
-                    }
-                    FromConsole::Edit { ticket, digest, arguments } => {
-                        self.step(now, Event::Edited { ticket, digest, arguments, who, console });
-                    }
-                    FromConsole::Hello { .. } => {}
-                }
-            }
+        let now = self.clock.now();
+        if let Some(event) = self.attend.hear(said, &self.gate) {
+            self.step(now, event);
         }
     }
 
     fn time_passed(&mut self) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
             self.wake = None;
             self.step(now, Event::Woke);
         }
+        self.scribe.rest(now.mono);
         if let Some(stopping) = &mut self.stopping {
-            stopping.advance(now.mono, &self.wrapper.child);
+            stopping.advance(now.mono, &self.child);
         }
     }
 
     fn signalled(&mut self, name: &'static str) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         self.step(now, Event::Shutdown { why: name.into() });
-        self.stopping = Some(Stopping::terminate(now.mono, &self.wrapper.child));
-    }
-
-    /// Becomes visible: a name, a socket, the first record. Trouble here only costs visibility, never a verdict.
-    fn register(&mut self, now: Now) {
-        self.registered = true;
-        let registration = &self.wrapper.registration;
-        let link = Link::open(registration, self.from_consoles.clone(), self.wrapper.child.id());
-        let server: Arc<str> = match &link {
-            Ok(link) => link.claim.name().into(),
-            Err(_) => registration.name.as_str().into(),
-        };
-        match link {
-            Ok(link) => self.link = Some(link),
-            Err(err) => {
-                tracing::error!(%err, "no console can attach");
-                notice::say(&format!("no console can attach: {err}"));
-            }
-        }
-        let registration = &self.wrapper.registration;
-        let (command, pid) = (registration.command.clone(), std::process::id());
-        self.step(now, Event::Started { server, command, pid });
+        self.stopping = Some(Stopping::terminate(now.mono, &self.child));
     }
 
     fn step(&mut self, now: Now, event: Event) {
-        for effect in self.wrapper.gate.step(now, event) {
+        for effect in self.gate.step(now, event) {
             self.perform(now, effect);
         }
-        if self.status_at.is_none() && self.link.as_ref().is_some_and(|link| link.server.attached() > 0) {
-            self.status_at = Some(now.mono.max(self.status_sent + STATUS));
-        }
+        self.attend.changed(now);
     }
 
     fn perform(&mut self, now: Now, effect: Effect) {
         match effect {
-            Effect::Relay(Passing::ToServer(plain)) => self.wrapper.server.relay(plain),
-            Effect::Relay(Passing::ToHost(line)) | Effect::Answer(line) => self.wrapper.host.write(line),
+            Effect::Relay(Passing::ToServer(plain)) => self.server.relay(plain),
+            Effect::Relay(Passing::ToHost(line)) | Effect::Answer(line) => self.host.write(line),
             Effect::Forward(token, call) => {
-                if let Err(err) = self.wrapper.server.forward(token, *call) {
+                if let Err(err) = self.server.forward(token, *call) {
                     // A defect of ours; the call is lost, not run, and the host's own timeout ends it.
                     tracing::error!(%err, "a call was not forwarded");
                 }
             }
-            Effect::Query(question) => self.wrapper.server.ask(question),
+            Effect::Query(question) => self.server.ask(question),
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
-            Effect::Ask(call) => {
-                if self.link.as_ref().is_none_or(|link| link.server.attached() == 0) {
-                    self.waiting.say(now, &call.ticket);
-                }
-                self.broadcast(&FromWrapper::Held { call });
-            }
-            Effect::Settle(settled) => self.broadcast(&FromWrapper::Settled(settled)),
+            Effect::Ask(call) => self.attend.ask(now, call),
+            Effect::Settle(settled) => self.attend.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => {
-                self.say(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+                self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
             }
-            Effect::Show(activity) => self.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.
@@ -316,72 +260,53 @@ impl Running {
         }
     }
 
-    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
-    /// told what is held when we do, and would hear of the same call twice.
-    fn broadcast(&self, message: &FromWrapper) {
-        let consoles = self.consoles.keys().copied();
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
-        if let Err(err) = told {
-            tracing::error!(%err, "the consoles were not told");
-        }
-    }
-
-    fn say(&self, console: ConsoleId, message: &FromWrapper) {
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
-        if let Err(err) = told {
-            tracing::error!(%err, "a console was not told");
-        }
-    }
-
     /// Hands entries to the scribe and bytes to the pipes.
     fn flush(&mut self) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         if let Some(batch) = self.ledger.due(now.mono) {
-            self.wrapper.scribe.record(batch);
+            let acks = self.scribe.record(now.mono, batch);
+            self.acknowledged(now, acks);
         }
-        self.wrapper.server.flush();
-        self.wrapper.host.flush();
-        if self.status_at.is_some_and(|at| at <= now.mono) {
-            self.status_at = None;
-            self.status_sent = now.mono;
-            self.broadcast(&FromWrapper::Status(self.wrapper.gate.status()));
-        }
+        self.server.flush();
+        self.host.flush();
+        self.attend.report(now, &self.gate);
     }
 
     /// Closes the server's stdin once everything for it is written, and starts its end.
     fn close_server(&mut self) {
-        let now = self.wrapper.clock.now();
-        self.wrapper.server.close_when_written();
+        let now = self.clock.now();
+        self.server.close_when_written();
         self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
     }
 
     fn server_ended(&mut self) {
-        let now = self.wrapper.clock.now();
+        let now = self.clock.now();
         self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
     }
 
     /// Says goodbye to host, log and consoles, each within its time.
-    async fn finish(mut self, ended: &Ended) {
-        let now = self.wrapper.clock.now();
-        self.wrapper.host.end_stream();
+    async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
+        let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
         let until = Instant::now() + DRAIN;
         loop {
+            self.host.close_open_line();
             self.flush();
-            if self.wrapper.gate.is_quiet() && (self.wrapper.host.queued() == 0 || self.wrapper.host.is_gone()) {
+            if self.gate.is_quiet() && (self.host.queued() == 0 || self.host.is_gone()) {
                 break;
             }
             tokio::select! {
-                Some(acks) = self.wrapper.acks.recv() => self.acknowledged(acks),
-                () = self.wrapper.host.writable() => {}
+                Some(done) = done.recv() => self.recorded(done),
+                () = self.host.writable() => {}
                 () = sleep_until(until) => break,
             }
         }
-        self.wrapper.child.kill();
+        self.child.kill();
         if let Some(batch) = self.ledger.all() {
-            self.wrapper.scribe.record(batch);
+            // The last facts; nothing waits for their receipts.
+            let _ = self.scribe.record(self.clock.now().mono, batch);
         }
-        if let Err(err) = self.wrapper.scribe.finish() {
+        if let Err(err) = self.scribe.finish() {
             tracing::error!(%err, "the log was left");
             notice::say(&err.to_string());
         }
@@ -389,9 +314,17 @@ impl Running {
 
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let first = [self.wake, self.ledger.wake_at(), self.status_at, stop].into_iter().flatten().min();
-        first.map_or_else(far, |at| self.wrapper.clock.instant(at))
+        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), self.scribe.wake_at(), stop]
+            .into_iter()
+            .flatten()
+            .min();
+        first.map_or_else(far, |at| self.clock.instant(at))
     }
+}
+
+/// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.
+fn is_probe(content: &[u8]) -> bool {
+    matches!(message::peek(content), Gist::Request { method, .. } if method == "server/discover")
 }
 
 /// A time that does not come.

@@ -90,6 +90,8 @@ impl Desk {
         let (tell, mut heard) = mpsc::channel(16);
         loop {
             tokio::select! {
+                // In this order: who must not attach is known before anybody is let in.
+                biased;
                 order = orders.recv() => match order {
                     Some(Order::Close(done)) => {
                         self.close().await;
@@ -125,9 +127,21 @@ impl Desk {
                     self.put(console, &line);
                 }
             }
-            Order::Forbid(server) => self.server = Some(server),
+            Order::Forbid(server) => self.forbid(server),
             // Taken by `run`, which owns the end.
             Order::Close(_) => {}
+        }
+    }
+
+    /// Whoever came before the server was named is looked at again.
+    fn forbid(&mut self, server: u32) {
+        self.server = Some(server);
+        let known = self.consoles.iter().filter_map(|(id, console)| Some((*id, console.pid?)));
+        let rejected: Vec<_> =
+            known.filter_map(|(id, pid)| Some((id, peer::check_family(pid, server).err()?))).collect();
+        for (id, why) in rejected {
+            self.say(FromConsoles::Rejected { why });
+            self.let_go(id);
         }
     }
 

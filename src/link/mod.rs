@@ -9,5 +9,6 @@ mod outbox;
 mod peer;
 mod reader;
 pub mod server;
+mod watcher;
 
 pub use error::LinkError;

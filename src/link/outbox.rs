@@ -1,17 +1,26 @@
 //! What is still to be written to one console: bounded, so that a console that does not read costs little.
+//!
+//! Much may wait for a console that does read: one that attaches is sent every held call, and a flood of those must not
+//! keep the operator out. So a console is let go when much waits and nothing moves, and when far too much waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// Beyond this many waiting bytes, activity is left out: a console can do without.
 const ACTIVITY: usize = 1024 * 1024;
-/// Beyond this many waiting bytes, the console is let go: it does not read.
-const MOST: usize = 64 * 1024 * 1024;
+/// Beyond this many waiting bytes, a console that has not read for a while is let go.
+const MUCH: usize = 64 * 1024 * 1024;
+/// That while.
+const STALL: Duration = Duration::from_secs(2);
+/// Beyond this many waiting bytes, any console is let go.
+const MOST: usize = 512 * 1024 * 1024;
 
 /// One line, shared by all consoles it goes to.
 #[derive(Clone)]
@@ -40,30 +49,43 @@ pub(super) enum Put {
 /// The queue of one console. Its writer ends when this is dropped and all is written.
 pub(super) struct Outbox {
     lines: mpsc::UnboundedSender<Arc<[u8]>>,
-    waiting: Arc<AtomicUsize>,
+    gauge: Arc<Gauge>,
+}
+
+/// What the writer tells of its progress.
+struct Gauge {
+    start: Instant,
+    waiting: AtomicUsize,
+    /// When the console last took something, in milliseconds since `start`.
+    moved: AtomicU64,
 }
 
 impl Outbox {
     /// Starts the writer.
     pub(super) fn open(stream: OwnedWriteHalf) -> (Self, JoinHandle<()>) {
         let (lines, queue) = mpsc::unbounded_channel();
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let writer = tokio::spawn(write(stream, queue, Arc::clone(&waiting)));
-        (Self { lines, waiting }, writer)
+        let gauge = Gauge { start: Instant::now(), waiting: AtomicUsize::new(0), moved: AtomicU64::new(0) };
+        let gauge = Arc::new(gauge);
+        let writer = tokio::spawn(write(stream, queue, Arc::clone(&gauge)));
+        (Self { lines, gauge }, writer)
     }
 
     /// Queues a line, if there is room for its weight.
     pub(super) fn put(&self, line: &Line) -> Put {
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        let with = waiting.saturating_add(line.bytes.len());
+        let length = line.bytes.len();
+        let waiting = self.gauge.waiting.load(Ordering::Relaxed);
+        let with = waiting.saturating_add(length);
         if line.weight == Weight::Activity && with > ACTIVITY {
             return Put::LeaveOut;
         }
-        // One line alone always goes: the bound is on what piles up.
-        if waiting > 0 && with > MOST {
+        if waiting == 0 {
+            // Nothing was to be read until now.
+            self.gauge.move_now();
+        }
+        if with > MOST || (with > MUCH && self.gauge.is_stalled()) {
             return Put::LetGo;
         }
-        self.waiting.fetch_add(line.bytes.len(), Ordering::Relaxed);
+        self.gauge.waiting.fetch_add(length, Ordering::Relaxed);
         match self.lines.send(Arc::clone(&line.bytes)) {
             Ok(()) => Put::Queue,
             Err(_) => Put::LetGo,
@@ -71,11 +93,33 @@ impl Outbox {
     }
 }
 
-async fn write(mut stream: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>, waiting: Arc<AtomicUsize>) {
+impl Gauge {
+    fn since_start(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn move_now(&self) {
+        self.moved.store(self.since_start(), Ordering::Relaxed);
+    }
+
+    fn is_stalled(&self) -> bool {
+        let still = self.since_start().saturating_sub(self.moved.load(Ordering::Relaxed));
+        Duration::from_millis(still) > STALL
+    }
+}
+
+async fn write(mut stream: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>, gauge: Arc<Gauge>) {
     while let Some(line) = queue.recv().await {
-        if stream.write_all(&line).await.is_err() {
-            return;
+        let mut rest = &line[..];
+        while !rest.is_empty() {
+            match stream.write(rest).await {
+                Ok(0) | Err(_) => return,
+                Ok(put) => {
+                    rest = &rest[put..];
+                    gauge.waiting.fetch_sub(put, Ordering::Relaxed);
+                    gauge.move_now();
+                }
+            }
         }
-        waiting.fetch_sub(line.len(), Ordering::Relaxed);
     }
 }

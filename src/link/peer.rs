@@ -20,14 +20,19 @@ pub(super) fn check(stream: &UnixStream, server: Option<u32>) -> Result<Option<u
     }
     let pid = peer.pid().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0);
     if let (Some(pid), Some(server)) = (pid, server) {
-        match descent(pid, server) {
-            Descent::FromServer => return Err(Rejection::FromServer { pid }),
-            // Whoever died between connecting and being looked at has handed the connection on.
-            Descent::Lost => return Err(Rejection::Unknown(format!("process {pid} is gone"))),
-            Descent::Elsewhere => {}
-        }
+        check_family(pid, server)?;
     }
     Ok(pid)
+}
+
+/// Checks that a process was not started by the wrapped server.
+pub(super) fn check_family(pid: u32, server: u32) -> Result<(), Rejection> {
+    match descent(pid, server) {
+        Descent::Elsewhere => Ok(()),
+        Descent::FromServer => Err(Rejection::FromServer { pid }),
+        // Whoever died between connecting and being looked at has handed the connection on.
+        Descent::Lost => Err(Rejection::Unknown(format!("process {pid} is gone"))),
+    }
 }
 
 enum Descent {
@@ -65,8 +70,9 @@ struct Kin {
 
 fn kin(pid: u32) -> Option<Kin> {
     if cfg!(target_os = "linux") {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // `pid (name) state parent group …`; the name may hold anything, `)` included.
+        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+        // `pid (name) state parent group …`; the name may hold any bytes, `)` included.
+        let stat = String::from_utf8_lossy(&stat);
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_ascii_whitespace().skip(1);
         read_kin(&mut fields)

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 
-use super::client::{Callback, ClientEvent, Key, Parting, Task};
+use super::client::{Callback, ClientEvent};
 use super::message::{FromWrapper, Greeting, LONGEST_LINE, PROTOCOL};
+use super::watcher::{Key, Parting, Task};
 
 /// Whether a session may be connected.
 #[derive(Clone, Copy, PartialEq, Eq)]

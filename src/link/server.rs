@@ -162,7 +162,8 @@ impl Server {
         self.attached.load(Ordering::Relaxed)
     }
 
-    /// Tells the link which process is the wrapped server: nothing that descends from it may attach.
+    /// Tells the link which process is the wrapped server: nothing that descends from it may attach, and what has is
+    /// let go. Said right after [`Server::start`], it is known before anybody is let in.
     pub fn forbid(&self, server: u32) {
         self.order(Order::Forbid(server));
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fit::{Fit, fit};
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
@@ -16,6 +17,8 @@ pub struct Question<'a> {
     pub tool: &'a str,
     pub behavior: &'a Behavior,
     pub arguments: &'a Value,
+    /// Milliseconds since 1970, UTC: rules may expire.
+    pub now: i64,
 }
 
 /// What the policy says of a call, and why.
@@ -49,76 +52,6 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
     }
 }
 
-/// How a rule stands to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
-    Matches,
-    /// An allow that would match, but the call has a hazard the rule does not cover.
-    NotCovered,
-    /// An allow that would match, but no allow stands while the policy file is broken.
-    Suspended,
-    /// The first selector that does not hold.
-    Differs(Selector),
-}
-
-/// The selectors of a rule, in the order they are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selector {
-    Server,
-    Tool,
-    Mutability,
-    Action,
-}
-
-impl Selector {
-    /// The key in the file.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Server => "server",
-            Self::Tool => "tool",
-            Self::Mutability => "mutability",
-            Self::Action => "action",
-        }
-    }
-}
-
-/// Tells how one rule stands to a call.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
-    let server = rules_name(question.server);
-    let identity = question.behavior.identity;
-    if !any(&rule.server, |glob| glob.matches(server)) {
-        return Fit::Differs(Selector::Server);
-    }
-    if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
-        return Fit::Differs(Selector::Tool);
-    }
-    if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
-        return Fit::Differs(Selector::Mutability);
-    }
-    if !any(&rule.action, |action| *action == identity.action) {
-        return Fit::Differs(Selector::Action);
-    }
-    match rule.decision {
-        Decision::Ask | Decision::Deny => Fit::Matches,
-        Decision::Allow if !policy.allows_stand => Fit::Suspended,
-        Decision::Allow if !question.behavior.hazards.is_empty() => Fit::NotCovered,
-        Decision::Allow => Fit::Matches,
-    }
-}
-
-/// An empty list means any.
-fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
-    list.is_empty() || list.iter().any(fits)
-}
-
-/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-fn rules_name(server: &str) -> &str {
-    match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => server,
-    }
-}
-
 /// The stricter of two rules; of equals the one whose id comes first, so that the order in the file never matters.
 fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
     match one {
@@ -128,37 +61,37 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
 }
 
 fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
-    let (decision, mut reason) = default_for(policy, behavior);
-    if let Some(rule) = would_allow {
-        reason = format!("rule {} does not cover {}; {reason}", rule.id, phrases(behavior));
-    }
-    Ruling { decision, rule: None, reason }
-}
-
-/// The default that applies, and why.
-fn default_for(policy: &Policy, behavior: &Behavior) -> (Decision, String) {
     let badge = behavior.badge();
     let by_badge = match badge {
         Mutability::Pure => policy.defaults.pure,
         Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
     };
-    let mut by_hazard = Decision::Allow;
-    if !behavior.hazards.is_empty() {
-        by_hazard = policy.defaults.hazard;
-    }
-    if behavior.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()) {
-        by_hazard = by_hazard.max(Decision::Ask);
-    }
-    let decision = by_badge.max(by_hazard);
+    let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_stand {
-        let reason = "the policy file is broken, so whatever is not denied asks";
-        (Decision::Ask, reason.to_owned())
-    } else if decision == by_badge {
-        (decision, format!("the default for {} {}", badge.word(), says(decision)))
-    } else {
-        let (hazards, word) = (phrases(behavior), badge.word());
-        (decision, format!("with {hazards} the default for hazards {}, even when {word}", says(decision)))
+        let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
+        return Ruling { decision: Decision::Ask, rule: None, reason };
     }
+    let hazards = phrases(behavior);
+    let why = match would_allow {
+        Some(rule) => format!("rule {} does not cover {hazards}: ", rule.id),
+        None if decision != by_badge => format!("{hazards}: "),
+        None => String::new(),
+    };
+    let reason = if decision == by_badge {
+        format!("{why}the default for {} {}", badge.word(), says(decision))
+    } else {
+        format!("{why}the default for hazards {}, even when {}", says(decision), badge.word())
+    };
+    Ruling { decision, rule: None, reason }
+}
+
+/// What the hazards of a call call for; nothing where it has none.
+fn default_for_hazards(policy: &Policy, behavior: &Behavior) -> Decision {
+    let of_one = |kind: HazardKind| match kind.beyond_any_allow() {
+        true => policy.defaults.hazard.max(Decision::Ask),
+        false => policy.defaults.hazard,
+    };
+    behavior.hazards.iter().map(|hazard| of_one(hazard.kind)).max().unwrap_or(Decision::Allow)
 }
 
 /// What a decision does, after its subject.

@@ -1,6 +1,7 @@
-//! Why a call is ruled as it is: every rule with the first selector that failed. Agrees with `decide` by using it.
+//! Why a call is ruled as it is: every rule with the first part that failed. Agrees with `decide` by using it.
 
-use super::decide::{Fit, Question, Ruling, decide, fit};
+use super::decide::{Question, Ruling, decide};
+use super::fit::{Fit, fit};
 use super::rule::{Policy, Rule};
 
 /// A ruling with how every rule stood to the call, in the order of the file.

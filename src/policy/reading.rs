@@ -83,6 +83,12 @@ impl<'t> Reading<'t> {
         (line, before.chars().count() + 1)
     }
 
+    /// What stands at a place, on one line.
+    pub fn source(&self, at: Span) -> String {
+        let words = self.text.get(at).unwrap_or_default().split_whitespace();
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// A table.
     pub fn table<'v>(&mut self, value: &'v Spanned<DeValue<'t>>, key: &str) -> Option<&'v DeTable<'t>> {
         let table = value.get_ref().as_table();

@@ -5,7 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::glob::{Glob, GlobError};
-use crate::behavior::taxonomy::{Action, Mutability};
+use super::under::Roots;
+use super::when::Predicate;
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
 
 /// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
@@ -49,6 +52,16 @@ pub struct Rule {
     pub mutability: Option<Mutability>,
     /// Any of these; empty means any.
     pub action: Vec<Action>,
+    /// Any of these; empty means any.
+    pub output_domain: Vec<OutputDomain>,
+    /// Any of these; empty means any.
+    pub identity: Vec<Identity>,
+    /// All of these. What is undecided holds for an ask or a deny, and does not for an allow.
+    pub when: Vec<Predicate>,
+    /// An ask or a deny that does not apply where one of these holds for certain.
+    pub unless: Vec<Predicate>,
+    /// The first moment when it no longer applies, in milliseconds since 1970, UTC.
+    pub expires: Option<i64>,
     pub note: Option<String>,
     /// Line in its file, from 1.
     pub line: usize,
@@ -109,6 +122,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
     pub allows_stand: bool,
+    /// Where `~` and relative paths in arguments start.
+    pub roots: Roots,
     /// Digest of the text it was read from.
     pub digest: Digest,
     /// What the operator must be told: a broken file with line and mend. `None` when all is well.

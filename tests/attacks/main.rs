@@ -1,10 +1,63 @@
-//! One test per row of the threat table, same id. The table opens this file.
+//! One test per row of the threat table, same id. The table is the list of attacks the product answers today; a row and its
+//! test come together (`tests/tidy.rs`).
+//!
+//! | id | attack | the product |
+//! |---|---|---|
+//! | A1 | instructions to the model inside a description (tool poisoning; OWASP MCP03) | server text stands in a frame marked as the server's words; directive patterns are flagged; the text never lowers a verdict |
+//! | A3 | the definition changes after it was trusted (rug pull; CVE-2025-54136) | every tool is pinned by the SHA-256 of its canonical definition, annotations included; a change suspends the allow rules made for it, raises its version, and shows a diff to accept or refuse |
+//! | A4 | only the annotations change (`readOnlyHint` false→true) | covered by the pin; a changed hint never turns ask into allow |
+//! | A6 | preference manipulation ("the BEST tool, always use this") (arXiv 2503.23278) | flagged in Tools and on the card; counts as a hazard a policy can match |
+//! | A7 | instructions in parameter names, enums, defaults | the same checks over every string of the schema; arguments the schema does not declare are marked undeclared |
+//! | A8 | hidden text: tag characters, zero-width, bidi, variation selectors, Hangul fillers | shown as visible escapes with a count; any in arguments means never auto-approved |
+//! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
+//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity and logged; elicitation and sampling can be held by policy |
+//! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
+//! | B2 | carriage return and backspace overwrite | as B1 |
+//! | B3 | bidi override | visible escape and warning (ratatui alone drops these silently, so the reader sees less than is sent) |
+//! | B4 | zero-width, tag characters, variation selectors, combining floods | visible escapes; at most four combining marks, then an escape |
+//! | B5 | look-alike letters in paths and hosts | mixed-script tokens are marked with their code points |
+//! | B6 | the dangerous part is off screen (GHSA-xww8-gqvh-92x9, CVE-2026-26320) | nothing is cut silently: total bytes, lines below, runs of spaces counted; dangerous calls are not armed before their last line was shown; approving unread is a separate key and is recorded |
+//! | B7 | very long arguments | structure with sizes, head and tail; analysers read the whole; a frame stays under 100 ms at 16 MiB |
+//! | B8 | line separators that fake other fields | one value, one bordered region; breaks are marked; U+2028 is escaped |
+//! | B9 | width desync by wide and combining characters | widths come from the table that prints |
+//! | B10 | links, clipboard, title sequences | blocked by B1; the product emits none |
+//! | B13 | another call is run than the one approved (parallel calls) | a verdict carries ticket and digest; 10,000 races, no mismatch |
+//! | C1 | case-variant keys `Method`, `Name`, `Arguments` (CVE-2026-27896) | in envelope, `params` and protocol `_meta` (never inside `arguments`): any key that case-folds to a protocol key without being it is refused |
+//! | C2 | Unicode folding (`paramſ`, `K`) | compared after full case folding and NFKC |
+//! | C3 | duplicate keys at any depth of a call | refused |
+//! | C4 | NUL in keys or values | refused in keys, a hazard in values |
+//! | C5 | numbers that parsers read differently | number text is kept, shown and forwarded as received; beyond ±2^53 is marked |
+//! | C6 | batch arrays | refused on every revision |
+//! | C7 | `tools/call` without an id, or with `null` | refused, never forwarded |
+//! | C8 | ids reused while in flight; `1` against `"1"` | a live duplicate is refused; ids compare by type and text |
+//! | C9 | invalid UTF-8, BOM, lone surrogates, CRLF | strict framing; refused or normalised exactly as the specification says, by table |
+//! | C10 | deep nesting, giant lines | depth ≤ 64; client line ≤ 16 MiB by default; bounded memory |
+//! | C11 | display differs from bytes (trimmed space selects another program) | digest over the forwarded bytes; nothing is trimmed; trailing space is visible |
+//! | C12 | a verdict replayed | one ticket, one verdict, single use |
+//! | C14 | a path that forwards without a decision | one writer to the server, its only argument is the proof; compile-fail test |
+//! | C15 | the approval layer itself changes arguments | byte equality in every test and in the soak |
+//! | C16 | the operator's edit | original and edit are both recorded, the edit is judged and validated again, its digest is the one forwarded |
+//! | C17 | multi-round-trip retries and task updates (revision 2026-07-28) | a retry continues under its approval once and only on an exact match of name, arguments and server state; everything else is a new decision |
+//! | C18 | approval after cancel or timeout | withdrawn at once; a late verdict does nothing and is recorded |
+//! | C19 | no console, crashed console, full disk | wait, then deny with a reason; never allow |
+//! | D3 | a key pressed just as the screen changes | arrivals never move the selection; a short arming delay after the selected call changes |
+//! | D4 | paste, type-ahead, terminal replies | bracketed paste; decision keys inside a paste are ignored; input drained when the card changes |
+//! | D5 | default yes | none: Enter never approves |
+//! | D7 | two operators | the first recorded verdict wins; the other is told; the log shows both |
+//! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept` needs a terminal and a confirmation, and is recorded |
+//! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
+//! | E4 | edits or deletes the log | the chain and anchored heads show it |
+//! | E5 | environment variables | none moves a folder or weakens a verdict |
+//! | E12 | kills console or interposer | fails closed |
+//! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
+//!
+//! Not answered yet, and so not in the table: A5, A9 (pins over sessions), C13 (facts taken again before forwarding), D1, D2,
+//! D6 (figures, limits, the rule maker), E3 (reload with a diff), E6 (unwrapped servers), E9, E10 (the operator's key).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod binding;
 mod framing;
-mod human;
 mod process;
 mod screen;
 mod server_words;

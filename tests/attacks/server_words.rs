@@ -1,5 +1,7 @@
 //! A: what the server says about itself. One test per row of the threat table that this layer answers.
 
+#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+
 use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mcp_approve::behavior::conclude::{Trust, of_tool};
+use mcp_approve::behavior::conclude::{Trust, of_call, of_tool};
 use mcp_approve::cli::tools::{Hints, classify};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
@@ -114,16 +114,20 @@ impl Corpus {
     /// How many tools bear each hazard of the definition; prints each where `loud`.
     pub fn hazards(&self, loud: bool) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut spent = Duration::ZERO;
         for tool in &self.tools {
             let Some(read) = Tool::read(tool.definition.clone()) else { continue };
-            for hazard in of_tool(&read, Trust::Corroborate).hazards {
+            let before = Instant::now();
+            let behavior = of_tool(&read, Trust::Corroborate);
+            spent += before.elapsed();
+            for hazard in behavior.hazards {
                 *counts.entry(hazard.kind.word()).or_default() += 1;
                 if loud {
                     println!("HAZARD {}\t{}\t{}\t{}", hazard.kind.word(), tool.package, tool.name, hazard.what);
                 }
             }
         }
-        format!("{counts:?}")
+        format!("{counts:?}; concluding took {spent:?} for {} tools", self.tools.len())
     }
 
     pub fn print_errors(&self, part: Part) {
@@ -168,6 +172,29 @@ impl Judged {
         let description: String = text(&self.definition, "description").chars().take(220).collect();
         format!("{}\t{description:?}\t<{}>", self.name, self.evidence)
     }
+}
+
+/// The time to conclude about one call of a file tool, mean of many.
+pub fn one_call() -> Duration {
+    let definition = serde_json::json!({
+        "name": "read_text_file",
+        "description": "Reads the complete contents of a file as text.",
+        "inputSchema": { "properties": { "path": {}, "head": {}, "tail": {}, "pattern": {} } },
+    });
+    let arguments = serde_json::json!({
+        "path": "/home/someone/projects/a-longer-project-name/src/behavior/arguments/mod.rs",
+        "head": 200,
+        "pattern": "a text of a few words that an agent might look for in a file, and some more words",
+    });
+    let Some(tool) = Tool::read(definition) else { return Duration::ZERO };
+    let text = arguments.to_string();
+    let described = of_tool(&tool, Trust::Corroborate);
+    let rounds = 10_000;
+    let before = Instant::now();
+    for _ in 0..rounds {
+        std::hint::black_box(of_call(Some(&tool), &described, &text, &arguments));
+    }
+    before.elapsed() / rounds
 }
 
 fn pieces(row: &Value) -> String {

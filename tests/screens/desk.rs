@@ -1,6 +1,7 @@
 //! A console without a terminal: keys and events go in, commands and screens come out. Time passes when told to.
 
 #![allow(dead_code, reason = "each test target uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};

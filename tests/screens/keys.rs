@@ -260,6 +260,17 @@ fn an_ended_wrapper_takes_its_calls_along() {
 }
 
 #[test]
+fn a_wrapper_of_another_version_is_named_until_it_ends() {
+    let mut desk = Desk::connected(80, 24);
+    let other = ClientEvent::Incompatible { name: "memory".into(), protocol: 2, version: "0.9.0".into() };
+    desk.link(other.clone());
+    desk.link(other);
+    assert_eq!(desk.screen().matches("memory: its wrapper is version 0.9.0").count(), 1);
+    desk.link(ClientEvent::Gone { session: "memory".into() });
+    assert!(!desk.screen().contains("memory"));
+}
+
+#[test]
 fn an_edit_goes_out_and_comes_back_as_another_card() {
     let mut desk = waiting(&["filesystem-1"]);
     let commands = desk.keys("e");

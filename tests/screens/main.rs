@@ -1,6 +1,6 @@
 //! The console's screens as text, and its behaviour key by key.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod cards;
 mod desk;

@@ -1,5 +1,7 @@
 //! The door for foreign text: a table of what is shown how, and 100,000 random strings that decode back.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
 use mcp_approve::console::plain::{decode, lines, visible, width};
 use mcp_approve::console::row::{Row, Tone};
 use mcp_approve::console::theme::Palette;

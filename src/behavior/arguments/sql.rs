@@ -74,8 +74,14 @@ pub fn judged_as(carries: Carries, text: &str) -> Option<Judgement> {
     }
 }
 
+/// A statement longer than this is not read: no person wrote it, and none will check it.
+const MAX_BYTES: usize = 256 * 1024;
+
 /// Judges one text as SQL.
 pub fn judge(text: &str) -> Judgement {
+    if text.len() > MAX_BYTES {
+        return Judgement::NotRead { action: Action::Unknown, span: "too long to be read".to_owned() };
+    }
     match tokens(text).and_then(|tokens| only_reads(&tokens)) {
         Ok(()) => Judgement::Read,
         Err(Doubt { action, span }) => Judgement::NotRead { action, span: span.chars().take(60).collect() },
@@ -300,7 +306,7 @@ fn names_columns(tokens: &[Token], at: usize) -> bool {
     {
         return false;
     }
-    let close = tokens[at..].iter().position(|token| *token == Token::Sign(')')).map(|found| at + found);
+    let close = tokens[at..].iter().take(400).position(|token| *token == Token::Sign(')')).map(|found| at + found);
     // Only names between the brackets, then AS and another bracket.
     close.is_some_and(|close| {
         tokens[at + 2..close].iter().all(|token| matches!(token, Token::Word(_) | Token::Inert | Token::Sign(',')))

@@ -110,7 +110,6 @@ const FILES: &[&str] = &[
     ".python_history",
     "terraform.tfstate",
     ".htpasswd",
-    "hosts.yml.token",
     ".terraformrc",
     "keyring",
     ".keyring",
@@ -122,7 +121,6 @@ const FILES: &[&str] = &[
     ".boto",
     ".rclone.conf",
     "rclone.conf",
-    "gcloud.json",
 ];
 
 const ADDRESSES: &[&str] = &["169.254.169.254", "169.254.170.2", "metadata.google.internal", "100.100.100.200"];

@@ -32,7 +32,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Reads(Action::Read),
         Either,
-        "overview info information detail summary stats statistics health help history about result availability usage capability \
+        "balance overview info information detail summary stats statistics health help history about result availability usage capability \
          diagnostics direction distance docs documentation metadata status version forecast debug track review report load plan \
          whois roll factor value price definition reference location weather leaderboard",
     ),
@@ -141,7 +141,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Update),
         Either,
-        "release group sort index schedule rating rate format state feedback mark flag label star balance like pair map",
+        "release group sort index schedule rating rate format state feedback mark flag label star like pair map",
     ),
     (
         Changes(Action::Execute),

@@ -6,21 +6,25 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use super::visible;
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::error::Error;
 use crate::mcp::tool::Tool;
-use crate::policy::decide::{Fit, Question};
+use crate::policy::decide::Question;
 use crate::policy::explain::{Explanation, explain};
-use crate::policy::rule::Policy;
+use crate::policy::fit::{Fit, Part};
+use crate::policy::rule::{Policy, Rule};
+use crate::policy::when::Holds;
 
 /// Explains the call in the file `call`, or on stdin for `-`.
 ///
 /// # Errors
 /// The call cannot be read, is no call, or the output cannot be written.
-pub(super) fn run(policy: &Policy, call: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let call = Call::read(&read(call)?)?;
     let behavior = call.behavior();
-    let question = Question { server: &call.server, tool: &call.tool, behavior: &behavior, arguments: &call.arguments };
+    let question =
+        Question { server: &call.server, tool: &call.tool, behavior: &behavior, arguments: &call.arguments, now };
     let explanation = explain(policy, &question);
     if json {
         write_json(&explanation, &behavior, out)?;
@@ -101,7 +105,7 @@ fn read(path: &Path) -> Result<String, Error> {
 fn write_json(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
     let rules = explanation.rules.iter().map(|(rule, fit)| {
         let differs = match fit {
-            Fit::Differs(selector) => Some(selector.key()),
+            Fit::Differs(part) => Some(part.key()),
             Fit::Matches | Fit::NotCovered | Fit::Suspended => None,
         };
         json!({ "id": rule.id, "decision": rule.decision.word(), "line": rule.line, "fit": fit_word(*fit), "differs": differs })
@@ -134,11 +138,24 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
             Fit::Matches => "matches".to_owned(),
             Fit::NotCovered => "would match, but does not cover the hazard".to_owned(),
             Fit::Suspended => "would match, but is suspended".to_owned(),
-            Fit::Differs(selector) => format!("no: `{}` differs", selector.key()),
+            Fit::Differs(part) => format!("no: {}", differs(rule, *part)),
         };
         writeln!(out, "  {:widest$}  {:5}  {why}", rule.id, rule.decision.word())?;
     }
     Ok(())
+}
+
+/// What keeps a rule from a call.
+fn differs(rule: &Rule, part: Part) -> String {
+    match part {
+        Part::Expires => "it has expired".to_owned(),
+        Part::When(at, Holds::Undecided) => {
+            format!("{} cannot be decided", visible(&rule.when[at].text))
+        }
+        Part::When(at, _) => format!("{} does not hold", visible(&rule.when[at].text)),
+        Part::Unless(at) => format!("{} excepts it", visible(&rule.unless[at].text)),
+        other => format!("`{}` differs", other.key()),
+    }
 }
 
 /// The word scripts read.

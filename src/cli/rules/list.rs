@@ -9,6 +9,7 @@ use super::super::policy_file::PolicyPlace;
 use super::visible;
 use crate::error::Error;
 use crate::policy::rule::{Policy, Rule};
+use crate::policy::when::Predicate;
 
 /// Lists the policy.
 ///
@@ -46,6 +47,11 @@ fn row(rule: &Rule, file: &str) -> Value {
         "tool": rule.tool.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "mutability": rule.mutability.map(|mutability| mutability.word()),
         "action": rule.action.iter().map(|action| action.word()).collect::<Vec<_>>(),
+        "output_domain": rule.output_domain.iter().map(|domain| domain.word()).collect::<Vec<_>>(),
+        "identity": rule.identity.iter().map(|identity| identity.hash()).collect::<Vec<_>>(),
+        "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
+        "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
+        "expires": rule.expires.and_then(time),
         "note": rule.note,
         "file": file,
         "line": rule.line,
@@ -55,14 +61,25 @@ fn row(rule: &Rule, file: &str) -> Value {
 /// What a rule matches, on one line.
 fn selects(rule: &Rule) -> String {
     let mut parts = Vec::new();
-    let mut part = |key: &str, words: Vec<String>| {
+    let mut part = |key: &str, words: Vec<String>, between: &str| {
         if !words.is_empty() {
-            parts.push(format!("{key} {}", words.join("|")));
+            parts.push(format!("{key} {}", visible(&words.join(between))));
         }
     };
-    part("server", rule.server.iter().map(|glob| visible(glob.text())).collect());
-    part("tool", rule.tool.iter().map(|glob| visible(glob.text())).collect());
-    part("mutability", rule.mutability.iter().map(|mutability| mutability.word().to_owned()).collect());
-    part("action", rule.action.iter().map(|action| action.word().to_owned()).collect());
+    let predicates = |list: &[Predicate]| list.iter().map(ToString::to_string).collect();
+    part("server", rule.server.iter().map(ToString::to_string).collect(), "|");
+    part("tool", rule.tool.iter().map(ToString::to_string).collect(), "|");
+    part("mutability", rule.mutability.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("output_domain", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
+    part("when", predicates(&rule.when), " and ");
+    part("unless", predicates(&rule.unless), " or ");
+    part("until", rule.expires.and_then(time).into_iter().collect(), "");
     if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
+}
+
+/// A time as RFC 3339, UTC.
+fn time(millis: i64) -> Option<String> {
+    jiff::Timestamp::from_millisecond(millis).ok().map(|time| time.to_string())
 }

@@ -2,7 +2,7 @@
 
 use super::json::{part, said};
 use super::sheet::{Ground, Sheet};
-use crate::console::plain::{Edges, is_tame, segment};
+use crate::console::plain::{Edges, is_tame, segment, width};
 use crate::console::row::{Row, Tone, tame_row, tame_rows};
 
 /// A text that is being laid out part by part.
@@ -51,8 +51,10 @@ impl Region {
     }
 
     /// One part: up to the next line break, or a few thousand bytes.
-    pub fn step(&mut self, on: &Ground<'_>, margin: &Row, sheet: &mut Sheet) {
-        let room = on.width.saturating_sub(margin.width()).max(1);
+    ///
+    /// Every row stands behind `indent` columns and then `bar`.
+    pub fn step(&mut self, on: &Ground<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
+        let room = on.width.saturating_sub(indent + width(bar)).max(1);
         let from = self.at;
         let (mut stop, next) = match self.form {
             Form::Quoted => part(on.text, from, self.end, STEP),
@@ -80,19 +82,21 @@ impl Region {
             }
         }
         let raw = on.text.get(from..stop).unwrap_or_default();
+        let text = match self.form {
+            Form::Quoted => said(raw),
+            Form::Bare => raw.into(),
+        };
         match sheet {
-            Sheet::Count(n) if simple => *n += tame_rows(raw, usize::from(breaks), room),
+            // Most text by far: its rows can be counted without being made.
+            Sheet::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
             Sheet::Count(_) | Sheet::Rows(_) => {
-                let text = match self.form {
-                    Form::Quoted => said(raw),
-                    Form::Bare => raw.into(),
-                };
                 let mut row = Row::default();
                 row.extend(Tone::Foreign, segment(&text, edges));
                 if breaks {
                     row.push(Tone::Escape, "␊");
                 }
-                sheet.rows(row.wrapped(room), margin);
+                let margin = Row::of(Tone::Ours, " ".repeat(indent)).and(Tone::Border, bar);
+                sheet.rows(row.wrapped(room), &margin);
             }
         }
         (self.at, self.begins) = if breaks { (next, Begins::Line) } else { (stop, Begins::Rest) };

@@ -219,8 +219,7 @@ impl Walk {
     fn region(&mut self, on: &Ground<'_>, sheet: &mut Sheet, mut region: Region, then: Then) {
         // A text that is all there is has its border from elsewhere.
         let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
-        let margin = indent(on, self.open.len()).and(Tone::Border, bar);
-        region.step(on, &margin, sheet);
+        region.step(on, columns(on, self.open.len()), bar, sheet);
         self.doing = Doing::Region(region, then);
         if region.is_done() {
             self.leave(on, sheet, then, region.end());
@@ -239,6 +238,10 @@ impl Walk {
 }
 
 fn indent(on: &Ground<'_>, depth: usize) -> Row {
-    let columns = (depth.saturating_sub(1) * 2).min(on.width / 3);
-    Row::of(Tone::Ours, " ".repeat(columns))
+    Row::of(Tone::Ours, " ".repeat(columns(on, depth)))
+}
+
+/// The columns that a depth is indented by: never so many that nothing fits beside them.
+fn columns(on: &Ground<'_>, depth: usize) -> usize {
+    (depth.saturating_sub(1) * 2).min(on.width / 3)
 }

@@ -39,6 +39,8 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
 
 fn gone(model: &mut Model, session: &str) {
     model.wrappers.retain(|known| known.wrapper.session != session);
+    // One we could not talk to has no session; the link tells its name.
+    model.incompatible.retain(|other| other.name != session);
     let keys: Vec<CallKey> = model
         .calls
         .iter()

@@ -1,0 +1,207 @@
+//! Who is asked: becomes visible to consoles, keeps who is attached, tells them what the gate shows. Decides nothing.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::notice;
+use crate::gate::event::{Event, Now};
+use crate::gate::snapshot::Snapshot;
+use crate::gate::{Gate, Mode};
+use crate::link::error::LinkError;
+use crate::link::folder::{self, NameClaim};
+use crate::link::message::{FromConsole, FromWrapper, Wrapper};
+use crate::link::server::{ConsoleId, FromConsoles, Server};
+
+/// Microseconds between two reports of how the wrapper stands.
+const STATUS: u64 = 100_000;
+
+/// What it takes to become visible, once the first message that is no probe comes.
+#[derive(Debug)]
+pub struct Registration {
+    pub run_dir: PathBuf,
+    /// The name without `#2`.
+    pub name: String,
+    pub session: Arc<str>,
+    pub command: Vec<String>,
+    pub started: i64,
+    pub mode: Mode,
+}
+
+/// The consoles of one wrapper.
+pub struct Attend {
+    registration: Registration,
+    /// `None` before the wrapper is visible, and where it cannot be.
+    link: Option<Link>,
+    to_us: mpsc::UnboundedSender<FromConsoles>,
+    /// Who is attached, by connection.
+    consoles: BTreeMap<ConsoleId, Arc<str>>,
+    visible: Visible,
+    /// When the consoles are told how the wrapper stands, and when they last were.
+    status_at: Option<u64>,
+    status_sent: u64,
+    waiting: notice::Waiting,
+}
+
+/// A name and its socket. The name is ours for as long as the claim lives.
+struct Link {
+    server: Server,
+    claim: NameClaim,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visible {
+    NotYet,
+    Tried,
+}
+
+impl Attend {
+    /// Nobody yet. What consoles do comes through `to_us`.
+    pub fn new(registration: Registration, to_us: mpsc::UnboundedSender<FromConsoles>) -> Self {
+        Self {
+            registration,
+            link: None,
+            to_us,
+            consoles: BTreeMap::new(),
+            visible: Visible::NotYet,
+            status_at: None,
+            status_sent: 0,
+            waiting: notice::Waiting::default(),
+        }
+    }
+
+    /// Whether the wrapper has become visible, or tried to.
+    pub fn is_registered(&self) -> bool {
+        self.visible == Visible::Tried
+    }
+
+    /// Becomes visible, the first time: a name, a socket, and the event that starts the record. Trouble here costs
+    /// visibility, never a verdict. `child` is the wrapped server's process: nothing it starts may decide.
+    pub fn register(&mut self, child: Option<u32>) -> Option<Event> {
+        if self.visible == Visible::Tried {
+            return None;
+        }
+        self.visible = Visible::Tried;
+        match self.open(child) {
+            Ok(link) => self.link = Some(link),
+            Err(err) => {
+                tracing::error!(%err, "no console can attach");
+                notice::say(&format!("no console can attach: {err}"));
+            }
+        }
+        let server = self.link.as_ref().map_or(self.registration.name.as_str(), |link| link.claim.name()).into();
+        Some(Event::Started { server, command: self.registration.command.clone(), pid: std::process::id() })
+    }
+
+    fn open(&self, child: Option<u32>) -> Result<Link, LinkError> {
+        let registration = &self.registration;
+        folder::prepare(&registration.run_dir)?;
+        let claim = NameClaim::claim(&registration.run_dir, &registration.name)?;
+        let me = Wrapper {
+            server: claim.name().to_owned(),
+            session: registration.session.to_string(),
+            pid: std::process::id(),
+            command: registration.command.clone(),
+            started: registration.started,
+            assurance: "L0".into(),
+            observe: registration.mode == Mode::Observe,
+        };
+        let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
+        if let Some(child) = child {
+            server.forbid(child);
+        }
+        Ok(Link { server, claim })
+    }
+
+    /// What a console did, as an event for the gate; a newcomer is shown what waits.
+    pub fn hear(&mut self, said: FromConsoles, gate: &Gate) -> Option<Event> {
+        match said {
+            FromConsoles::Attached { console, operator, pid, .. } => {
+                let who: Arc<str> = format!("{operator} (pid {pid})").into();
+                self.consoles.insert(console, Arc::clone(&who));
+                for call in gate.snapshots() {
+                    self.tell(console, &FromWrapper::Held { call: Box::new(call) });
+                }
+                self.tell(console, &FromWrapper::Status(gate.status()));
+                Some(Event::Attached { who, attached: self.attached() })
+            }
+            FromConsoles::Detached { console } => {
+                let who = self.consoles.remove(&console)?;
+                Some(Event::Detached { who, attached: self.attached() })
+            }
+            FromConsoles::Rejected { why } => {
+                if why.is_alarm() {
+                    notice::say(&why.to_string());
+                }
+                Some(Event::Intruded { what: why.to_string() })
+            }
+            FromConsoles::Said { console, message } => {
+                let who = Arc::clone(self.consoles.get(&console)?);
+                let console = console.0;
+                match message {
+                    FromConsole::Decide { ticket, digest, verdict } => {
+                        Some(Event::Decided { ticket, digest, verdict, who, console })
+                    }
+                    FromConsole::Edit { ticket, digest, arguments } => {
+                        Some(Event::Edited { ticket, digest, arguments, who, console })
+                    }
+                    FromConsole::Hello { .. } => None,
+                }
+            }
+        }
+    }
+
+    /// How many consoles are attached.
+    pub fn attached(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.server.attached())
+    }
+
+    /// Puts a call before every console; where there is none, stderr says that it waits.
+    pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
+        if self.attached() == 0 {
+            self.waiting.say(now, &call.ticket);
+        }
+        self.broadcast(&FromWrapper::Held { call });
+    }
+
+    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
+    /// shown what waits when we do, and would hear of the same call twice.
+    pub fn broadcast(&self, message: &FromWrapper) {
+        let consoles = self.consoles.keys().copied();
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
+        if let Err(err) = told {
+            tracing::error!(%err, "the consoles were not told");
+        }
+    }
+
+    /// Tells one console.
+    pub fn tell(&self, console: ConsoleId, message: &FromWrapper) {
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
+        if let Err(err) = told {
+            tracing::error!(%err, "a console was not told");
+        }
+    }
+
+    /// Something has changed: the consoles are told how the wrapper stands, soon.
+    pub fn changed(&mut self, now: Now) {
+        if self.status_at.is_none() && self.attached() > 0 {
+            self.status_at = Some(now.mono.max(self.status_sent + STATUS));
+        }
+    }
+
+    /// Tells how the wrapper stands, when it is time.
+    pub fn report(&mut self, now: Now, gate: &Gate) {
+        if self.status_at.is_some_and(|at| at <= now.mono) {
+            self.status_at = None;
+            self.status_sent = now.mono;
+            self.broadcast(&FromWrapper::Status(gate.status()));
+        }
+    }
+
+    /// When it is time.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.status_at
+    }
+}

@@ -1,0 +1,269 @@
+//! The console's thread that looks into the folder, opens connections and writes to them. Reads no connection.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::client::{Callback, ClientEvent};
+use super::folder;
+use super::reader::{self, Admission};
+
+/// How often the folder is looked at: a read of a small directory.
+const SCAN: Duration = Duration::from_millis(200);
+/// How long a wrapper that hung up before its greeting is left alone.
+const SHUNNED: Duration = Duration::from_secs(5);
+/// How long a verdict may take to be written: a stopped wrapper must not stop the others' verdicts.
+const WRITE: Duration = Duration::from_secs(2);
+
+/// What the watcher is asked to do.
+pub(super) enum Task {
+    Send {
+        session: String,
+        line: Vec<u8>,
+    },
+    /// A reader has heard a greeting and asks whether its session may be connected.
+    Met {
+        key: Key,
+        session: String,
+        answer: mpsc::Sender<Admission>,
+    },
+    /// A reader no longer understands its wrapper, which takes no verdict from here any more.
+    Mute {
+        key: Key,
+    },
+    /// A reader has come to an end.
+    Lost {
+        key: Key,
+        parting: Parting,
+    },
+    End,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parting {
+    /// Before a greeting: it will not be better at once.
+    AtTheDoor,
+    Later,
+}
+
+/// One socket as it was found: a new one in the same place is another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    path: PathBuf,
+    inode: (u64, u64),
+    changed: (i64, i64),
+}
+
+struct Found {
+    key: Key,
+    state: State,
+}
+
+enum State {
+    Open {
+        stream: UnixStream,
+        session: Option<String>,
+    },
+    /// Not to be tried before this time; `None` for as long as it stays the same.
+    Shun(Option<Instant>),
+}
+
+pub(super) struct Watcher {
+    run: PathBuf,
+    hello: Vec<u8>,
+    on: Arc<Callback>,
+    tell: mpsc::Sender<Task>,
+    found: HashMap<PathBuf, Found>,
+    /// The last complaint about the folder, so that it is made once.
+    complained: Option<String>,
+}
+
+impl Watcher {
+    /// `hello` is said to every wrapper first; `tell` is how readers reach the watcher.
+    pub(super) fn new(run: PathBuf, hello: Vec<u8>, on: Arc<Callback>, tell: mpsc::Sender<Task>) -> Self {
+        Self { run, hello, on, tell, found: HashMap::new(), complained: None }
+    }
+
+    /// Works until it is asked to end.
+    pub(super) fn run(mut self, tasks: &mpsc::Receiver<Task>) {
+        let mut next = Instant::now();
+        loop {
+            if Instant::now() >= next {
+                self.scan();
+                next = Instant::now() + SCAN;
+            }
+            match tasks.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(Task::Send { session, line }) => self.send(&session, &line),
+                Ok(Task::Met { key, session, answer }) => {
+                    // A reader that has ended meanwhile needs no answer.
+                    let _ = answer.send(self.meet(&key, session));
+                }
+                Ok(Task::Mute { key }) => self.mute(&key),
+                Ok(Task::Lost { key, parting }) => self.lose(&key, parting),
+                Ok(Task::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        for found in self.found.values() {
+            found.hang_up();
+        }
+    }
+
+    fn scan(&mut self) {
+        let names = match fs::read_dir(&self.run) {
+            Ok(names) => names,
+            Err(error) => {
+                let what = format!("the folder {:?} cannot be read: {error}; make it readable for you", self.run);
+                if self.complained.as_ref() != Some(&what) {
+                    self.complained = Some(what.clone());
+                    (self.on)(ClientEvent::Trouble(what));
+                }
+                return;
+            }
+        };
+        self.complained = None;
+        let mut seen = Vec::new();
+        for path in names.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|extension| extension == "sock") {
+                self.look_at(&path);
+                seen.push(path);
+            }
+        }
+        // A connection outlives its name; its reader says when it ends.
+        self.found.retain(|path, found| matches!(found.state, State::Open { .. }) || seen.contains(path));
+    }
+
+    fn look_at(&mut self, path: &Path) {
+        let Ok(is) = fs::symlink_metadata(path) else {
+            return;
+        };
+        let key = Key { path: path.to_owned(), inode: (is.dev(), is.ino()), changed: (is.ctime(), is.ctime_nsec()) };
+        if let Some(found) = self.found.get(path) {
+            let same = found.key == key;
+            match &found.state {
+                State::Open { .. } if same => return,
+                State::Shun(None) if same => return,
+                State::Shun(Some(until)) if same && Instant::now() < *until => return,
+                State::Open { .. } | State::Shun(_) => {}
+            }
+        }
+        if let Err(what) = folder::check_socket(&is) {
+            return self.shun(key, format!("{path:?} {what}, so it is not talked to; look at it, then remove it"));
+        }
+        match UnixStream::connect(path) {
+            Ok(stream) => self.open(key, stream),
+            // Nobody listens: a dead wrapper's, or one that is just starting.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
+            Err(error) => self.shun(key, format!("{path:?} cannot be talked to: {error}")),
+        }
+    }
+
+    fn open(&mut self, key: Key, stream: UnixStream) {
+        let path = key.path.clone();
+        match self.start(&key, &stream) {
+            Ok(()) => {
+                let session = None;
+                let state = State::Open { stream, session };
+                let before = self.found.insert(path, Found { key, state });
+                // A new wrapper has the name; the old one's connection is of no use.
+                if let Some(before) = before {
+                    before.hang_up();
+                }
+            }
+            Err(error) => self.shun(key, format!("{path:?} cannot be talked to: {error}")),
+        }
+    }
+
+    fn start(&self, key: &Key, stream: &UnixStream) -> io::Result<()> {
+        stream.set_write_timeout(Some(WRITE))?;
+        (&*stream).write_all(&self.hello)?;
+        let (reading, key) = (stream.try_clone()?, key.clone());
+        let (tell, on) = (self.tell.clone(), Arc::clone(&self.on));
+        thread::Builder::new()
+            .name("link reader".to_owned())
+            .spawn(move || reader::listen(&reading, key, &tell, &*on))
+            .map(drop)
+    }
+
+    fn shun(&mut self, key: Key, what: String) {
+        (self.on)(ClientEvent::Trouble(what));
+        let state = State::Shun(None);
+        self.found.insert(key.path.clone(), Found { key, state });
+    }
+
+    /// A session belongs to the first that names it: another that claims it could only confuse the operator.
+    fn meet(&mut self, key: &Key, session: String) -> Admission {
+        let taken = self.found.values().any(|found| found.is_session(&session));
+        match self.found.get_mut(&key.path) {
+            Some(found) if found.key == *key && !taken => match &mut found.state {
+                State::Open { session: mine, .. } => {
+                    *mine = Some(session);
+                    Admission::Connect
+                }
+                State::Shun(_) => Admission::Refuse,
+            },
+            _ => Admission::Refuse,
+        }
+    }
+
+    fn mute(&mut self, key: &Key) {
+        if let Some(found) = self.found.get_mut(&key.path).filter(|found| found.key == *key)
+            && let State::Open { session, .. } = &mut found.state
+        {
+            *session = None;
+        }
+    }
+
+    fn lose(&mut self, key: &Key, parting: Parting) {
+        if self.found.get(&key.path).is_some_and(|found| found.key == *key) {
+            match parting {
+                Parting::Later => drop(self.found.remove(&key.path)),
+                Parting::AtTheDoor => {
+                    let key = key.clone();
+                    let state = State::Shun(Some(Instant::now() + SHUNNED));
+                    self.found.insert(key.path.clone(), Found { key, state });
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, to: &str, line: &[u8]) {
+        let sent = self.found.values().find(|found| found.is_session(to)).map(|found| match &found.state {
+            State::Open { stream, .. } => (&*stream).write_all(line).inspect_err(|_| found.hang_up()),
+            State::Shun(_) => Err(io::ErrorKind::NotConnected.into()),
+        });
+        let why = match sent {
+            Some(Ok(())) => return,
+            // Half a line may be on its way, so the connection is ended with it.
+            Some(Err(error)) => {
+                format!("the wrapper takes nothing ({error}); the connection was ended")
+            }
+            None => "the wrapper is gone".to_owned(),
+        };
+        (self.on)(ClientEvent::Trouble(format!("not delivered, so not decided here: {why}")));
+    }
+}
+
+impl Found {
+    fn is_session(&self, wanted: &str) -> bool {
+        match &self.state {
+            State::Open { session, .. } => session.as_deref() == Some(wanted),
+            State::Shun(_) => false,
+        }
+    }
+
+    /// Ends the connection; its reader finds out.
+    fn hang_up(&self) {
+        if let State::Open { stream, .. } = &self.state {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}

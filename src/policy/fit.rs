@@ -1,0 +1,130 @@
+//! How one rule stands to one call: whether it matches, and else what first keeps it from that. Owns no ruling.
+
+use super::decide::Question;
+use super::rule::{Decision, Policy, Rule};
+use super::under::Roots;
+use super::when::{About, Holds};
+use crate::behavior::hazards::{Hazard, HazardKind};
+
+/// How a rule stands to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    Matches,
+    /// An allow that would match, but the call has a hazard the rule does not cover.
+    NotCovered,
+    /// An allow that would match, but no allow stands while the policy file is broken.
+    Suspended,
+    /// The first part that does not hold.
+    Differs(Part),
+}
+
+/// The parts of a rule, in the order they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Expires,
+    Server,
+    Tool,
+    Mutability,
+    Action,
+    OutputDomain,
+    Identity,
+    /// The predicate of `when` at this index, and how it stood: only an allow fails on what is undecided.
+    When(usize, Holds),
+    /// The predicate of `unless` at this index, which holds.
+    Unless(usize),
+}
+
+impl Part {
+    /// The key in the file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Expires => "expires",
+            Self::Server => "server",
+            Self::Tool => "tool",
+            Self::Mutability => "mutability",
+            Self::Action => "action",
+            Self::OutputDomain => "output_domain",
+            Self::Identity => "identity",
+            Self::When(..) => "when",
+            Self::Unless(_) => "unless",
+        }
+    }
+}
+
+/// Tells how one rule stands to a call.
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
+    let behavior = question.behavior;
+    let differs =
+        selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, &policy.roots));
+    match (differs, rule.decision) {
+        (Some(part), _) => Fit::Differs(part),
+        (None, Decision::Ask | Decision::Deny) => Fit::Matches,
+        (None, Decision::Allow) if !policy.allows_stand => Fit::Suspended,
+        (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
+        (None, Decision::Allow) => Fit::Matches,
+    }
+}
+
+/// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
+fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
+    let server = rules_name(question.server);
+    let identity = question.behavior.identity;
+    if rule.expires.is_some_and(|end| end <= question.now) {
+        Some(Part::Expires)
+    } else if !any(&rule.server, |glob| glob.matches(server)) {
+        Some(Part::Server)
+    } else if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
+        Some(Part::Tool)
+    } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
+        Some(Part::Mutability)
+    } else if !any(&rule.action, |action| *action == identity.action) {
+        Some(Part::Action)
+    } else if !any(&rule.output_domain, |domain| *domain == identity.output_domain) {
+        Some(Part::OutputDomain)
+    } else if !any(&rule.identity, |one| *one == identity) {
+        Some(Part::Identity)
+    } else {
+        None
+    }
+}
+
+/// The first of `when` and `unless` that keeps a rule from matching these arguments.
+pub(super) fn conditions(
+    rule: &Rule,
+    arguments: &serde_json::Value,
+    hazards: &[Hazard],
+    roots: &Roots,
+) -> Option<Part> {
+    let enough = match rule.decision {
+        Decision::Allow => Holds::Yes,
+        Decision::Ask | Decision::Deny => Holds::Undecided,
+    };
+    let all = rule.when.iter().map(|predicate| predicate.holds(arguments, hazards, roots));
+    let failed = all.enumerate().find(|(_, holds)| *holds < enough);
+    failed.map(|(at, holds)| Part::When(at, holds)).or_else(|| {
+        let mut exceptions = rule.unless.iter();
+        exceptions.position(|predicate| predicate.holds(arguments, hazards, roots) == Holds::Yes).map(Part::Unless)
+    })
+}
+
+/// Whether an allow names a hazard, and may.
+fn covers(rule: &Rule, kind: HazardKind) -> bool {
+    !kind.beyond_any_allow()
+        && rule.when.iter().any(|predicate| match &predicate.about {
+            About::Hazard(kinds) => kinds.contains(&kind),
+            About::Argument { .. } => false,
+        })
+}
+
+/// An empty list means any.
+fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
+    list.is_empty() || list.iter().any(fits)
+}
+
+/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
+fn rules_name(server: &str) -> &str {
+    match server.rsplit_once('#') {
+        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => server,
+    }
+}

@@ -1,0 +1,264 @@
+//! One `[[rule]]`: its keys, and what must hold between them. Conditions are read next door.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use toml::value::Datetime;
+
+use super::DECISIONS;
+use super::condition;
+use super::example::{self, Example};
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::policy::fit::conditions;
+use crate::policy::glob::{Glob, GlobError};
+use crate::policy::reading::{Reading, Span};
+use crate::policy::rule::{Decision, Rule, ToolGlob};
+use crate::policy::under::Roots;
+use crate::policy::when::Predicate;
+
+const KEYS: &[&str] = &[
+    "id",
+    "decision",
+    "server",
+    "tool",
+    "mutability",
+    "action",
+    "output_domain",
+    "identity",
+    "when",
+    "unless",
+    "expires",
+    "note",
+    "match",
+    "not_match",
+];
+/// Keys of the language that this version does not know how to judge.
+const LATER: &[&str] = &["capability"];
+
+/// A rule as far as it was read.
+#[derive(Default)]
+struct Draft {
+    id: Option<(Span, Option<String>)>,
+    decision: Option<Option<Decision>>,
+    server: Vec<Glob>,
+    tool: Vec<ToolGlob>,
+    mutability: Option<Mutability>,
+    action: Vec<Action>,
+    output_domain: Vec<OutputDomain>,
+    identity: Vec<Identity>,
+    when: Vec<Predicate>,
+    unless: Vec<Predicate>,
+    unless_at: Option<Span>,
+    expires: Option<i64>,
+    note: Option<String>,
+    examples: Vec<(Span, Example, Value)>,
+}
+
+/// Reads all rules of a document.
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, roots: &Roots) -> Vec<Rule> {
+    let Some(list) = value.get_ref().as_array() else {
+        reading.wrong_type(value, "rule", "`[[rule]]`, with two brackets on each side");
+        return Vec::new();
+    };
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    let mut rules = Vec::new();
+    for item in list {
+        let Some(table) = reading.table(item, "rule") else {
+            continue;
+        };
+        let draft = read(reading, table);
+        let Some((at, rule)) = finish(reading, draft, &item.span(), roots) else {
+            continue;
+        };
+        if let Some(first) = lines.insert(rule.id.clone(), rule.line) {
+            let what = format!("the id {:?} is taken by the rule in line {first}", rule.id);
+            reading.problem(at, what, "give each rule its own id: the log names rules by it");
+        }
+        rules.push(rule);
+    }
+    rules
+}
+
+fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
+    let mut draft = Draft::default();
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "id" => draft.id = Some((value.span(), read_id(reading, value))),
+            "decision" => draft.decision = Some(reading.word(value, "decision", DECISIONS)),
+            "server" => draft.server = globs(reading, value, "server", Glob::new),
+            "tool" => draft.tool = globs(reading, value, "tool", ToolGlob::new),
+            "mutability" => {
+                let known = words(Mutability::ALL, Mutability::word);
+                draft.mutability = reading.word(value, "mutability", &known);
+            }
+            "action" => draft.action = any_of(reading, value, "action", &words(Action::ALL, Action::word)),
+            "output_domain" => {
+                let known = words(OutputDomain::ALL, OutputDomain::word);
+                draft.output_domain = any_of(reading, value, "output_domain", &known);
+            }
+            "identity" => draft.identity = identities(reading, value),
+            "when" => draft.when = condition::read_all(reading, value, "when"),
+            "unless" => {
+                draft.unless = condition::read_all(reading, value, "unless");
+                draft.unless_at = Some(key.span());
+            }
+            "expires" => draft.expires = end_of(reading, value),
+            "note" => draft.note = reading.text(value, "note"),
+            "match" => draft.examples.extend(example::read_all(reading, value, Example::Matches)),
+            "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
+            later if LATER.contains(&later) => reading.problem(
+                key.span(),
+                format!(
+                    "`{later}` is not understood by this version, so the rule could allow or deny what it should not"
+                ),
+                "take the rule out, or use a newer mcp-approve",
+            ),
+            other => reading.unknown_key(key.span(), other, &[KEYS, LATER].concat()),
+        }
+    }
+    draft
+}
+
+/// Makes the rule, with the place of its id; `None` when it has no usable id or decision.
+fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> Option<(Span, Rule)> {
+    if draft.id.is_none() {
+        let mend = "add `id = \"a-short-name\"`: the log names rules by it";
+        reading.problem(at.clone(), "a rule without an id", mend);
+    }
+    if draft.decision.is_none() {
+        let mend = "add `decision = \"allow\"`, \"ask\" or \"deny\"";
+        reading.problem(at.clone(), "a rule without a decision", mend);
+    }
+    let decision = draft.decision??;
+    if decision == Decision::Allow {
+        if let Some(at) = draft.unless_at {
+            let mend = "say in `when` what it is for";
+            reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", mend);
+        }
+        condition::check_allow(reading, at, &draft.when);
+    }
+    let (place, id) = draft.id?;
+    let (line, _) = reading.place(at.start);
+    let rule = Rule {
+        id: id?,
+        decision,
+        server: draft.server,
+        tool: draft.tool,
+        mutability: draft.mutability,
+        action: draft.action,
+        output_domain: draft.output_domain,
+        identity: draft.identity,
+        when: draft.when,
+        unless: draft.unless,
+        expires: draft.expires,
+        note: draft.note,
+        line,
+    };
+    // An example has no definition and so no hazards of its own: it is taken to have those the rule asks for.
+    let hazards = condition::hazards_named(&rule.when);
+    for (at, example, arguments) in draft.examples {
+        let part = conditions(&rule, &arguments, &hazards, roots);
+        example::check(reading, at, example, part, &rule);
+    }
+    Some((place, rule))
+}
+
+/// An id stands in reasons, records and answers to the agent, so it is a plain word.
+fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<String> {
+    let id = reading.text(value, "id")?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
+        let what = format!("`id` cannot be {id:?}");
+        reading.problem(value.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 - _ .");
+        return None;
+    }
+    Some(id)
+}
+
+/// Globs under `key`; also used for `glob` in a condition.
+pub(super) fn globs<T>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    new: impl Fn(&str) -> Result<T, GlobError>,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    for (at, text) in reading.texts(value, key) {
+        match new(&text) {
+            Ok(glob) => found.push(glob),
+            Err(error) => reading.problem(
+                at,
+                format!("`{key}` cannot be {text:?}: {error}"),
+                "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these",
+            ),
+        }
+    }
+    found
+}
+
+/// One word or a list of them.
+pub(super) fn any_of<T: Copy>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    known: &[(&str, T)],
+) -> Vec<T> {
+    let found = reading.texts(value, key);
+    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
+}
+
+fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
+    all.iter().map(|value| (word(*value), *value)).collect()
+}
+
+/// There are few enough identities to know the hash of each, so a slip is told instead of never matching.
+fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Identity> {
+    let wanted = reading.texts(value, "identity");
+    let mut found = Vec::new();
+    for (at, hash) in wanted {
+        let all = Mutability::ALL.iter().flat_map(|mutability| {
+            Action::ALL.iter().flat_map(move |action| {
+                OutputDomain::ALL.iter().map(move |output_domain| Identity {
+                    mutability: *mutability,
+                    action: *action,
+                    output_domain: *output_domain,
+                })
+            })
+        });
+        match all.into_iter().find(|identity| identity.hash() == hash || identity.to_string() == hash) {
+            Some(identity) => found.push(identity),
+            None => reading.problem(
+                at,
+                format!("no behavioral identity is {hash:?}"),
+                "write its 16 hex characters, or its words like MUTATES|UPDATE|CONTENT",
+            ),
+        }
+    }
+    found
+}
+
+/// The first moment after a day (UTC), or a moment itself, in milliseconds since 1970.
+fn end_of(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<i64> {
+    let end = value.get_ref().as_datetime().and_then(moment);
+    if end.is_none() {
+        reading.wrong_type(
+            value,
+            "expires",
+            "a day like 2026-12-31 (the last one, UTC) or a time like 2026-12-31T18:00:00Z",
+        );
+    }
+    end
+}
+
+fn moment(written: &Datetime) -> Option<i64> {
+    let text = written.to_string();
+    if written.time.is_some() {
+        return text.parse::<jiff::Timestamp>().ok().map(|moment| moment.as_millisecond());
+    }
+    let day: jiff::civil::Date = text.parse().ok()?;
+    let next = day.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(next.timestamp().as_millisecond())
+}

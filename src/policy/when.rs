@@ -1,0 +1,145 @@
+//! The conditions of a rule on a call's arguments and hazards. Total: what cannot be told is `Undecided`, never a guess.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::decimal::Decimal;
+use super::glob::Glob;
+use super::under::{Folder, Roots};
+use crate::behavior::hazards::{Hazard, HazardKind};
+
+/// Whether a condition holds. Ordered, so that all of several is their minimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holds {
+    No,
+    /// The argument is missing, or of another type than the condition speaks of.
+    Undecided,
+    Yes,
+}
+
+impl From<bool> for Holds {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
+/// One entry of `when` or `unless`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicate {
+    pub about: About,
+    /// As it stands in the file.
+    pub text: String,
+}
+
+/// What a predicate speaks of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum About {
+    /// All tests hold of one argument.
+    Argument { arg: String, tests: Vec<Test> },
+    /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
+    Hazard(Vec<HazardKind>),
+}
+
+/// One test of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    Eq(Scalar),
+    In(Vec<Scalar>),
+    Glob(Vec<Glob>),
+    Under(Vec<Folder>),
+    Lt(Decimal),
+    Gt(Decimal),
+    Len(Length),
+    Present,
+    Absent,
+}
+
+/// A value that an argument is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    Text(String),
+    Number(Decimal),
+    Switch(bool),
+}
+
+/// Bounds of a length: characters of a text, items of a list, keys of an object. Both ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    pub least: usize,
+    pub most: usize,
+}
+
+impl Predicate {
+    /// Whether it holds of a call.
+    pub fn holds(&self, arguments: &Value, hazards: &[Hazard], roots: &Roots) -> Holds {
+        match &self.about {
+            About::Hazard(kinds) => hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
+            About::Argument { arg, tests } => {
+                let value = argument(arguments, arg);
+                tests.iter().map(|test| test.holds(value, roots)).min().unwrap_or(Holds::Undecided)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// An argument by its name, or by JSON Pointer where the name begins with `/`.
+fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value> {
+    if arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
+}
+
+impl Test {
+    fn holds(&self, value: Option<&Value>, roots: &Roots) -> Holds {
+        let Some(value) = value else {
+            return match self {
+                Self::Present => Holds::No,
+                Self::Absent => Holds::Yes,
+                _ => Holds::Undecided,
+            };
+        };
+        let text = value.as_str();
+        let number = || value.as_number().and_then(|number| Decimal::new(&number.to_string()));
+        let told = match self {
+            Self::Present => Some(Holds::Yes),
+            Self::Absent => Some(Holds::No),
+            Self::Eq(wanted) => Some(wanted.equals(value)),
+            Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
+            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
+            Self::Under(folders) => text.and_then(|text| folders.iter().map(|folder| folder.holds(text, roots)).max()),
+            Self::Lt(limit) => number().map(|number| (number < *limit).into()),
+            Self::Gt(limit) => number().map(|number| (number > *limit).into()),
+            Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),
+        };
+        told.unwrap_or(Holds::Undecided)
+    }
+}
+
+impl Scalar {
+    /// Values of different types are not unequal: servers convert `"5"` and `5` as they like.
+    fn equals(&self, value: &Value) -> Holds {
+        match (self, value) {
+            (Self::Text(wanted), Value::String(text)) => (wanted == text).into(),
+            (Self::Switch(wanted), Value::Bool(switch)) => (wanted == switch).into(),
+            (Self::Number(wanted), Value::Number(number)) => match Decimal::new(&number.to_string()) {
+                Some(number) => (*wanted == number).into(),
+                None => Holds::Undecided,
+            },
+            _ => Holds::Undecided,
+        }
+    }
+}
+
+fn length(value: &Value) -> Option<usize> {
+    match value {
+        Value::String(text) => Some(text.chars().count()),
+        Value::Array(items) => Some(items.len()),
+        Value::Object(fields) => Some(fields.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}

@@ -1,1 +1,0 @@
-//! human: attacks to come.

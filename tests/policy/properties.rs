@@ -1,0 +1,195 @@
+//! What must hold for any rules and any call.
+
+use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::policy::explain::explain;
+use mcp_approve::policy::fit::Fit;
+use mcp_approve::policy::glob::Glob;
+use mcp_approve::policy::parse::{parse, parse_at, suspended};
+use mcp_approve::policy::rule::Decision;
+use mcp_approve::policy::under::Roots;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{NOW, behavior, policy, rule_with};
+
+fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(from)
+}
+
+/// One rule of a small world, so that random rules meet random calls often.
+fn any_rule() -> impl Strategy<Value = String> {
+    (
+        pick(&["allow", "ask", "deny"]),
+        pick(&["", "server = \"a\"", "server = [\"b\", \"a?\"]", "server = \"*\""]),
+        pick(&["", "tool = \"x\"", "tool = \"x*\"", "tool = [\"y\", \"mcp__a__x\"]", "tool = \"[!x]*\""]),
+        pick(&[
+            "",
+            "mutability = \"PURE\"",
+            "mutability = \"MUTATES\"",
+            "expires = 2026-11-20",
+            "expires = 2026-11-21",
+        ]),
+        pick(&["", "action = \"READ\"", "action = [\"DELETE\", \"READ\"]", "output_domain = \"DATA\""]),
+        pick(&[
+            "",
+            "",
+            "eq = \"/a/b\"",
+            "glob = \"*b*\"",
+            "under = \"/a\"",
+            "len = { lt = 5 }",
+            "gt = 5",
+            "absent = true",
+            "hazard",
+        ]),
+        pick(&["", "", "eq = \"/a/b\"", "under = [\"/a/c\", \"/b\"]", "lt = 8", "present = true"]),
+    )
+        .prop_map(|(decision, server, tool, other, action, when, unless)| {
+            let when = match when {
+                "" => String::new(),
+                "hazard" => "when = [{ hazard = \"sensitive-read\" }]".to_owned(),
+                test => format!("when = [{{ arg = \"p\", {test} }}]"),
+            };
+            let unless = match (decision, unless) {
+                ("allow", _) | (_, "") => String::new(),
+                (_, test) => format!("unless = [{{ arg = \"p\", {test} }}]"),
+            };
+            format!("decision = \"{decision}\"\n{server}\n{tool}\n{other}\n{action}\n{when}\n{unless}\n")
+        })
+}
+
+fn any_call() -> impl Strategy<Value = (String, String, Value)> {
+    (
+        pick(&["a.x", "a.y", "b.x", "ab.xy", "a#2.x"]),
+        pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES UNKNOWN"]),
+        pick(&["", "", " sensitive-read", " hidden-characters"]),
+        pick(&[
+            "{}",
+            "{\"p\":\"/a/b\"}",
+            "{\"p\":\"/a/../b\"}",
+            "{\"p\":7}",
+            "{\"p\":[\"/a\"]}",
+            "{\"p\":null}",
+            "{\"p\":\"b\"}",
+        ]),
+    )
+        .prop_map(|(call, words, hazard, arguments)| {
+            (call.to_owned(), format!("{words}{hazard}"), serde_json::from_str(arguments).unwrap())
+        })
+}
+
+fn any_defaults() -> impl Strategy<Value = String> {
+    (pick(&["allow", "ask", "deny"]), pick(&["ask", "deny"]), pick(&["allow", "ask", "deny"])).prop_map(
+        |(pure, mutates, hazard)| {
+            format!("[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n")
+        },
+    )
+}
+
+/// Rules with an id that goes with the rule, not with its place.
+fn numbered(rules: &[String]) -> Vec<String> {
+    rules.iter().enumerate().map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn adding_a_deny_never_loosens(
+        rules in prop::collection::vec(any_rule(), 0..6), more in any_rule(),
+        defaults in any_defaults(), (call, words, arguments) in any_call(),
+    ) {
+        let before = policy(&(numbered(&rules).concat() + &defaults));
+        for tighter in ["ask", "deny"] {
+            let more = more.replace("allow", tighter).replace("\"ask\"", &format!("\"{tighter}\""));
+            let all = numbered(&rules).concat() + "[[rule]]\nid = \"more\"\n" + &more;
+            let after = policy(&(all + &defaults));
+            let (before, after) = (rule_with(&before, &call, &words, &arguments), rule_with(&after, &call, &words, &arguments));
+            // An explicit ask is an answer where the default denied: only a default gives way to it.
+            if tighter == "deny" || before.rule.is_some() {
+                prop_assert!(after.decision >= before.decision, "{before:?} {after:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn removing_an_allow_never_allows_more(
+        rules in prop::collection::vec(any_rule(), 1..6), defaults in any_defaults(), (call, words, arguments) in any_call(),
+    ) {
+        let all = numbered(&rules);
+        let before = rule_with(&policy(&(all.concat() + &defaults)), &call, &words, &arguments);
+        for (i, rule) in all.iter().enumerate().filter(|(_, rule)| rule.contains("allow")) {
+            let mut fewer = all.clone();
+            fewer.remove(i);
+            let after = rule_with(&policy(&(fewer.concat() + &defaults)), &call, &words, &arguments);
+            // Where an explicit allow goes, the default steps in, and it may allow as well: never more than before.
+            prop_assert!(after.decision >= before.decision, "without {rule}: {before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn order_never_matters(
+        rules in prop::collection::vec(any_rule(), 0..6).prop_map(|rules| numbered(&rules)),
+        defaults in any_defaults(), (call, words, arguments) in any_call(), turn in 0usize..6,
+    ) {
+        let mut turned = rules.clone();
+        turned.reverse();
+        let middle = turn.min(turned.len());
+        turned.rotate_left(middle);
+        let one = rule_with(&policy(&(rules.concat() + &defaults)), &call, &words, &arguments);
+        let other = rule_with(&policy(&(defaults + &turned.concat())), &call, &words, &arguments);
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_broken_file_never_allows(
+        rules in prop::collection::vec(any_rule(), 0..6), defaults in any_defaults(), (call, words, arguments) in any_call(),
+    ) {
+        let last = policy(&(numbered(&rules).concat() + &defaults));
+        let before = rule_with(&last, &call, &words, &arguments);
+        let after = rule_with(&suspended(&last, String::new()), &call, &words, &arguments);
+        prop_assert!(after.decision > Decision::Allow);
+        if before.decision == Decision::Deny {
+            prop_assert_eq!(after.decision, Decision::Deny);
+        }
+    }
+
+    #[test]
+    fn the_explanation_agrees_with_the_ruling(
+        rules in prop::collection::vec(any_rule(), 0..6), defaults in any_defaults(),
+        (call, words, arguments) in any_call(),
+    ) {
+        let policy = policy(&(numbered(&rules).concat() + &defaults));
+        let (server, tool) = call.split_once('.').unwrap();
+        let behavior = behavior(&words);
+        let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: NOW };
+        let explanation = explain(&policy, &question);
+        prop_assert_eq!(&explanation.ruling, &decide(&policy, &question));
+        let matching = explanation.rules.iter().filter(|(_, fit)| *fit == Fit::Matches);
+        let strictest = matching.map(|(rule, _)| rule.decision).max();
+        prop_assert_eq!(strictest.is_some(), explanation.ruling.rule.is_some());
+        prop_assert!(strictest.is_none_or(|strictest| strictest == explanation.ruling.decision));
+    }
+
+    #[test]
+    fn an_allow_under_a_folder_never_reaches_out_of_it(path in "(/|~/|)((\\.\\.|\\.|a|b|A|home|me)?/?){0,7}") {
+        let text = "version = 1\n[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ arg = \"p\", under = \"~/a\" }]\n";
+        let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/b".to_owned()) };
+        let policy = parse_at(text, &roots).unwrap();
+        let ruling = rule_with(&policy, "s.t", "MUTATES UPDATE", &json!({ "p": path }));
+        let absolute = if let Some(rest) = path.strip_prefix("~/") { format!("/home/me/{rest}") }
+            else if path.starts_with('/') { path.clone() } else { format!("/home/me/b/{path}") };
+        let climbs = path.split('/').any(|word| word == "..");
+        let inside = std::path::Path::new(&absolute).starts_with("/home/me/a");
+        if ruling.decision == Decision::Allow {
+            prop_assert!(inside && !climbs, "{path}");
+        } else {
+            prop_assert!(!inside || climbs, "{path}");
+        }
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_fall(text in "\\PC*") {
+        let _ = parse(&text);
+        let _ = Glob::new(&text).map(|glob| glob.matches(&text));
+    }
+}
