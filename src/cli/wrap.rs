@@ -18,9 +18,12 @@ use crate::interpose::stdio::HostPipe;
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let settings = config::settle(options, places)?;
-    // A state folder that cannot be used costs every call its record, and so its run; the answers say so.
+    // Without a log no call runs, without consoles none that must be asked: which of them is lost, the answers say.
     if let Err(error) = places.create_state() {
-        crate::interpose::notice::say(&format!("{error}: no call can run; {}", error.hint()));
+        crate::interpose::notice::say(&format!(
+            "{error}, so the log or the consoles may be out of reach; {}",
+            error.hint()
+        ));
     }
     let setup = Setup {
         policy: policy_file::at_start(&settings.policy),

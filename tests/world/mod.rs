@@ -183,6 +183,9 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
+        if self.gate.has_homework() {
+            did.extend(self.step(Event::ReadOn));
+        }
         while self.log_answers && !self.pending.is_empty() {
             did.extend(self.log_takes());
         }

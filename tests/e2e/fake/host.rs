@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -14,8 +14,9 @@ use super::{BINARY, DEADLINE};
 
 /// A host with its one server (usually the wrapper).
 pub struct Host {
-    child: Child,
-    to: Option<ChildStdin>,
+    /// `None` when somebody else started the command.
+    child: Option<Child>,
+    to: Option<Box<dyn Write>>,
     from: Receiver<Vec<u8>>,
     words: Option<JoinHandle<String>>,
 }
@@ -24,12 +25,7 @@ impl Host {
     /// Wraps `server` with `options` in front of the `--`, under `home`.
     pub fn wrapping<S: AsRef<OsStr>>(home: &Path, options: &[&str], server: &[S]) -> Self {
         let mut command = Command::new(BINARY);
-        command
-            .arg("--home")
-            .arg(home)
-            .args(options)
-            .arg("--")
-            .args(server);
+        command.arg("--home").arg(home).args(options).arg("--").args(server);
         Self::over(command)
     }
 
@@ -42,15 +38,22 @@ impl Host {
 
     /// Spawns any command.
     pub fn over(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let to = child.stdin.take();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let to = child.stdin.take().unwrap();
         let out = child.stdout.take().unwrap();
         let mut err = child.stderr.take().unwrap();
+        let words = thread::spawn(move || {
+            let mut words = Vec::new();
+            let _ = err.read_to_end(&mut words);
+            String::from_utf8_lossy(&words).into_owned()
+        });
+        let mut host = Self::at(to, out);
+        (host.child, host.words) = (Some(child), Some(words));
+        host
+    }
+
+    /// Talks over pipes to a command that somebody else started.
+    pub fn at(to: impl Write + 'static, out: impl Read + Send + 'static) -> Self {
         let (tell, from) = mpsc::channel();
         thread::spawn(move || {
             let mut out = BufReader::new(out);
@@ -61,22 +64,12 @@ impl Host {
                 }
             }
         });
-        let words = thread::spawn(move || {
-            let mut words = Vec::new();
-            let _ = err.read_to_end(&mut words);
-            String::from_utf8_lossy(&words).into_owned()
-        });
-        Self {
-            child,
-            to,
-            from,
-            words: Some(words),
-        }
+        Self { child: None, to: Some(Box::new(to)), from, words: None }
     }
 
     /// The process id of the command.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().expect("a command of ours").id()
     }
 
     /// Sends bytes exactly as they are.
@@ -105,8 +98,7 @@ impl Host {
     /// The next line as JSON.
     pub fn line(&mut self) -> Value {
         let line = self.line_bytes();
-        serde_json::from_slice(&line)
-            .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&line)))
+        serde_json::from_slice(&line).unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&line)))
     }
 
     /// The answer with this id; other lines on the way are dropped.
@@ -127,21 +119,20 @@ impl Host {
         self.from.try_iter().collect()
     }
 
+    /// Everything to the end of the pipe; call it once the command has ended.
+    pub fn rest(&mut self) -> Vec<Vec<u8>> {
+        std::iter::from_fn(|| self.from.recv_timeout(DEADLINE).ok()).collect()
+    }
+
     /// Sends a request.
     pub fn request(&mut self, id: impl Into<Value>, method: &str, params: &Value) {
         let id = id.into();
-        self.send(
-            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
-        );
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
     }
 
     /// Sends a `tools/call`.
     pub fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: &Value) {
-        self.request(
-            id,
-            "tools/call",
-            &json!({ "name": tool, "arguments": arguments }),
-        );
+        self.request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }));
     }
 
     /// The legacy handshake under id `"hello"`, to its end.
@@ -178,21 +169,21 @@ impl Host {
 
     /// Waits for the end of the command.
     pub fn wait(&mut self) -> ExitStatus {
-        super::until("the command ends", || self.child.try_wait().unwrap())
+        super::until("the command ends", || self.child.as_mut().expect("a command of ours").try_wait().unwrap())
     }
 
     /// Everything the command wrote to stderr; call it once it has ended.
     pub fn last_words(&mut self) -> String {
-        self.words
-            .take()
-            .map_or_else(String::new, |words| words.join().unwrap())
+        self.words.take().map_or_else(String::new, |words| words.join().unwrap())
     }
 }
 
 impl Drop for Host {
     fn drop(&mut self) {
         self.hang_up();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }

@@ -1,17 +1,16 @@
-//! Both ends of the pipe for end-to-end tests: a scripted host (`host`) and a scripted server (`server`).
+//! Everyone around the wrapper for end-to-end tests: a scripted host, server and operator, a terminal, the log's readers.
 //!
 //! Needs nothing but the built binary. Every wait has a deadline; none is a fixed sleep.
 
 #![allow(dead_code, reason = "each test uses the part it needs")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken test bed fails the test"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 pub mod host;
+pub mod log;
+pub mod operator;
+pub mod processes;
 pub mod server;
+pub mod terminal;
 
 use std::time::Duration;
 
@@ -28,10 +27,7 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(
-            std::time::Instant::now() < deadline,
-            "never happened: {what}"
-        );
+        assert!(std::time::Instant::now() < deadline, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
