@@ -86,24 +86,14 @@ impl Wrapper {
         let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        let mut run = Running {
-            wrapper: self,
-            ledger: Ledger::default(),
-            link: None,
-            consoles: BTreeMap::new(),
-            from_consoles: to_us,
-            registered: false,
-            wake: None,
-            status_at: None,
-            status_sent: 0,
-            stopping: None,
-            waiting: notice::Waiting::default(),
-        };
+        let attend = Attend::new(registration, to_us);
+        let ledger = Ledger::default();
+        let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake: None, stopping: None };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
-            let read_host = host_cutter.is_some() && run.wrapper.server.queued() < BACKLOG;
-            let read_server = server_open && run.wrapper.host.queued() < BACKLOG;
+            let read_host = host_cutter.is_some() && run.server.queued() < TO_SERVER && run.host.queued() < BACKLOG;
+            let read_server = server_open && run.host.queued() < BACKLOG;
             tokio::select! {
                 read = host_input.read(&mut from_host), if read_host => match read {
                     Ok(n) if n > 0 => run.host_bytes(&mut host_cutter, &from_host[..n]),
@@ -119,7 +109,6 @@ impl Wrapper {
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
                     ended = Some(status);
-                    deadline = Some(run.clock.now().mono + 2 * LEFTOVERS);
                     // What it wrote last is read before its group is ended and the pipe closes.
                     run.server_ended(&status);
                 }
