@@ -255,8 +255,9 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
     if verified.anchor == Anchor::NotAsked && verified.broken.is_none() {
         writeln!(
             out,
-            "Not checked: whether records were cut off at the end. A chain cannot show that by itself. Keep the link\n\
-             above somewhere else as an anchor, and give it to `mcp-approve log verify --expect-head LINK` next time."
+            "Not checked: whether records were cut off at the end; a chain cannot show that.\n\
+             Keep the link above somewhere else, and next time give it to\n  \
+               mcp-approve log verify --expect-head LINK"
         )?;
     }
     Ok(finding)

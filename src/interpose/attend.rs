@@ -166,9 +166,11 @@ impl Attend {
         self.broadcast(&FromWrapper::Held { call });
     }
 
-    /// Tells every console.
+    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
+    /// shown what waits when we do, and would hear of the same call twice.
     pub fn broadcast(&self, message: &FromWrapper) {
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.broadcast(message));
+        let consoles = self.consoles.keys().copied();
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
         if let Err(err) = told {
             tracing::error!(%err, "the consoles were not told");
         }

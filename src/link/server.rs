@@ -130,6 +130,22 @@ impl Server {
         Ok(())
     }
 
+    /// Says the same to several consoles. Those that are gone hear nothing.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn tell(
+        &self,
+        consoles: impl ExactSizeIterator<Item = ConsoleId>,
+        message: &FromWrapper,
+    ) -> Result<(), LinkError> {
+        if consoles.len() > 0 {
+            let line = line(message)?;
+            consoles.for_each(|console| self.order(Order::Send(console, line.clone())));
+        }
+        Ok(())
+    }
+
     /// Says something to every attached console; costs nothing while there is none.
     ///
     /// # Errors
