@@ -409,6 +409,10 @@ fn a_console_that_never_reads_is_let_go_and_holds_up_nobody() {
         }
         assert_eq!(house.detached().await, stuck_id);
         assert_eq!(house.server.attached(), 1);
+        // What waited for it is gone with it.
+        let mut rest = Vec::new();
+        let _ = timeout(DEADLINE, stuck.0.read_to_end(&mut rest)).await.expect("the end");
+        assert!(rest.len() < 8 << 20, "{}", rest.len());
     });
 }
 

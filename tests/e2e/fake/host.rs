@@ -24,12 +24,7 @@ impl Host {
     /// Wraps `server` with `options` in front of the `--`, under `home`.
     pub fn wrapping<S: AsRef<OsStr>>(home: &Path, options: &[&str], server: &[S]) -> Self {
         let mut command = Command::new(BINARY);
-        command
-            .arg("--home")
-            .arg(home)
-            .args(options)
-            .arg("--")
-            .args(server);
+        command.arg("--home").arg(home).args(options).arg("--").args(server);
         Self::over(command)
     }
 
@@ -42,12 +37,7 @@ impl Host {
 
     /// Spawns any command.
     pub fn over(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let to = child.stdin.take();
         let out = child.stdout.take().unwrap();
         let mut err = child.stderr.take().unwrap();
@@ -66,12 +56,7 @@ impl Host {
             let _ = err.read_to_end(&mut words);
             String::from_utf8_lossy(&words).into_owned()
         });
-        Self {
-            child,
-            to,
-            from,
-            words: Some(words),
-        }
+        Self { child, to, from, words: Some(words) }
     }
 
     /// The process id of the command.
@@ -105,8 +90,7 @@ impl Host {
     /// The next line as JSON.
     pub fn line(&mut self) -> Value {
         let line = self.line_bytes();
-        serde_json::from_slice(&line)
-            .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&line)))
+        serde_json::from_slice(&line).unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&line)))
     }
 
     /// The answer with this id; other lines on the way are dropped.
@@ -130,18 +114,12 @@ impl Host {
     /// Sends a request.
     pub fn request(&mut self, id: impl Into<Value>, method: &str, params: &Value) {
         let id = id.into();
-        self.send(
-            &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string(),
-        );
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
     }
 
     /// Sends a `tools/call`.
     pub fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: &Value) {
-        self.request(
-            id,
-            "tools/call",
-            &json!({ "name": tool, "arguments": arguments }),
-        );
+        self.request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }));
     }
 
     /// The legacy handshake under id `"hello"`, to its end.
@@ -183,9 +161,7 @@ impl Host {
 
     /// Everything the command wrote to stderr; call it once it has ended.
     pub fn last_words(&mut self) -> String {
-        self.words
-            .take()
-            .map_or_else(String::new, |words| words.join().unwrap())
+        self.words.take().map_or_else(String::new, |words| words.join().unwrap())
     }
 }
 

@@ -3,12 +3,7 @@
 //! Needs nothing but the built binary. Every wait has a deadline; none is a fixed sleep.
 
 #![allow(dead_code, reason = "each test uses the part it needs")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a broken test bed fails the test"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 pub mod host;
 pub mod server;
@@ -28,10 +23,7 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(
-            std::time::Instant::now() < deadline,
-            "never happened: {what}"
-        );
+        assert!(std::time::Instant::now() < deadline, "never happened: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -20,11 +20,7 @@ pub fn reader(name: &str) -> Value {
 
 /// The definition of a tool that says it changes something, with one free `text` argument.
 pub fn writer(name: &str) -> Value {
-    tool(
-        name,
-        "Writes the text to the store, replacing what was there.",
-        false,
-    )
+    tool(name, "Writes the text to the store, replacing what was there.", false)
 }
 
 fn tool(name: &str, description: &str, read_only: bool) -> Value {
@@ -63,10 +59,7 @@ impl Server {
     /// Answers a tool with this result, so many milliseconds late.
     #[must_use]
     pub fn slow(self, tool: &str, after_ms: u64, result: &Value) -> Self {
-        self.on(
-            tool,
-            json!({ "answer": { "result": result, "after_ms": after_ms } }),
-        )
+        self.on(tool, json!({ "answer": { "result": result, "after_ms": after_ms } }))
     }
 
     /// Dies with this exit code when the tool is called.
@@ -99,9 +92,7 @@ impl Server {
     pub fn command(&self) -> Vec<String> {
         let file = self.folder.path().join("script.json");
         fs::write(&file, Value::Object(self.script.clone()).to_string()).unwrap();
-        [BINARY, "demo-server", "--script", file.to_str().unwrap()]
-            .map(String::from)
-            .into()
+        [BINARY, "demo-server", "--script", file.to_str().unwrap()].map(String::from).into()
     }
 
     /// The `tools/call` lines that reached the server, exactly as they arrived, oldest first.
