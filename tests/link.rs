@@ -28,6 +28,11 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
+#[path = "link/newcomers.rs"]
+mod newcomers;
+#[path = "world/mod.rs"]
+mod world;
+
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A runtime folder that goes with the test.
@@ -442,7 +447,10 @@ fn no_more_consoles_come_than_a_person_could_want() {
         let mut house = open(&place.run, "filesystem", "s1");
         let mut inside = Vec::new();
         for _ in 0..64 {
-            inside.push(Raw::connect(&house).await);
+            let mut one = Raw::connect(&house).await;
+            one.greet(PROTOCOL).await;
+            house.attached().await;
+            inside.push(one);
         }
         let mut late = BufReader::new(UnixStream::connect(house.claim.socket()).await.unwrap());
         let mut why = String::new();
@@ -511,7 +519,7 @@ fn a_console_that_talks_nonsense_is_let_go() {
             let mut said = 0;
             loop {
                 match house.next().await {
-                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } => {}
+                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } | FromConsoles::Shown { .. } => {}
                     FromConsoles::Said { .. } => said += 1,
                     FromConsoles::Rejected { why } => {
                         assert!(matches!(why, Rejection::Garbage { .. }), "{what}: {why}");

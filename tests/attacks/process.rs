@@ -119,7 +119,7 @@ fn e2_what_the_server_started_cannot_attach_as_a_console() {
                     }
                     FromConsoles::Said { .. } => panic!("{what}: a verdict was taken"),
                     FromConsoles::Rejected { why } => panic!("{what}: {why}"),
-                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } => {}
+                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } | FromConsoles::Shown { .. } => {}
                 }
             }
             assert_eq!(house.server.attached(), 0, "{what}");
