@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+#[path = "e2e/fake/mod.rs"]
+mod fake;
 #[path = "cli/rules.rs"]
 mod rules;
+#[path = "cli/wrapped.rs"]
+mod wrapped;
 
 use std::fs;
 use std::io::Write as _;

@@ -30,6 +30,11 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
+#[path = "link/newcomers.rs"]
+mod newcomers;
+#[path = "world/mod.rs"]
+mod world;
+
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A runtime folder that goes with the test.
@@ -411,6 +416,10 @@ fn a_console_that_never_reads_is_let_go_and_holds_up_nobody() {
         }
         assert_eq!(house.detached().await, stuck_id);
         assert_eq!(house.server.attached(), 1);
+        // What waited for it is gone with it.
+        let mut rest = Vec::new();
+        let _ = timeout(DEADLINE, stuck.0.read_to_end(&mut rest)).await.expect("the end");
+        assert!(rest.len() < 8 << 20, "{}", rest.len());
     });
 }
 
@@ -440,7 +449,10 @@ fn no_more_consoles_come_than_a_person_could_want() {
         let mut house = open(&place.run, "filesystem", "s1");
         let mut inside = Vec::new();
         for _ in 0..64 {
-            inside.push(Raw::connect(&house).await);
+            let mut one = Raw::connect(&house).await;
+            one.greet(PROTOCOL).await;
+            house.attached().await;
+            inside.push(one);
         }
         let mut late = BufReader::new(UnixStream::connect(house.claim.socket()).await.unwrap());
         let mut why = String::new();
@@ -509,7 +521,7 @@ fn a_console_that_talks_nonsense_is_let_go() {
             let mut said = 0;
             loop {
                 match house.next().await {
-                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } => {}
+                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } | FromConsoles::Shown { .. } => {}
                     FromConsoles::Said { .. } => said += 1,
                     FromConsoles::Rejected { why } => {
                         assert!(matches!(why, Rejection::Garbage { .. }), "{what}: {why}");

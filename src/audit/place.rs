@@ -1,7 +1,7 @@
 //! Where the log lies: its folder and files made private, network file systems refused, and the lock between wrappers.
 //! Knows nothing of SQLite or of what is written.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::store::StoreError;
 /// not opened here: closing it would drop the locks SQLite holds on it in this process (fcntl(2)).
 ///
 /// # Errors
-/// The folder or file cannot be made, or lies on a network file system.
+/// The folder or file cannot be made, lies on a network file system, or is not ours alone.
 pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let folder = folder(db);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| told(folder, &error))?;
@@ -29,8 +29,45 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(db);
     match made {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let found = std::fs::symlink_metadata(db).map_err(|error| told(db, &error))?;
+            let path = db.to_path_buf();
+            check_own(&found).map_err(|why| StoreError::Exposed { path, why })
+        }
         Err(error) => Err(told(db, &error)),
+    }
+}
+
+/// Opens a file of ours to read; a link, or a file that another could have written, is refused.
+///
+/// # Errors
+/// The system's, or what is wrong with the file.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    // Without NONBLOCK a pipe in its place would keep us waiting.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(linked)?;
+    check_own(&file.metadata()?).map_err(io::Error::other)?;
+    Ok(file)
+}
+
+/// What NOFOLLOW makes of a link, in words.
+fn linked(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(libc::ELOOP) { io::Error::other("it is a link") } else { error }
+}
+
+/// Whether a file is one of ours, which nobody but we and root can have changed.
+fn check_own(found: &Metadata) -> Result<(), String> {
+    let (owner, mode) = (found.uid(), found.mode() & 0o7777);
+    if found.is_symlink() {
+        Err("it is a link".to_owned())
+    } else if !found.is_file() {
+        Err("it is no plain file".to_owned())
+    } else if owner != rustix::process::geteuid().as_raw() && owner != 0 {
+        Err(format!("it belongs to user {owner}, not to you"))
+    } else if mode & 0o022 != 0 {
+        Err(format!("others than you may write to it (mode {mode:04o})"))
+    } else {
+        Ok(())
     }
 }
 
@@ -39,7 +76,8 @@ pub(super) type Identity = (u64, u64);
 
 /// Which file the path names now; `None` when there is none.
 pub(super) fn identity(path: &Path) -> Option<Identity> {
-    let metadata = std::fs::metadata(path).ok()?;
+    // A link put in its place is another file, wherever it leads.
+    let metadata = std::fs::symlink_metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }
 
@@ -69,8 +107,9 @@ impl Lock {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
             .open(&path)
-            .map_err(|error| told(&path, &error))?;
+            .map_err(|error| told(&path, &linked(error)))?;
         Ok(Self { file, path })
     }
 

@@ -148,6 +148,10 @@ impl Places {
     /// # Errors
     /// [`PlaceError`] when one cannot be made, or is not the user's alone.
     pub fn create_state(&self) -> Result<(), PlaceError> {
+        if let Some(root) = &self.root {
+            check_folder(root, fs::metadata(root))?;
+        }
+        // Each is checked before the next is made: what is made below a link is made in somebody else's folder.
         for dir in self.state_dirs() {
             DirBuilder::new()
                 .recursive(true)
@@ -155,8 +159,9 @@ impl Places {
                 .create(&dir)
                 .or_else(|cause| if fs::symlink_metadata(&dir).is_ok() { Ok(()) } else { Err(cause) })
                 .map_err(|cause| PlaceError::Io { path: dir.clone(), cause })?;
+            check_folder(&dir, fs::symlink_metadata(&dir))?;
         }
-        self.check_state()
+        Ok(())
     }
 
     fn state_dirs(&self) -> [PathBuf; 3] {

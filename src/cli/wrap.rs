@@ -18,12 +18,10 @@ use crate::interpose::stdio::HostPipe;
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let settings = config::settle(options, places)?;
-    // Without a log no call runs, without consoles none that must be asked: which of them is lost, the answers say.
-    if let Err(error) = places.create_state() {
-        crate::interpose::notice::say(&format!(
-            "{error}, so the log or the consoles may be out of reach; {}",
-            error.hint()
-        ));
+    // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
+    let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
+    if let Err(why) = &state {
+        crate::interpose::notice::say(&format!("no call can run: {why}, and start this server again"));
     }
     let setup = Setup {
         policy: policy_file::at_start(&settings.policy),
@@ -40,10 +38,10 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
             Mode::Observe => gate::Mode::Observe,
         },
         trust: settings.trust,
-        audit_db: settings.audit_db,
+        log_dir: state.is_ok().then(|| places.log_dir()),
+        audit_db: state.map(|()| settings.audit_db),
         key: places.state_dir().join("redaction.key"),
         run_dir: places.run_dir(),
-        log_dir: places.log_dir(),
     };
     let (pipe, beside) = match settings.drawing {
         Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),

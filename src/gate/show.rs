@@ -8,6 +8,9 @@ use super::report::{Activity, ActivityKind, Direction};
 use super::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::capability::scope::Scope;
 
+/// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
+const WORDS: usize = 64 * 1024;
+
 impl Gate {
     /// The card of a call that waits for an operator; `None` for any other.
     pub(super) fn snapshot(&self, held: &Held) -> Option<Snapshot> {
@@ -20,8 +23,8 @@ impl Gate {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
             tool: held.call.name().to_owned(),
-            title: tool.and_then(|tool| tool.title.clone()),
-            description: tool.and_then(|tool| tool.description.clone()),
+            title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
+            description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
             signature: judged.described.as_ref().map(|known| known.signature.clone()),
             identity: judged.behavior.identity,
             content_type: judged.behavior.content_type,
@@ -112,4 +115,13 @@ impl Gate {
             one.bytes = bytes;
         });
     }
+}
+
+/// The beginning of a text, and how long the whole is.
+fn cut(text: &str) -> String {
+    if text.len() <= WORDS {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(WORDS)];
+    format!("{head}\n[cut here: {} bytes in all]", text.len())
 }

@@ -1,6 +1,6 @@
 //! Who is asked: becomes visible to consoles, keeps who is attached, tells them what the gate shows. Decides nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,12 +37,20 @@ pub struct Attend {
     link: Option<Link>,
     to_us: mpsc::UnboundedSender<FromConsoles>,
     /// Who is attached, by connection.
-    consoles: BTreeMap<ConsoleId, Arc<str>>,
+    consoles: BTreeMap<ConsoleId, Guest>,
     visible: Visible,
     /// When the consoles are told how the wrapper stands, and when they last were.
     status_at: Option<u64>,
     status_sent: u64,
     waiting: notice::Waiting,
+}
+
+/// One attached console.
+struct Guest {
+    who: Arc<str>,
+    /// Calls that waited when it came and that it was not shown yet: it is shown one at a time, as fast as it reads,
+    /// so that much that waits neither keeps it out nor fills the memory.
+    unseen: VecDeque<Snapshot>,
 }
 
 /// A name and its socket. The name is ours for as long as the claim lives.
@@ -120,15 +128,18 @@ impl Attend {
         match said {
             FromConsoles::Attached { console, operator, pid, .. } => {
                 let who: Arc<str> = format!("{operator} (pid {pid})").into();
-                self.consoles.insert(console, Arc::clone(&who));
-                for call in gate.snapshots() {
-                    self.tell(console, &FromWrapper::Held { call: Box::new(call) });
-                }
+                let unseen = gate.snapshots().into();
+                self.consoles.insert(console, Guest { who: Arc::clone(&who), unseen });
+                self.show_next(console);
                 self.tell(console, &FromWrapper::Status(gate.status()));
                 Some(Event::Attached { who, attached: self.attached() })
             }
+            FromConsoles::Shown { console } => {
+                self.show_next(console);
+                None
+            }
             FromConsoles::Detached { console } => {
-                let who = self.consoles.remove(&console)?;
+                let who = self.consoles.remove(&console)?.who;
                 Some(Event::Detached { who, attached: self.attached() })
             }
             FromConsoles::Rejected { why } => {
@@ -138,7 +149,7 @@ impl Attend {
                 Some(Event::Intruded { what: why.to_string() })
             }
             FromConsoles::Said { console, message } => {
-                let who = Arc::clone(self.consoles.get(&console)?);
+                let who = Arc::clone(&self.consoles.get(&console)?.who);
                 let console = console.0;
                 match message {
                     FromConsole::Decide { ticket, digest, verdict } => {
@@ -163,12 +174,42 @@ impl Attend {
         if self.attached() == 0 {
             self.waiting.say(now, &call.ticket);
         }
-        self.broadcast(&FromWrapper::Held { call });
+        if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
+            return self.broadcast(&FromWrapper::Held { call });
+        }
+        let held = FromWrapper::Held { call: call.clone() };
+        let mut current = Vec::new();
+        for (console, guest) in &mut self.consoles {
+            match guest.unseen.iter().position(|unseen| unseen.ticket == call.ticket) {
+                // It was edited since.
+                Some(at) => guest.unseen[at].clone_from(&call),
+                None if guest.unseen.is_empty() => current.push(*console),
+                None => guest.unseen.push_back((*call).clone()),
+            }
+        }
+        for console in current {
+            self.tell(console, &held);
+        }
+    }
+
+    /// Shows a console the next call that it has not seen.
+    fn show_next(&mut self, console: ConsoleId) {
+        let Some(call) = self.consoles.get_mut(&console).and_then(|guest| guest.unseen.pop_front()) else { return };
+        let held = FromWrapper::Held { call: Box::new(call) };
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.show(console, &held));
+        if let Err(err) = told {
+            tracing::error!(%err, "a console was not shown a call");
+        }
     }
 
     /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
     /// shown what waits when we do, and would hear of the same call twice.
-    pub fn broadcast(&self, message: &FromWrapper) {
+    pub fn broadcast(&mut self, message: &FromWrapper) {
+        if let FromWrapper::Settled(settled) = message {
+            for guest in self.consoles.values_mut() {
+                guest.unseen.retain(|unseen| unseen.ticket != settled.ticket);
+            }
+        }
         let consoles = self.consoles.keys().copied();
         let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
         if let Err(err) = told {

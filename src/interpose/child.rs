@@ -53,7 +53,8 @@ impl Child {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
         };
-        let name = program.to_string_lossy().into_owned();
+        // It is only shown, and may be foreign text.
+        let name: String = program.to_string_lossy().chars().flat_map(char::escape_debug).collect();
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         guardian.enlist(command.as_std_mut());

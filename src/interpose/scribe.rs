@@ -77,9 +77,10 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// Starts the thread, which opens the log: starting costs nothing. `path` is the log, `key_path` the key of
-    /// redaction (made when missing). `on_done` is called on the thread.
-    pub fn start(path: PathBuf, key_path: PathBuf, on_done: impl FnMut(Done) + Send + 'static) -> Self {
+    /// Starts the thread, which opens the log: starting costs nothing. `path` is the log, or why there can be none, and
+    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). `on_done` is
+    /// called on the thread.
+    pub fn start(path: Result<PathBuf, String>, key_path: PathBuf, on_done: impl FnMut(Done) + Send + 'static) -> Self {
         let (jobs, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let desk = Desk { path, key_path, inbox, on_done, hold: Hold::Nowhere };

@@ -41,12 +41,13 @@ pub struct Setup {
     pub unattended: Unattended,
     pub mode: Mode,
     pub trust: Trust,
-    pub audit_db: PathBuf,
+    /// The log, or why there can be none: then every call is refused for that reason.
+    pub audit_db: Result<PathBuf, String>,
     /// The key that redacted values are hashed with.
     pub key: PathBuf,
     pub run_dir: PathBuf,
-    /// Where our own diagnostics go.
-    pub log_dir: PathBuf,
+    /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
+    pub log_dir: Option<PathBuf>,
 }
 
 /// What keeps a wrapper from starting.
@@ -71,7 +72,7 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
-    let _trace = trace::start(&setup.log_dir);
+    let _trace = setup.log_dir.as_deref().and_then(trace::start);
     if let Some(beside) = beside {
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }

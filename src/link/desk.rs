@@ -11,14 +11,17 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_LINE, PROTOCOL, Subject};
-use super::outbox::{Line, Outbox, Put};
+use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
+use super::outbox::{Line, Outbox, Put, Then};
 use super::peer;
 use super::server::{ConsoleId, FromConsoles, Rejection, line};
 
 /// A person has one console or two; the rest is a mistake or an attack.
 const MOST_CONSOLES: usize = 64;
+/// How long a newcomer may take to greet: a console does so at once, and who does not must not take its place.
+const GREETING: Duration = Duration::from_secs(2);
 /// How long the last words may take.
 const FAREWELL: Duration = Duration::from_millis(250);
 /// How long to wait when the system has no descriptor for a newcomer.
@@ -28,6 +31,8 @@ const BREATH: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) enum Order {
     Send(ConsoleId, Line),
+    /// As `Send`, and [`FromConsoles::Shown`] once it is written.
+    Show(ConsoleId, Line),
     Broadcast(Line),
     /// Nothing that descends from this process may attach.
     Forbid(u32),
@@ -45,6 +50,8 @@ enum Heard {
     Line(Vec<u8>),
     End,
     TooLong,
+    /// No greeting came in time.
+    Nothing,
 }
 
 enum Standing {
@@ -72,6 +79,9 @@ pub(super) struct Desk {
     consoles: BTreeMap<ConsoleId, Console>,
     last: u64,
     server: Option<u32>,
+    /// Consoles to which a line of [`Order::Show`] was written: at most one such line each.
+    written: mpsc::UnboundedSender<ConsoleId>,
+    shown: mpsc::UnboundedReceiver<ConsoleId>,
 }
 
 impl Desk {
@@ -81,7 +91,8 @@ impl Desk {
         on: mpsc::UnboundedSender<FromConsoles>,
         attached: Arc<AtomicUsize>,
     ) -> Self {
-        Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None }
+        let (written, shown) = mpsc::unbounded_channel();
+        Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None, written, shown }
     }
 
     /// Works until the handle closes or drops it.
@@ -109,13 +120,15 @@ impl Desk {
                     }
                 },
                 Some((console, what)) = heard.recv() => self.hear(console, what),
+                Some(console) = self.shown.recv() => self.say(FromConsoles::Shown { console }),
             }
         }
     }
 
     fn obey(&mut self, order: Order) {
         match order {
-            Order::Send(console, line) => self.put(console, &line),
+            Order::Send(console, line) => self.put(console, &line, Then::Nothing),
+            Order::Show(console, line) => self.put(console, &line, Then::Tell),
             Order::Broadcast(line) => {
                 let attached: Vec<ConsoleId> = self
                     .consoles
@@ -124,7 +137,7 @@ impl Desk {
                     .map(|(id, _)| *id)
                     .collect();
                 for console in attached {
-                    self.put(console, &line);
+                    self.put(console, &line, Then::Nothing);
                 }
             }
             Order::Forbid(server) => self.forbid(server),
@@ -158,12 +171,16 @@ impl Desk {
         self.last += 1;
         let id = ConsoleId(self.last);
         let (read, write) = stream.into_split();
-        let (outbox, writer) = Outbox::open(write);
+        let written = self.written.clone();
+        let (outbox, writer) = Outbox::open(write, move || {
+            // The desk that wants to know is gone when nobody takes this.
+            let _ = written.send(id);
+        });
         let reader = tokio::spawn(listen(read, id, tell.clone()));
         let console = Console { standing: Standing::Silent, pid, outbox, writer, reader };
         self.consoles.insert(id, console);
         let hello = self.hello.clone();
-        self.put(id, &hello);
+        self.put(id, &hello, Then::Nothing);
     }
 
     /// Tells a newcomer why, if the socket takes it at once, and hangs up.
@@ -181,6 +198,10 @@ impl Desk {
         let line = match heard {
             Heard::Line(line) => line,
             Heard::End => return self.let_go(id),
+            Heard::Nothing => {
+                self.say(FromConsoles::Rejected { why: Rejection::Silent });
+                return self.let_go(id);
+            }
             Heard::TooLong => return self.garbage(id, "a line that is too long".to_owned()),
         };
         match &console.standing {
@@ -230,16 +251,16 @@ impl Desk {
 
     fn refuse(&mut self, id: ConsoleId, ticket: String, why: String) {
         match refusal(ticket, why) {
-            Ok(line) => self.put(id, &line),
+            Ok(line) => self.put(id, &line, Then::Nothing),
             Err(error) => tracing::error!(%error, "a refusal was not sent"),
         }
     }
 
-    fn put(&mut self, id: ConsoleId, line: &Line) {
+    fn put(&mut self, id: ConsoleId, line: &Line, then: Then) {
         let Some(console) = self.consoles.get(&id) else {
             return;
         };
-        match console.outbox.put(line) {
+        match console.outbox.put(line, then) {
             Put::Queue | Put::LeaveOut => {}
             Put::LetGo => {
                 tracing::warn!(console = %id, "a console does not read and is let go");
@@ -290,7 +311,7 @@ impl Desk {
                 let _ = writer.await;
             }
         };
-        if tokio::time::timeout(FAREWELL, all).await.is_err() {
+        if timeout(FAREWELL, all).await.is_err() {
             for writer in aborts {
                 writer.abort();
             }
@@ -314,18 +335,22 @@ fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
 /// Reads one console's lines until it ends, it breaks the rules, or the desk lets it go.
 async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Heard)>) {
     let mut stream = BufReader::new(stream);
+    let mut heard = timeout(GREETING, next(&mut stream)).await.unwrap_or(Heard::Nothing);
     loop {
-        let mut line = Vec::new();
-        let limit = LONGEST_LINE as u64;
-        let heard = match (&mut stream).take(limit).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => Heard::End,
-            Ok(_) if line.ends_with(b"\n") => Heard::Line(line),
-            Ok(n) if n == LONGEST_LINE => Heard::TooLong,
-            Ok(_) => Heard::End,
-        };
         let last = !matches!(heard, Heard::Line(_));
         if tell.send((id, heard)).await.is_err() || last {
             return;
         }
+        heard = next(&mut stream).await;
+    }
+}
+
+async fn next(stream: &mut BufReader<OwnedReadHalf>) -> Heard {
+    let mut line = Vec::new();
+    match stream.take(LONGEST_FROM_CONSOLE as u64).read_until(b'\n', &mut line).await {
+        Ok(0) | Err(_) => Heard::End,
+        Ok(_) if line.ends_with(b"\n") => Heard::Line(line),
+        Ok(n) if n == LONGEST_FROM_CONSOLE => Heard::TooLong,
+        Ok(_) => Heard::End,
     }
 }

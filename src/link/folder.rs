@@ -31,6 +31,7 @@ const UNMAPPED: u32 = 65534;
 pub fn prepare(run: &Path) -> Result<(), LinkError> {
     let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let run = std::path::absolute(run).map_err(unusable)?;
+    check_parent(&run)?;
     match fs::symlink_metadata(&run) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(unusable)?;
@@ -40,6 +41,18 @@ pub fn prepare(run: &Path) -> Result<(), LinkError> {
     }
     check_itself(&run)?;
     check_above(&run)
+}
+
+/// The folder it stands in is ours as well: a link there leads somewhere else, however well that place is kept.
+fn check_parent(run: &Path) -> Result<(), LinkError> {
+    match run.parent().map(|parent| (parent, fs::symlink_metadata(parent))) {
+        Some((parent, Ok(found))) if found.file_type().is_symlink() => {
+            let path = parent.to_owned();
+            Err(LinkError::Linked { path })
+        }
+        // Missing yet, or told when it is made.
+        _ => Ok(()),
+    }
 }
 
 fn check_itself(run: &Path) -> Result<(), LinkError> {

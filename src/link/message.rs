@@ -10,8 +10,13 @@ pub use crate::gate::report::{Activity, ActivityKind, Direction, OperatorVerdict
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
 
-/// The longest line either side takes, line end included.
-pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
+/// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
+pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
+
+/// The longest line a console takes from a wrapper, line end included: a call of 16 MiB as its card. Its arguments'
+/// text and, once edited, the original's are at most twice as long when escaped, the keys nobody declared as long as
+/// they came; the server's words on the card are cut, and the rest is small.
+pub const LONGEST_FROM_WRAPPER: usize = 6 * 16 * 1024 * 1024 + 4 * 1024 * 1024;
 
 /// As much of a first line as every version has: enough to say why two do not talk.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -1,7 +1,8 @@
 //! What is still to be written to one console: bounded, so that a console that does not read costs little.
 //!
-//! Much may wait for a console that does read: one that attaches is sent every held call, and a flood of those must not
-//! keep the operator out. So a console is let go when much waits and nothing moves, and when far too much waits.
+//! Much may wait for a console that does read, and a flood of held calls must not keep the operator out. So a newcomer is
+//! shown them one at a time (the writer tells when one is written), and a console is let go only when much waits and
+//! nothing moves, or when far too much waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -37,6 +38,13 @@ pub(super) enum Weight {
     Activity,
 }
 
+/// What happens once a line is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    Nothing,
+    Tell,
+}
+
 /// What became of a line.
 #[derive(PartialEq, Eq)]
 pub(super) enum Put {
@@ -48,7 +56,7 @@ pub(super) enum Put {
 
 /// The queue of one console. Its writer ends when this is dropped and all is written.
 pub(super) struct Outbox {
-    lines: mpsc::UnboundedSender<Arc<[u8]>>,
+    lines: mpsc::UnboundedSender<(Arc<[u8]>, Then)>,
     gauge: Arc<Gauge>,
 }
 
@@ -61,17 +69,17 @@ struct Gauge {
 }
 
 impl Outbox {
-    /// Starts the writer.
-    pub(super) fn open(stream: OwnedWriteHalf) -> (Self, JoinHandle<()>) {
+    /// Starts the writer, which calls `written` after every line that is to be told of.
+    pub(super) fn open(stream: OwnedWriteHalf, written: impl Fn() + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, queue) = mpsc::unbounded_channel();
         let gauge = Gauge { start: Instant::now(), waiting: AtomicUsize::new(0), moved: AtomicU64::new(0) };
         let gauge = Arc::new(gauge);
-        let writer = tokio::spawn(write(stream, queue, Arc::clone(&gauge)));
+        let writer = tokio::spawn(write(stream, queue, Arc::clone(&gauge), written));
         (Self { lines, gauge }, writer)
     }
 
     /// Queues a line, if there is room for its weight.
-    pub(super) fn put(&self, line: &Line) -> Put {
+    pub(super) fn put(&self, line: &Line, then: Then) -> Put {
         let length = line.bytes.len();
         let waiting = self.gauge.waiting.load(Ordering::Relaxed);
         let with = waiting.saturating_add(length);
@@ -86,7 +94,7 @@ impl Outbox {
             return Put::LetGo;
         }
         self.gauge.waiting.fetch_add(length, Ordering::Relaxed);
-        match self.lines.send(Arc::clone(&line.bytes)) {
+        match self.lines.send((Arc::clone(&line.bytes), then)) {
             Ok(()) => Put::Queue,
             Err(_) => Put::LetGo,
         }
@@ -108,8 +116,13 @@ impl Gauge {
     }
 }
 
-async fn write(mut stream: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Arc<[u8]>>, gauge: Arc<Gauge>) {
-    while let Some(line) = queue.recv().await {
+async fn write(
+    mut stream: OwnedWriteHalf,
+    mut queue: mpsc::UnboundedReceiver<(Arc<[u8]>, Then)>,
+    gauge: Arc<Gauge>,
+    written: impl Fn(),
+) {
+    while let Some((line, then)) = queue.recv().await {
         let mut rest = &line[..];
         while !rest.is_empty() {
             match stream.write(rest).await {
@@ -120,6 +133,9 @@ async fn write(mut stream: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Ar
                     gauge.move_now();
                 }
             }
+        }
+        if then == Then::Tell {
+            written();
         }
     }
 }

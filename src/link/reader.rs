@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 
 use super::client::{Callback, ClientEvent};
-use super::message::{FromWrapper, Greeting, LONGEST_LINE, PROTOCOL};
+use super::message::{FromWrapper, Greeting, LONGEST_FROM_WRAPPER, PROTOCOL};
 use super::watcher::{Key, Parting, Task};
 
 /// Whether a session may be connected.
@@ -17,7 +17,7 @@ pub(super) enum Admission {
 
 /// Listens until the wrapper ends or stops making sense.
 pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<Task>, on: &Callback) {
-    let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream));
+    let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream), Ending::Closed);
     let parting = talk(&mut lines, &key, tell, on);
     // The watcher has ended when nobody takes this.
     let _ = tell.send(Task::Lost { key, parting });
@@ -57,6 +57,15 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<Task>, on: &Callba
     on(ClientEvent::Connected(wrapper));
     let parting = loop {
         let Some(line) = lines.next() else {
+            if lines.1 == Ending::TooLong {
+                on(ClientEvent::Trouble(
+                    "a wrapper said more at once than a console takes, so its calls cannot be shown here; they are \
+                     denied at their deadline"
+                        .to_owned(),
+                ));
+                // It would say the same again, and again.
+                break Parting::AtTheDoor;
+            }
             break Parting::Later;
         };
         match serde_json::from_slice(&line) {
@@ -84,13 +93,23 @@ fn endure(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -> Parting {
     Parting::Later
 }
 
-struct Lines<'a>(BufReader<&'a UnixStream>);
+struct Lines<'a>(BufReader<&'a UnixStream>, Ending);
+
+/// Why there is no further line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Closed,
+    TooLong,
+}
 
 impl Lines<'_> {
     /// The next whole line; `None` at the end, on an error, and when it is too long.
     fn next(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
-        let read = (&mut self.0).take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        let read = (&mut self.0).take(LONGEST_FROM_WRAPPER as u64).read_until(b'\n', &mut line);
+        if line.len() == LONGEST_FROM_WRAPPER {
+            self.1 = Ending::TooLong;
+        }
         (read.is_ok() && line.ends_with(b"\n")).then_some(line)
     }
 }

@@ -44,6 +44,8 @@ pub enum FromConsoles {
     },
     /// An attached console spoke. Never a second `Hello`.
     Said { console: ConsoleId, message: FromConsole },
+    /// What [`Server::show`] said last to this console is written.
+    Shown { console: ConsoleId },
     /// An attached console is gone.
     Detached { console: ConsoleId },
     /// Somebody was turned away, or has no say.
@@ -67,6 +69,8 @@ pub enum Rejection {
     OtherProtocol { theirs: u32, version: String },
     #[error("a console sent what is no message of ours ({what}) and was let go")]
     Garbage { what: String },
+    #[error("somebody connected as a console, did not greet, and was let go")]
+    Silent,
     #[error("{most} consoles are connected already: one more was turned away")]
     TooMany { most: usize },
 }
@@ -76,7 +80,7 @@ impl Rejection {
     pub fn is_alarm(&self) -> bool {
         match self {
             Self::ForeignUser { .. } | Self::FromServer { .. } | Self::Unknown(_) => true,
-            Self::OtherProtocol { .. } | Self::Garbage { .. } | Self::TooMany { .. } => false,
+            Self::OtherProtocol { .. } | Self::Garbage { .. } | Self::Silent | Self::TooMany { .. } => false,
         }
     }
 }
@@ -143,6 +147,16 @@ impl Server {
             let line = line(message)?;
             consoles.for_each(|console| self.order(Order::Send(console, line.clone())));
         }
+        Ok(())
+    }
+
+    /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the console has been written to: for whatever is
+    /// large or much, so that only one of it waits at a time.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn show(&self, console: ConsoleId, message: &FromWrapper) -> Result<(), LinkError> {
+        self.order(Order::Show(console, line(message)?));
         Ok(())
     }
 

@@ -22,7 +22,7 @@ impl Loop {
     fn over(db: &Path) -> Self {
         let (done, told) = channel();
         let key = db.with_file_name("redaction.key");
-        let scribe = Scribe::start(db.to_path_buf(), key, move |one| drop(done.send(one)));
+        let scribe = Scribe::start(Ok(db.to_path_buf()), key, move |one| drop(done.send(one)));
         Self { scribe, told, acks: Vec::new(), now: 0 }
     }
 

@@ -13,6 +13,8 @@ pub enum StoreError {
     Full { path: PathBuf, why: String },
     #[error("{path} is not an audit log: {why}")]
     NotALog { path: PathBuf, why: String },
+    #[error("the audit log {path} is not used: {why}")]
+    Exposed { path: PathBuf, why: String },
     #[error("the audit log {path} has format {found}; this program knows another")]
     Version { path: PathBuf, found: i64 },
     #[error("the audit log may not lie in {path}: it is on a network file system ({kind})")]
@@ -34,6 +36,9 @@ impl StoreError {
             }
             Self::Full { .. } => "free some space, or raise the file size limit (ulimit -f)",
             Self::NotALog { .. } => "move that file away, or choose another with --audit-db",
+            Self::Exposed { .. } => {
+                "find out who did that; then make it a file of your own (chmod go-w), or move it away, or choose another with --audit-db"
+            }
             Self::Version { .. } => {
                 "use the version of mcp-approve that wrote it, or move the file away to begin a new log"
             }

@@ -4,6 +4,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use crate::audit::place::open_own;
+
 /// Random bytes from the system.
 pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
@@ -14,8 +16,8 @@ pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
 /// The redaction key, made when it is missing. Two wrappers that start at once agree on one: the file appears whole,
 /// under its name, or not at all.
 pub(super) fn key(path: &Path) -> io::Result<[u8; 32]> {
-    match std::fs::read(path) {
-        Ok(bytes) => return exactly(&bytes),
+    match read(path) {
+        Ok(key) => return Ok(key),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
@@ -34,9 +36,12 @@ pub(super) fn key(path: &Path) -> io::Result<[u8; 32]> {
         });
     std::fs::remove_file(&draft)?;
     written?;
-    exactly(&std::fs::read(path)?)
+    read(path)
 }
 
-fn exactly(bytes: &[u8]) -> io::Result<[u8; 32]> {
+/// Whoever knows the key can guess what it hides, so it is taken from a file of our own only.
+fn read(path: &Path) -> io::Result<[u8; 32]> {
+    let mut bytes = Vec::new();
+    open_own(path)?.take(33).read_to_end(&mut bytes)?;
     bytes.try_into().map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not hold 32 bytes"))
 }

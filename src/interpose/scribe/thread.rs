@@ -19,7 +19,7 @@ const BUSY_BACKLOG: u64 = 64 << 20;
 
 /// The thread's side.
 pub(super) struct Desk<F> {
-    pub(super) path: PathBuf,
+    pub(super) path: Result<PathBuf, String>,
     pub(super) key_path: PathBuf,
     pub(super) inbox: Receiver<Job>,
     pub(super) on_done: F,
@@ -107,8 +107,9 @@ impl<F: FnMut(Done)> Desk<F> {
     }
 
     fn open(&self) -> Result<Box<Tools>, String> {
+        let path = self.path.as_ref().map_err(Clone::clone)?;
         let writer = random().map_err(|error| format!("no randomness: {error}"))?;
-        let store = Store::open(&self.path, writer).map_err(|error| format!("{error}; {}", error.hint()))?;
+        let store = Store::open(path, writer).map_err(|error| format!("{error}; {}", error.hint()))?;
         let key = key(&self.key_path).map_err(|error| {
             let path = self.key_path.display();
             format!(
