@@ -93,7 +93,6 @@ fn a_guardian_ends_what_it_was_told_of_last_unless_it_was_dismissed() {
     kept.wait().unwrap();
 }
 
-#[allow(clippy::zombie_processes, reason = "the test is about who ends it")]
 #[test]
 #[ignore = "a wrapper to be killed: run by the tests above"]
 #[allow(clippy::zombie_processes, reason = "it is killed with its server still running; that is what is tried")]
