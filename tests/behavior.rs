@@ -12,6 +12,9 @@ use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDom
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
+#[path = "behavior/choices.rs"]
+mod choices;
+
 fn tool(definition: Value) -> Tool {
     Tool::read(definition).expect("a definition with a name")
 }
