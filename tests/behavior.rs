@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 #[path = "behavior/choices.rs"]
 mod choices;
+#[path = "behavior/places.rs"]
+mod places;
 
 fn tool(definition: Value) -> Tool {
     Tool::read(definition).expect("a definition with a name")
