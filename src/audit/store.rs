@@ -4,6 +4,7 @@
 //! made only once `COMMIT` has said yes. SQLite's automatic checkpoints are off, so that no append pays for one.
 
 mod fault;
+pub mod noted;
 mod reader;
 
 use std::fs::File;
@@ -36,6 +37,8 @@ pub struct Store {
     writer: Writer,
     bodies: BodyWriter,
     open: Option<Open>,
+    /// Whether something was appended since the head was noted.
+    unnoted: bool,
 }
 
 impl Store {
@@ -44,7 +47,13 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_path_buf(), writer, bodies: BodyWriter::default(), open: Some(Open::new(path)?) })
+        Ok(Self {
+            path: path.to_path_buf(),
+            writer,
+            bodies: BodyWriter::default(),
+            open: Some(Open::new(path)?),
+            unnoted: false,
+        })
     }
 
     /// Appends a batch in one commit, synced to disk when any entry [`Entry::is_durable`]. All of it, or nothing.
@@ -59,6 +68,7 @@ impl Store {
         let level = if batch.iter().any(|(_, entry)| entry.is_durable()) { Level::Full } else { Level::Normal };
         let writer = self.writer;
         let first = self.with(|open| open.commit(&sealed, &writer, level))?;
+        self.unnoted = true;
         Ok(receipts(first, batch))
     }
 
@@ -83,6 +93,7 @@ impl Store {
         let Some(mut open) = self.open.take() else { return Ok(None) };
         let first = open.try_commit(&sealed, &self.writer)?;
         self.open = Some(open);
+        self.unnoted |= first.is_some();
         Ok(first.map(|first| receipts(first, batch)))
     }
 
@@ -97,7 +108,7 @@ impl Store {
         batch.iter().map(seal).collect()
     }
 
-    /// Syncs to disk what was committed without a sync.
+    /// Syncs to disk what was committed without a sync, and notes the chain's head ([`noted`]).
     ///
     /// # Errors
     /// Why the disk may not have it.
@@ -105,7 +116,19 @@ impl Store {
         if self.needs_sync() {
             self.with(Open::sync)?;
         }
+        self.note_head();
         Ok(())
+    }
+
+    /// Notes the chain's head beside the log, if nobody else is at it: whoever is will note one as new. That it cannot
+    /// be noted costs a later proof, and no record.
+    fn note_head(&mut self) {
+        let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
+        let Some(_held) = open.lock.try_hold() else { return };
+        self.unnoted = false;
+        if let Err(error) = noted::note(&open.db, &self.path) {
+            tracing::warn!(%error, "the head of the chain was not noted");
+        }
     }
 
     /// Whether something was committed and not synced.
@@ -123,7 +146,9 @@ impl Store {
     /// # Errors
     /// Why it could not be moved. Nothing is lost by that.
     pub fn checkpoint(&mut self) -> Result<(), StoreError> {
-        self.with(Open::checkpoint)
+        self.with(Open::checkpoint)?;
+        self.note_head();
+        Ok(())
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.

@@ -189,3 +189,24 @@ fn one_more_read(host: &mut Host) -> Value {
     host.call(1, "read", &json!({}));
     host.answer(1)
 }
+
+#[test]
+fn e4_a_log_that_was_removed_between_two_calls_is_found() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let verify = || {
+        let out = Command::new(BINARY).arg("--home").arg(home.path()).args(["log", "verify"]).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stdout).unwrap())
+    };
+    one_read(home.path(), &[], &server);
+    let (code, said) = verify();
+    assert!(code == Some(0) && said.contains("The chain holds") && said.contains("audit.head"), "{said}");
+    for file in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        // The last connection takes the others with it.
+        let _ = fs::remove_file(home.path().join("state").join(file));
+    }
+    let (code, said) = verify();
+    assert!(code == Some(1) && said.contains("RECORDS ARE MISSING"), "{said}");
+    assert_eq!(text(&one_read(home.path(), &[], &server).0), "done");
+    let (code, said) = verify();
+    assert!(code == Some(1) && said.contains("RECORDS ARE MISSING"), "{said}");
+}
