@@ -155,11 +155,25 @@ fn bridge(name: &str, mut from: impl Read + Send + 'static, mut to: impl Write +
     let (end, ended) = mpsc::channel();
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         // The end of either side ends the other; there is nobody to tell more.
-        let _ = io::copy(&mut from, &mut to);
+        let _ = copy(&mut from, &mut to);
         drop(to);
         let _ = end.send(());
     })?;
     Ok(Bridge { ended })
+}
+
+/// Not `io::copy`: between a socket or terminal and a pipe it splices, and a splice that waits for data holds the pipe's
+/// lock, so that the loop, which reads or writes the other end, would wait with it (and never see what is in it).
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => to.write_all(&buffer[..n])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Whether others would notice if a descriptor did not block: it is a terminal, or a pipe or socket that is stderr or

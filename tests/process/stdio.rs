@@ -82,6 +82,30 @@ fn whatever_the_host_gives_as_stdio_is_carried_whole() {
     }
 }
 
+/// A bridge that waits for more must not keep what it has: the host sends its next line only after an answer.
+#[test]
+fn a_line_comes_back_over_one_socket_before_the_next_is_sent() {
+    let (theirs, mut ours) = UnixStream::pair().unwrap();
+    ours.set_read_timeout(Some(super::DEADLINE)).unwrap();
+    let end = || OwnedFd::from(theirs.try_clone().unwrap());
+    let mut echo = again("stdio::echo");
+    let mut running = echo.stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+    drop((echo, theirs));
+    let mut back = Vec::new();
+    for n in 0..200 {
+        let line = format!("line {n};");
+        ours.write_all(line.as_bytes()).unwrap();
+        while memchr::memmem::find(&back, line.as_bytes()).is_none() {
+            let mut some = [0; 4096];
+            let got = ours.read(&mut some).unwrap_or_else(|error| panic!("{line} did not come back: {error}"));
+            assert!(got > 0, "{line}");
+            back.extend_from_slice(&some[..got]);
+        }
+    }
+    ours.shutdown(std::net::Shutdown::Write).unwrap();
+    assert!(running.wait().unwrap().success());
+}
+
 fn is_blocking(descriptor: &OwnedFd) -> bool {
     !rustix::fs::fcntl_getfl(descriptor).unwrap().contains(OFlags::NONBLOCK)
 }
