@@ -1,5 +1,7 @@
 //! Transcripts of the gate: what came in, what must go out. Read them as stories.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+
 mod world;
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
@@ -376,5 +378,139 @@ fn an_id_in_flight_cannot_be_used_again() {
     let did = world.call("7", "delete_file", r#"{"path":"/a"}"#);
     assert!(answer(&did).contains("-32600"), "{did:?}");
     assert_eq!(world.call("\"7\"", "write_file", WRITE), [Did::Ask("files-2".into())], "a text is another id");
+    world.finish();
+}
+
+const OPENS: &str = r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+const OPENED: &str = r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+const CONFIRMS: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+#[test]
+fn calls_written_ahead_of_the_handshake_wait_for_it() {
+    let mut world = World::new();
+    world.host(OPENS);
+    world.host(CONFIRMS);
+    assert_eq!(world.call("7", "read_file", r#"{"path":"/a"}"#), []);
+    let did = world.server(OPENED);
+    assert!(matches!(did.as_slice(), [Did::Query(_), Did::ToHost(_)]), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn a_call_ahead_of_a_handshake_that_never_comes_ends_on_record() {
+    let mut world = World::new();
+    world.host(OPENS);
+    world.call("7", "read_file", r#"{"path":"/a"}"#);
+    world.call("8", "read_file", r#"{"path":"/a"}"#);
+    world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}"#);
+    world.close(Side::Host);
+    world.wait(2);
+    let withdrawn = world.entries.iter().filter(|entry| entry.kind == Kind::Withdrawn).count();
+    assert_eq!(withdrawn, 2, "{:?}", kinds(&world));
+    world.finish();
+}
+
+#[test]
+fn a_server_cannot_answer_a_call_it_was_never_asked() {
+    let mut world = World::new().ready();
+    world.call("7", "write_file", WRITE);
+    assert_eq!(world.server(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#), [], "dropped");
+    assert!(world.entries.iter().any(|entry| entry.kind == Kind::Fault));
+    assert!(world.gate.keeps_back(&mcp_approve::wire::id::Id::integer("7")));
+    world.finish();
+}
+
+#[test]
+fn a_cancelled_id_stays_taken_until_its_answer_comes() {
+    let mut world = World::new().ready();
+    world.call("7", "read_file", r#"{"path":"/a"}"#);
+    world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
+    assert!(answer(&world.call("7", "read_file", r#"{"path":"/b"}"#)).contains("-32600"));
+    let late = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
+    assert_eq!(world.server(late), [Did::ToHost(late.into())]);
+    let outcomes = world.entries.iter().filter(|entry| entry.kind == Kind::Outcome).count();
+    assert_eq!(outcomes, 1, "one outcome, whatever comes late");
+    assert!(matches!(world.call("7", "read_file", r#"{"path":"/b"}"#).as_slice(), [Did::Forward(_)]));
+    world.finish();
+}
+
+fn relist(world: &mut World, id: &str, tools: &str) {
+    world.host(&format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/list"}}"#));
+    let tools = tools.replace('\n', " ");
+    world.server(&format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"tools":{tools}}}}}"#));
+}
+
+#[test]
+fn a_tool_that_goes_and_comes_back_changed_has_changed() {
+    let mut world = World::new().ready();
+    relist(&mut world, "l2", "[]");
+    relist(&mut world, "l3", &world::TOOLS.replace("Reads a file.", "Reads any file."));
+    assert_eq!(world.call("7", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-1".into())]);
+    world.finish();
+}
+
+#[test]
+fn a_definition_that_changes_under_a_held_call_is_shown_again_before_it_runs() {
+    let mut world = World::new().ready();
+    world.call("7", "write_file", WRITE);
+    relist(&mut world, "l2", &world::TOOLS.replace("Replaces a file's content.", "Deletes everything."));
+    let did = world.approve("files-1");
+    assert!(matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("definition")), "{did:?}");
+    assert!(world.cards["files-1"].description.as_deref().is_some_and(|text| text.contains("everything")));
+    assert!(world.approve("files-1").iter().any(|one| matches!(one, Did::Forward(_))), "what is shown now may run");
+    world.finish();
+}
+
+#[test]
+fn a_list_without_end_is_given_up() {
+    let mut world = World::new().ready();
+    let mut did = world.call("7", "no_such_tool", "{}");
+    for _ in 0..1_100 {
+        let Some(Did::Query(question)) = did.first() else { break };
+        let question: serde_json::Value = serde_json::from_str(question).expect("JSON");
+        let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[],"nextCursor":"on"}}}}"#, question["id"]);
+        did = world.server(&reply);
+    }
+    assert_eq!(did, [Did::Ask("files-1".into())], "judged by what is known");
+    world.finish();
+}
+
+#[test]
+fn a_late_answer_to_our_own_question_never_reaches_the_host() {
+    let mut world = World::new().ready();
+    let did = world.call("7", "no_such_tool", "{}");
+    let [Did::Query(question)] = did.as_slice() else { panic!("{did:?}") };
+    let question: serde_json::Value = serde_json::from_str(question).expect("JSON");
+    world.wait(6);
+    let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, question["id"]);
+    assert_eq!(world.server(&reply), []);
+    world.finish();
+}
+
+#[test]
+fn a_call_under_the_id_of_an_unanswered_request_is_refused() {
+    let mut world = World::new().ready();
+    world.host(r#"{"jsonrpc":"2.0","id":78,"method":"ping"}"#);
+    assert!(answer(&world.call("78", "read_file", r#"{"path":"/a"}"#)).contains("-32600"));
+    world.server(r#"{"jsonrpc":"2.0","id":78,"result":{}}"#);
+    assert!(matches!(world.call("78", "read_file", r#"{"path":"/a"}"#).as_slice(), [Did::Forward(_)]));
+    world.finish();
+}
+
+#[test]
+fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
+    use mcp_approve::gate::event::Event;
+    let mut world = World::new().ready();
+    world.step(Event::Shutdown { why: "SIGTERM".into() });
+    assert!(answer(&world.call("7", "read_file", r#"{"path":"/a"}"#)).contains("NOT executed"));
+    world.finish();
+    let mut world = World::new().ready();
+    world.call("7", "read_file", r#"{"path":"/a"}"#);
+    world.call("8", "write_file", WRITE);
+    let did = world.step(Event::Deaf { how: "it closed its input".into() });
+    assert!(answer(&did).contains(r#""id":8"#), "{did:?}");
+    let reply = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
+    assert_eq!(world.server(reply), [Did::ToHost(reply.into())], "what it still says is heard");
+    assert!(answer(&world.call("9", "read_file", r#"{"path":"/a"}"#)).contains("Closed"));
     world.finish();
 }

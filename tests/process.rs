@@ -13,14 +13,8 @@ use rustix::process::Pid;
 
 #[path = "process/guardian.rs"]
 mod guardian;
-#[path = "process/stdio.rs"]
-mod stdio;
 
 const DEADLINE: Duration = Duration::from_secs(20);
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
-}
 
 fn poll(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + DEADLINE;

@@ -76,20 +76,23 @@ impl BodyWriter {
             out.push_str("{}");
             return;
         }
-        let mut json = String::from("{");
+        let json = &mut self.scratch;
+        json.clear();
+        let mut sound = true;
         for (at, (name, value)) in entry.detail.iter().enumerate() {
-            if at > 0 {
-                json.push(',');
-            }
-            push_string(&mut json, name);
-            json.push(':');
-            self.scratch.clear();
-            // A Value always serialises; should it not, the text below is no JSON and is hashed whole.
-            let _ = serde_json::to_writer(&mut self.scratch, value);
-            json.push_str(std::str::from_utf8(&self.scratch).unwrap_or_default());
+            json.push(if at == 0 { b'{' } else { b',' });
+            // A name or value always serialises; should it not, what was written is no JSON and is hashed whole.
+            sound &= serde_json::to_writer(&mut *json, name).is_ok();
+            json.push(b':');
+            sound &= serde_json::to_writer(&mut *json, value).is_ok();
         }
-        json.push('}');
-        redactor.redact(&json, out);
+        json.push(b'}');
+        let json = std::str::from_utf8(json).unwrap_or_default();
+        if sound {
+            redactor.redact_sound(json, out)
+        } else {
+            redactor.redact(json, out)
+        };
     }
 
     /// RFC 3339, UTC, milliseconds. A time beyond the calendar becomes its beginning.

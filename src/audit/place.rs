@@ -134,9 +134,13 @@ impl Lock {
         Err(StoreError::Busy { path })
     }
 
-    /// Takes the lock if nobody has it; never waits.
-    pub(super) fn try_hold(&self) -> Option<Held<'_>> {
-        flock(&self.file, FlockOperation::NonBlockingLockExclusive).ok().map(|()| Held(&self.file))
+    /// Takes the lock when nobody has it; `None` at once when another does.
+    pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Held(&self.file))),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(told(&self.path, &error.into())),
+        }
     }
 }
 

@@ -5,7 +5,6 @@
 use std::ops::Range;
 
 /// Parts of a key's name (letters and digits only, lower case) that make its value a secret.
-/// A first letter that [`is_secret_key`] does not look for would hide an entry; the test below sees to that.
 const IN_KEY: &[&str] = &[
     "password",
     "passwd",
@@ -74,6 +73,42 @@ const PREFIXES: &[(&str, usize)] = &[
     ("shpat_", 20),
 ];
 
+/// By first byte, which of the [`PREFIXES`] begin so, one bit each. Every word of every call comes by here.
+static PREFIX_STARTS: [u64; 256] = {
+    let mut starts = [0; 256];
+    let mut at = 0;
+    while at < PREFIXES.len() {
+        starts[PREFIXES[at].0.as_bytes()[0] as usize] |= 1 << at;
+        at += 1;
+    }
+    starts
+};
+
+/// By first byte, which of [`IN_KEY`] begin so.
+static IN_KEY_STARTS: [u64; 256] = {
+    let mut starts = [0; 256];
+    let mut at = 0;
+    while at < IN_KEY.len() {
+        starts[IN_KEY[at].as_bytes()[0] as usize] |= 1 << at;
+        at += 1;
+    }
+    starts
+};
+
+/// The length of the shortest token that any of the [`PREFIXES`] allows.
+const SHORTEST_TOKEN: usize = {
+    let mut shortest = usize::MAX;
+    let mut at = 0;
+    while at < PREFIXES.len() {
+        let (prefix, least) = PREFIXES[at];
+        if prefix.len() + least < shortest {
+            shortest = prefix.len() + least;
+        }
+        at += 1;
+    }
+    shortest
+};
+
 /// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
     let mut buffer = [0; 128];
@@ -81,22 +116,29 @@ pub fn is_secret_key(key: &str) -> bool {
         return false;
     }
     let mut length = 0;
-    for byte in key.bytes().filter(u8::is_ascii_alphanumeric) {
+    for byte in key.bytes() {
+        // Written always, kept only where it counts: a jump for each byte costs more.
         buffer[length] = byte.to_ascii_lowercase();
-        length += 1;
+        length += usize::from(byte.is_ascii_alphanumeric());
     }
     let name = &buffer[..length];
-    // Every key of every call comes by here, so a place is looked at only where a part could begin.
-    let begins = |at: usize| {
-        let rest = &name[at..];
-        let is = |part: &&str| part.as_bytes()[0] == rest[0] && rest.starts_with(part.as_bytes());
-        matches!(rest[0], b'a' | b'b' | b'c' | b'e' | b'm' | b'p' | b's') && IN_KEY.iter().any(is)
+    let begins = |(at, &byte): (usize, &u8)| {
+        each(IN_KEY_STARTS[usize::from(byte)]).any(|part| name[at..].starts_with(IN_KEY[part].as_bytes()))
     };
-    (0..length).any(begins)
+    name.iter().enumerate().any(begins)
         || WHOLE_KEY.iter().any(|whole| name == whole.as_bytes())
         || name
             .strip_suffix(b"token")
             .is_some_and(|of_what| !PLACE_TOKEN.iter().any(|place| of_what.ends_with(place.as_bytes())))
+}
+
+/// The places of the bits that are set, lowest first.
+fn each(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = bits.trailing_zeros() as usize;
+        bits &= bits.checked_sub(1)?;
+        Some(at)
+    })
 }
 
 /// The secret of a command-line flag stands in the next argument: `--password`, `-token`.
@@ -108,39 +150,60 @@ pub fn is_secret_flag(argument: &str) -> bool {
 /// could be long is tried only where a word is fresh, or is certain to be found.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
+    // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these.
+    let assigns = bytes.iter().fold(false, |any, byte| any | matches!(byte, b':' | b'=')) || text.contains("--");
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
+        let byte = bytes[at];
+        let word = byte.is_ascii_alphanumeric();
+        if !word && !matches!(byte, b':' | b'-' | b'_') {
+            at += 1;
+            continue;
+        }
+        // A word is read from its beginning only: see where it is left, below.
         let fresh = at == 0 || !in_key(bytes[at - 1]);
-        let word = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
-        let span = match bytes[at] {
+        let span = match byte {
             b':' => url_password(bytes, at),
             b'-' if bytes[at..].starts_with(b"-----BEGIN ") => Some(pem(text, at)),
-            byte if word && byte.is_ascii_alphanumeric() => token(bytes, at)
+            _ if word => token(bytes, at)
                 .or_else(|| bearer(bytes, at))
-                .or_else(|| fresh.then(|| jwt(bytes, at).or_else(|| assigned(text, at)))?),
-            b'-' | b'_' if fresh => assigned(text, at),
+                .or_else(|| fresh.then(|| jwt(bytes, at).or_else(|| assigns.then(|| assigned(text, at))?))?),
+            _ if fresh && assigns => assigned(text, at),
             _ => None,
         };
-        match span {
+        at = match span {
             Some(span) => {
-                at = span.end;
-                found.push(span);
+                found.push(span.clone());
+                // A span may end within a word, whose rest begins none.
+                if word_goes_on(bytes, span.end) {
+                    run(bytes, span.end, |b| b.is_ascii_alphanumeric())
+                } else {
+                    span.end
+                }
             }
-            None => at += 1,
-        }
+            None if word => run(bytes, at, |b| b.is_ascii_alphanumeric()),
+            None => at + 1,
+        };
     }
     found
 }
 
+/// Whether a word that began before `at` has not ended there.
+fn word_goes_on(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes[at - 1].is_ascii_alphanumeric()
+}
+
 /// A token told by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    // First, because nearly every word of every call ends here.
-    if !matches!(bytes[at], b'A' | b'S' | b'd' | b'g' | b'h' | b'n' | b'p' | b'r' | b's' | b'w' | b'x' | b'y') {
+    let candidates = PREFIX_STARTS[usize::from(bytes[at])];
+    // Nearly every word of every call ends here.
+    if candidates == 0 || !bytes.get(at..at + SHORTEST_TOKEN)?.iter().all(|&byte| in_token(byte)) {
         return None;
     }
     let rest = &bytes[at..];
-    let (prefix, least) = PREFIXES.iter().find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
+    let (prefix, least) =
+        each(candidates).map(|one| PREFIXES[one]).find(|(prefix, _)| rest.starts_with(prefix.as_bytes()))?;
     let end = run(bytes, at, in_token);
     (end - at >= prefix.len() + least).then_some(at..end)
 }
@@ -157,7 +220,7 @@ fn jwt(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// What follows `Bearer`.
 fn bearer(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    if !bytes.get(at..at + 7)?.eq_ignore_ascii_case(b"bearer ") {
+    if !matches!(bytes[at], b'b' | b'B') || !bytes.get(at..at + 7)?.eq_ignore_ascii_case(b"bearer ") {
         return None;
     }
     let start = run(bytes, at + 7, |b| b == b' ');
@@ -224,18 +287,22 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
     (end - start >= 3).then_some(start..end)
 }
 
+#[inline]
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().position(|&b| !belongs(b)).map_or(bytes.len(), |n| from + n)
 }
 
+#[inline]
 fn in_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
+#[inline]
 fn in_base64url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
+#[inline]
 fn in_token(byte: u8) -> bool {
     in_key(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~')
 }
@@ -255,7 +322,7 @@ mod tests {
         }
         for (prefix, least) in PREFIXES {
             let token = format!("{prefix}{}", "1".repeat(*least));
-            assert_eq!(spans(&token), [0..token.len()], "{token}");
+            assert_eq!(spans(&token), std::slice::from_ref(&(0..token.len())), "{token}");
         }
     }
 }

@@ -3,32 +3,41 @@
 //! One log for all wrappers of a user. A batch is one transaction under the lock file, its head read inside; receipts are
 //! made only once `COMMIT` has said yes. SQLite's automatic checkpoints are off, so that no append pays for one.
 
+mod commit;
 mod fault;
 pub mod noted;
 mod reader;
+mod wal;
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags};
 
 use super::body::BodyWriter;
-use super::chain::{self, Head, Writer};
+use super::chain::Writer;
 use super::place::{self, Identity, Lock};
 use super::record::{Entry, Receipt};
 use super::redact::Redactor;
-use crate::wire::digest::Digest;
+use commit::{Level, Sealed, State};
 use fault::Fault;
 
 pub use fault::StoreError;
 pub use reader::{Order, Reader};
+pub use wal::{Synced, Unsynced};
 
 const SCHEMA: &str = include_str!("../../assets/audit.sql");
 const VERSION: i64 = 1;
 /// `mcpa`, for file(1), and so that another program's database is told from a log.
 const APPLICATION: i64 = 0x6d63_7061;
+
+/// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Room for bodies that is kept from one batch to the next, in bytes.
+const KEPT: usize = 256 * 1024;
 
 /// The log, for one writer. After an error it is closed; the next append opens it again.
 #[derive(Debug)]
@@ -36,6 +45,7 @@ pub struct Store {
     path: PathBuf,
     writer: Writer,
     bodies: BodyWriter,
+    sealed: Sealed,
     open: Option<Open>,
     /// Whether something was appended since the head was noted.
     unnoted: bool,
@@ -47,13 +57,8 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self {
-            path: path.to_path_buf(),
-            writer,
-            bodies: BodyWriter::default(),
-            open: Some(Open::new(path)?),
-            unnoted: false,
-        })
+        let (bodies, sealed) = (BodyWriter::default(), Sealed::default());
+        Ok(Self { path: path.to_path_buf(), writer, bodies, sealed, open: Some(Open::new(path)?), unnoted: false })
     }
 
     /// Appends a batch in one commit, synced to disk when any entry [`Entry::is_durable`]. All of it, or nothing.
@@ -64,17 +69,20 @@ impl Store {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        let sealed = self.seal(batch, redactor);
+        // Bodies and their digests are made before the lock is taken, because others wait for it.
+        self.seal(batch, redactor);
         let level = if batch.iter().any(|(_, entry)| entry.is_durable()) { Level::Full } else { Level::Normal };
-        let writer = self.writer;
-        let first = self.with(|open| open.commit(&sealed, &writer, level))?;
+        let mut open = self.take_open()?;
+        let held = open.lock.hold()?;
+        let first = open.state.commit(&held, &self.sealed, &self.writer, level)?;
+        drop(held);
+        self.open = Some(open);
         self.unnoted = true;
         Ok(receipts(first, batch))
     }
 
-    /// Appends a batch that needs no disk, if that can be done at once; `None` when another wrapper is writing or the
-    /// log must be opened anew, and for a batch with an entry that [`Entry::is_durable`]: [`Self::append`] has the
-    /// patience for it. Never waits.
+    /// Appends a batch as [`Self::append`] does, but only where that takes no waiting: `None`, and nothing recorded,
+    /// when another writer is at it, when an entry must be synced, or when the log has to be opened first.
     ///
     /// # Errors
     /// Why nothing was recorded.
@@ -83,29 +91,38 @@ impl Store {
         batch: &[(u64, Entry)],
         redactor: &Redactor,
     ) -> Result<Option<Vec<Receipt>>, StoreError> {
-        if batch.is_empty() || batch.iter().any(|(_, entry)| entry.is_durable()) {
+        let ready = self.open.as_ref().is_some_and(Open::is_in_place);
+        if !ready || batch.iter().any(|(_, entry)| entry.is_durable()) {
             return Ok(None);
         }
-        if !self.open.as_ref().is_some_and(Open::is_in_place) {
-            return Ok(None);
+        if batch.is_empty() {
+            return Ok(Some(Vec::new()));
         }
-        let sealed = self.seal(batch, redactor);
-        let Some(mut open) = self.open.take() else { return Ok(None) };
-        let first = open.try_commit(&sealed, &self.writer)?;
+        self.seal(batch, redactor);
+        let Some(mut open) = self.open.take() else {
+            return Ok(None);
+        };
+        let Some(held) = open.lock.try_hold()? else {
+            self.open = Some(open);
+            return Ok(None);
+        };
+        let first = match open.state.commit_at_once(&held, &self.sealed, &self.writer) {
+            Ok(first) => Some(first),
+            Err(StoreError::Busy { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        drop(held);
         self.open = Some(open);
         self.unnoted |= first.is_some();
         Ok(first.map(|first| receipts(first, batch)))
     }
 
-    /// Bodies and their digests, made before the lock is taken, because others wait for it.
-    fn seal(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Vec<(String, Digest)> {
-        let seal = |(_, entry): &(u64, Entry)| {
-            let mut body = String::with_capacity(640);
-            self.bodies.write(entry, redactor, &mut body);
-            let digest = chain::body_digest(body.as_bytes());
-            (body, digest)
-        };
-        batch.iter().map(seal).collect()
+    /// Writes the bodies of a batch where those of the last one were.
+    fn seal(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) {
+        self.sealed.clear(KEPT);
+        for (_, entry) in batch {
+            self.sealed.push(|out| self.bodies.write(entry, redactor, out));
+        }
     }
 
     /// Syncs to disk what was committed without a sync, and notes the chain's head ([`noted`]).
@@ -124,21 +141,41 @@ impl Store {
     /// be noted costs a later proof, and no record.
     fn note_head(&mut self) {
         let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
-        let Some(_held) = open.lock.try_hold() else { return };
+        let Ok(Some(_held)) = open.lock.try_hold() else { return };
         self.unnoted = false;
-        if let Err(error) = noted::note(&open.db, &self.path) {
+        if let Err(error) = noted::note(open.state.db(), &self.path) {
             tracing::warn!(%error, "the head of the chain was not noted");
         }
     }
 
     /// Whether something was committed and not synced.
     pub fn needs_sync(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.unsynced)
+        self.open.as_ref().is_some_and(|open| open.state.unsynced.is_some())
+    }
+
+    /// What is to be synced, for another thread to do so while this one goes on; `None` when nothing is.
+    ///
+    /// Until [`Self::note`] has heard of it, it counts as not done.
+    pub fn wal(&self) -> Option<Unsynced> {
+        let open = self.open.as_ref()?;
+        let upto = open.state.unsynced?;
+        Some(Unsynced::new(Arc::clone(&open.wal), &self.path, upto))
+    }
+
+    /// Notes what [`Unsynced::sync`] has done. What was committed since [`Self::wal`] still needs a sync.
+    pub fn note(&mut self, synced: &Synced) {
+        if let Some(open) = &mut self.open
+            && synced.is_of(&open.wal)
+            && open.state.unsynced == Some(synced.upto())
+        {
+            open.state.unsynced = None;
+        }
+        self.note_head();
     }
 
     /// About how many bytes wait in the write-ahead log for a checkpoint.
     pub fn backlog(&self) -> u64 {
-        self.open.as_ref().map_or(0, |open| open.backlog)
+        self.open.as_ref().map_or(0, |open| open.state.backlog)
     }
 
     /// Moves the write-ahead log into the database, as far as no reader is in the way. It syncs, so it is slow.
@@ -146,50 +183,40 @@ impl Store {
     /// # Errors
     /// Why it could not be moved. Nothing is lost by that.
     pub fn checkpoint(&mut self) -> Result<(), StoreError> {
-        self.with(Open::checkpoint)?;
+        self.with(|open| open.state.checkpoint())?;
         self.note_head();
         Ok(())
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
     fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        // Closed before it is opened again: within one process SQLite shares its memory between both.
-        let kept = self.open.take().filter(Open::is_in_place);
-        let mut open = match kept {
-            Some(open) => open,
-            None => Open::new(&self.path)?,
-        };
+        let mut open = self.take_open()?;
         let done = act(&mut open)?;
         self.open = Some(open);
         Ok(done)
     }
+
+    fn take_open(&mut self) -> Result<Open, StoreError> {
+        // Closed before it is opened again: within one process SQLite shares its memory between both.
+        match self.open.take().filter(Open::is_in_place) {
+            Some(open) => Ok(open),
+            None => Open::new(&self.path),
+        }
+    }
 }
 
 fn receipts(first: u64, batch: &[(u64, Entry)]) -> Vec<Receipt> {
-    let receipt = |(seq, (entry, _)): (u64, &(u64, Entry))| Receipt::new(*entry, seq);
-    (first..).zip(batch).map(receipt).collect()
-}
-
-/// What a commit waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
-    /// The operating system has it: it survives the death of the process.
-    Normal,
-    /// The disk has it.
-    Full,
+    (first..).zip(batch).map(|(seq, (entry, _))| Receipt::new(*entry, seq)).collect()
 }
 
 #[derive(Debug)]
 struct Open {
-    db: Connection,
+    state: State,
     lock: Lock,
     path: PathBuf,
     identity: Option<Identity>,
-    level: Level,
     /// The write-ahead log. SQLite keeps no lock on this file, so it may be opened and closed beside it.
-    wal: File,
-    unsynced: bool,
-    backlog: u64,
+    wal: Arc<File>,
 }
 
 impl Open {
@@ -206,16 +233,8 @@ impl Open {
         let told = |error| place::told(&wal_path, &error);
         let wal = File::open(&wal_path).map_err(told)?;
         let backlog = wal.metadata().map_err(told)?.len();
-        Ok(Self {
-            db,
-            lock,
-            path: path.to_path_buf(),
-            identity: place::identity(path),
-            level: Level::Normal,
-            wal,
-            unsynced: false,
-            backlog,
-        })
+        let (path, identity) = (path.to_path_buf(), place::identity(path));
+        Ok(Self { state: State::new(db, path.clone(), backlog), lock, path, identity, wal: Arc::new(wal) })
     }
 
     /// Whether the log is still the file of its name. A log that was removed takes no more records: nobody would find
@@ -226,103 +245,16 @@ impl Open {
             && self.wal.metadata().is_ok_and(|wal| wal.nlink() > 0)
     }
 
-    /// Commits sealed bodies; returns the place of the first.
-    fn commit(&mut self, sealed: &[(String, Digest)], writer: &Writer, level: Level) -> Result<u64, StoreError> {
-        let held = self.lock.hold()?;
-        let committed = self.transact(sealed, writer, level);
-        drop(held);
-        self.committed(committed, sealed, level)
-    }
-
-    /// The same without a sync, if nobody else is writing.
-    fn try_commit(&mut self, sealed: &[(String, Digest)], writer: &Writer) -> Result<Option<u64>, StoreError> {
-        let Some(held) = self.lock.try_hold() else { return Ok(None) };
-        let committed = self.transact(sealed, writer, Level::Normal);
-        drop(held);
-        self.committed(committed, sealed, Level::Normal).map(Some)
-    }
-
-    /// One transaction, under the lock; rolled back when it fails.
-    fn transact(&self, sealed: &[(String, Digest)], writer: &Writer, level: Level) -> Result<u64, Fault> {
-        let committed = set_level(&self.db, self.level, level).and_then(|()| insert(&self.db, sealed, writer));
-        if !self.db.is_autocommit() {
-            // Should this fail as well, closing does the same.
-            let _ = self.db.execute_batch("ROLLBACK");
-        }
-        committed
-    }
-
-    fn committed(
-        &mut self,
-        committed: Result<u64, Fault>,
-        sealed: &[(String, Digest)],
-        level: Level,
-    ) -> Result<u64, StoreError> {
-        let first = committed.map_err(|fault| fault.told(&self.path))?;
-        self.level = level;
-        self.unsynced = match level {
-            Level::Full => false,
-            Level::Normal => true,
-        };
-        // A commit writes whole pages: its last leaf again, and what the bodies fill.
-        let bytes: usize = sealed.iter().map(|(body, _)| body.len()).sum();
-        self.backlog += 4096 + bytes as u64;
-        Ok(first)
-    }
-
     fn sync(&mut self) -> Result<(), StoreError> {
         self.wal.sync_data().map_err(|error| place::told(&self.path, &error))?;
-        self.unsynced = false;
+        self.state.unsynced = None;
         Ok(())
     }
-
-    fn checkpoint(&mut self) -> Result<(), StoreError> {
-        self.db
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-            .map_err(|error| Fault::from(error).told(&self.path))?;
-        self.backlog = 0;
-        self.unsynced = false;
-        Ok(())
-    }
-}
-
-fn set_level(db: &Connection, now: Level, wanted: Level) -> Result<(), Fault> {
-    match wanted {
-        _ if now == wanted => {}
-        Level::Normal => db.execute_batch("PRAGMA synchronous=NORMAL")?,
-        Level::Full => db.execute_batch("PRAGMA synchronous=FULL")?,
-    }
-    Ok(())
-}
-
-/// One transaction. On an error it may be left open, for the caller to roll back.
-fn insert(db: &Connection, sealed: &[(String, Digest)], writer: &Writer) -> Result<u64, Fault> {
-    db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    let last = db
-        .prepare_cached("SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")?
-        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
-        .optional()?;
-    let mut head = match last {
-        None => Head::EMPTY,
-        Some((seq, link)) => Head {
-            seq: u64::try_from(seq).map_err(|_| Fault::Shape("its last record has no place"))?,
-            link: Digest::from_bytes(link),
-        },
-    };
-    let first = head.seq + 1;
-    let mut statement = db.prepare_cached("INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)")?;
-    for (body, digest) in sealed {
-        head = head.next(writer, *digest);
-        let seq = i64::try_from(head.seq).map_err(|_| Fault::Shape("it is full of records"))?;
-        statement.execute(params![seq, writer, body, head.link.as_bytes()])?;
-    }
-    db.prepare_cached("COMMIT")?.execute([])?;
-    Ok(first)
 }
 
 fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
     let db = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    db.busy_timeout(Duration::from_secs(2))?;
+    db.busy_timeout(PATIENCE)?;
     db.execute_batch("PRAGMA trusted_schema=OFF")?;
     Ok(db)
 }

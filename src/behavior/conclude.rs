@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::evidence::{Claim, Evidence};
-use super::hazards::{self, Hazard, HazardKind, sensitive};
+use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
 use super::infer::{self, Inference};
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
@@ -63,7 +63,7 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
     let mut hazards = hazards::definition::found(&tool.definition);
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
     if (reads(behavior.identity.action) || behavior.identity.action == Action::Unknown)
-        && let Some(what) = sensitive::handed_out(&tool.name, first_sentence)
+        && let Some(what) = handed_out::found(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
             kind: HazardKind::SensitiveRead,

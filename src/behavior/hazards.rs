@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod characters;
 pub mod definition;
+pub mod handed_out;
 pub mod sensitive;
 
 use serde::{Deserialize, Serialize};

@@ -85,7 +85,7 @@ Examples:
         #[command(subcommand)]
         command: Option<RulesCommand>,
     },
-    /// Tells what tools are
+    /// Tells which tools only read (PURE) and which change something (MUTATES)
     #[command(subcommand)]
     Tools(ToolsCommand),
     /// Tells what is in order, what is not, and how to mend it

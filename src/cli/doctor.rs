@@ -14,8 +14,7 @@ use super::policy_file::{PolicyPlace, load};
 use crate::error::Error;
 
 /// What level 0 gives, and what it does not.
-const ASSURANCE: &str =
-    "L0 cooperative: stops mistakes and injected MCP calls; does not stop an agent that has a shell as you";
+const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
@@ -108,7 +107,7 @@ fn policy(places: &Places) -> Check {
         Ok(_) if !place.path().exists() => {
             good("policy", format!("no {}: the built-in default applies", place.path().display()))
         }
-        Ok(policy) => good("policy", format!("{}, {} rules", place.path().display(), policy.rules.len())),
+        Ok(policy) => good("policy", format!("{} (rules: {})", place.path().display(), policy.rules.len())),
     }
 }
 
@@ -157,7 +156,7 @@ fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         good("terminal", "the console can be opened here")
     } else {
-        note("terminal", "not one: open the console in another window, with `mcp-approve`")
+        note("terminal", "this is none: open the console in a terminal, with `mcp-approve`")
     }
 }
 

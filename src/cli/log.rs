@@ -276,9 +276,9 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
     if verified.anchor == Anchor::NotAsked && finding == Finding::So {
         writeln!(
             out,
-            "Not checked: whether records were cut off at the end together with that note. A chain cannot show that by\n\
-             itself. Keep the link above somewhere else as an anchor, and give it to\n\
-             `mcp-approve log verify --expect-head LINK` next time."
+            "Not checked: whether records were cut off at the end together with that note; a\n\
+             chain cannot show that. Keep the link above somewhere else, and next time give it to\n  \
+               mcp-approve log verify --expect-head LINK"
         )?;
     }
     Ok(finding)

@@ -48,7 +48,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
         None => Places::of_user(),
     };
     match cli.command {
-        None => without_command(cli.wrap, &places?),
+        None => without_command(&cli.wrap, &places?),
         Some(command) => {
             if let Some(option) = cli.wrap.first_given().or((!cli.wrap.command.is_empty()).then_some("-- CMD")) {
                 return Err(Error::Wrong {
@@ -62,9 +62,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
 }
 
 /// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
-fn without_command(options: WrapOptions, places: &Places) -> Result<ExitCode, Error> {
+fn without_command(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     if !options.command.is_empty() || options.first_given().is_some() {
-        return wrap::run(&options, places);
+        return wrap::run(options, places);
     }
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         return console::run(places);

@@ -6,9 +6,10 @@ use super::Gate;
 use super::catalog::Heard;
 use super::effect::{Effect, Passing};
 use super::event::Now;
-use super::flight::Flight;
+use super::flight::{Flight, Wanted};
 use super::records::result_word;
 use super::report::{ActivityKind, Direction};
+use crate::audit::record::Kind;
 use crate::mcp::result::Answer;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -24,25 +25,32 @@ impl Gate {
         let bytes = content.len() as u64;
         match message::peek(content) {
             Gist::Response { id, failed } => {
+                if self.held.by_id(&id).is_some() {
+                    // It has not been asked: whatever this answers, it is not the host's call.
+                    return self.forged(now, &line, out);
+                }
                 if self.lifecycle.is_pending() {
                     self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
                 }
+                self.plain_ids.remove(&id);
+                if self.catalog.awaits(&id) {
+                    // The host first: what can be learnt from a list can take longer than it should wait.
+                    self.homework.push_back((id, line.clone()));
+                    self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                    return out.push(Effect::Relay(Passing::ToHost(line)));
+                }
                 match self.catalog.hear(now, &id, failed, content) {
                     Heard::Relay => {}
-                    Heard::More(question) => {
-                        out.push(Effect::Query(question));
-                        if let Some(at) = self.catalog.wake_at() {
-                            self.wake_by(at, out);
-                        }
-                        return;
-                    }
+                    Heard::More(question) => return out.push(Effect::Query(question)),
                     Heard::Fresh => return self.described(now, out),
                     Heard::Failed => return self.undescribed(now, out),
                 }
                 match self.flights.land(&id) {
-                    Some(flight) => self.landed(now, &flight, &line, failed, out),
-                    None => self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out),
+                    Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
+                    Some(_) | None => {
+                        self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                    }
                 }
             }
             Gist::Notification { method, .. } => {
@@ -59,7 +67,26 @@ impl Gate {
         out.push(Effect::Relay(Passing::ToHost(line)));
     }
 
-    /// A long line has passed already; only the record is left to make.
+    /// Learns from the lists that the host has read.
+    pub(super) fn read_on(&mut self, now: Now, out: &mut Vec<Effect>) {
+        while let Some((id, line)) = self.homework.pop_front() {
+            // The host's own list is relayed already; it may still describe what calls wait for.
+            let _ = self.catalog.hear(now, &id, false, line.content());
+        }
+        if !self.catalog.is_asking() {
+            self.undescribed(now, out);
+        }
+    }
+
+    /// An answer to a call that the server was never asked: dropped and recorded.
+    fn forged(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = Some(line.digest());
+        let what = "dropped an answer of the server to a call it was never asked";
+        self.record(entry.with("what", what).with("bytes", line.content().len()), out);
+    }
+
+    /// A long line has passed already (or was kept back); only the record is left to make.
     pub(super) fn server_streamed(
         &mut self,
         now: Now,
@@ -71,7 +98,18 @@ impl Gate {
         let Gist::Response { id, failed } = gist else {
             return;
         };
-        let Some(flight) = self.flights.land(id) else {
+        if self.held.by_id(id).is_some() {
+            let entry = self.entry(now, Kind::Fault);
+            let what = "dropped an answer of the server to a call it was never asked";
+            self.record(entry.with("what", what).with("bytes", bytes), out);
+            return;
+        }
+        if self.lifecycle.is_pending() {
+            self.lifecycle.on_server_line(gist, b"");
+            self.early_calls(now, out);
+        }
+        self.plain_ids.remove(id);
+        let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
         let result = if *failed { "error" } else { "streamed" };
@@ -116,7 +154,8 @@ impl Gate {
 
     /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
     pub(super) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
-        if let Some(flight) = self.flights.land(id) {
+        if let Some(flight) = self.flights.cancel(id) {
+            let flight = flight.clone();
             let entry =
                 self.outcome(now, &flight, "cancelled").with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);

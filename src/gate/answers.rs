@@ -71,6 +71,20 @@ pub fn not_recorded(call: &Call, why: &str) -> Line {
     )
 }
 
+/// More calls wait than can be kept.
+pub fn too_many(call: &Call) -> Line {
+    tool(
+        call,
+        "Too many calls wait for approval in mcp-approve already. The tool was NOT executed. Wait for the operator's \
+         answers before you call again.",
+    )
+}
+
+/// The server did not answer `initialize` before the call's deadline.
+pub fn never_opened(call: &Call) -> Line {
+    wrong_phase(call, "Opening", &Phase::Opening)
+}
+
 /// The server is gone, and the call never reached it.
 pub fn server_gone(call: &Call, how: &str) -> Line {
     tool(call, &format!("The MCP server has ended ({how}) before this call reached it. The tool was NOT executed."))

@@ -64,7 +64,9 @@ struct Listing {
 }
 
 struct Own {
+    /// Of all pages together.
     until: u64,
+    pages: usize,
     meta: Option<String>,
 }
 
@@ -98,6 +100,8 @@ pub struct Catalog {
 
 /// How many unfinished listings of a host are followed; older ones are forgotten.
 const LISTINGS: usize = 16;
+/// How many pages of a list are asked for.
+const PAGES: usize = 1_000;
 /// How many tools a list may have before the rest is ignored (then the list never counts as whole).
 const TOOLS: usize = 20_000;
 
@@ -171,12 +175,20 @@ impl Catalog {
         if self.is_asking() {
             return None;
         }
-        Some(self.question(now, Vec::new(), None, meta))
+        let own = Own { until: now.mono + DESCRIBE, pages: 1, meta };
+        Some(self.question(Vec::new(), None, own))
     }
 
     /// Hears a response of the server; learns from it when it answers a `tools/list`.
     pub fn hear(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> Heard {
         let Some(at) = self.listings.iter().position(|listing| &listing.id == id) else {
+            if self.is_ours(id) {
+                // Too late for whoever waited, and still worth knowing.
+                if let Some(page) = Page::read(content) {
+                    self.learn(page.tools);
+                }
+                return Heard::Failed;
+            }
             return Heard::Relay;
         };
         let listing = self.listings.remove(at);
@@ -192,8 +204,9 @@ impl Catalog {
                 let mut tools = listing.before.unwrap_or_default();
                 tools.extend(page.tools);
                 match page.next_cursor {
-                    Some(cursor) if tools.len() <= TOOLS => {
-                        Heard::More(self.question(now, tools, Some(&cursor), own.meta))
+                    Some(cursor) if tools.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
+                        let own = Own { pages: own.pages + 1, ..own };
+                        Heard::More(self.question(tools, Some(&cursor), own))
                     }
                     Some(_) => {
                         self.learn(tools);
@@ -215,13 +228,27 @@ impl Catalog {
         self.listings.len() != before
     }
 
-    fn question(&mut self, now: Now, tools: Vec<Tool>, cursor: Option<&str>, meta: Option<String>) -> Question {
+    fn question(&mut self, tools: Vec<Tool>, cursor: Option<&str>, own: Own) -> Question {
         self.asked += 1;
-        let name = format!("mcp-approve:{}:{}", self.nonce, self.asked);
-        let line = reply::list_tools(&name, cursor, meta.as_deref());
+        let name = format!("{}{}", self.prefix(), self.asked);
+        let line = reply::list_tools(&name, cursor, own.meta.as_deref());
         let id = Id::text(&name, &Value::from(name.as_str()).to_string());
-        self.listings.push(Listing { id, before: Some(tools), own: Some(Own { until: now.mono + DESCRIBE, meta }) });
+        self.listings.push(Listing { id, before: Some(tools), own: Some(own) });
         Question(line)
+    }
+
+    /// Whether an id is one of our own, answered or not: it never reaches the host.
+    pub fn is_ours(&self, id: &Id) -> bool {
+        id.raw().strip_prefix('"').is_some_and(|raw| raw.starts_with(&self.prefix()))
+    }
+
+    /// Whether this is the answer to a `tools/list` of the host's.
+    pub fn awaits(&self, id: &Id) -> bool {
+        self.listings.iter().any(|listing| listing.own.is_none() && listing.id == *id)
+    }
+
+    fn prefix(&self) -> String {
+        format!("mcp-approve:{}:", self.nonce)
     }
 
     fn host_reads(&mut self, page: Page, before: Option<Vec<Tool>>) {
@@ -243,7 +270,9 @@ impl Catalog {
     fn replace(&mut self, tools: Vec<Tool>) {
         let names: HashSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
         self.learn(tools);
-        self.tools.retain(|name, _| names.contains(name));
+        // A tool that is gone is remembered: when it comes back changed, that is a change.
+        let gone = self.tools.extract_if(|name, _| !names.contains(name));
+        self.stale.extend(gone);
         self.knowledge = Knowledge::Whole;
     }
 

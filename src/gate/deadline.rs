@@ -12,6 +12,9 @@ pub const HEARTBEAT: u64 = 5 * SECOND;
 /// How long the server may take to describe its tools before a call is judged without.
 pub const DESCRIBE: u64 = 5 * SECOND;
 
+/// How long calls that need no operator may take once the host is gone.
+pub const GRACE: u64 = 3 * SECOND / 2;
+
 /// How long an `input_required` answer may be continued.
 pub const CONTINUE: u64 = 600 * SECOND;
 

@@ -6,8 +6,8 @@ use super::Gate;
 use super::answers;
 use super::effect::Effect;
 use super::event::Now;
-use super::flight::Flight;
-use super::held::{Held, Stage, Verdict, Withdrawal};
+use super::flight::{Flight, Wanted};
+use super::held::{Arrival, Held, Stage, Verdict, Withdrawal};
 use super::report::{ActivityKind, Direction, Settled};
 use super::token::{Approved, Clearance, GuardrailToken, UncheckedInvocation};
 use crate::audit::record::{By, Receipt, VerdictWord};
@@ -31,12 +31,13 @@ impl Gate {
         let Some(number) = self.held.by_entry(receipt.entry()) else {
             return;
         };
-        let waits = self
-            .held
-            .get(number)
-            .is_some_and(|held| matches!(held.stage, Stage::Deciding { .. } | Stage::Withdrawn { .. }));
-        if !waits {
-            return;
+        match self.held.get_mut(number) {
+            Some(held) if matches!(held.stage, Stage::Deciding { .. } | Stage::Withdrawn { .. }) => {}
+            Some(held) => {
+                held.arrival = Arrival::Recorded;
+                return;
+            }
+            None => return,
         }
         let Some(mut held) = self.held.remove(number) else {
             return;
@@ -47,7 +48,7 @@ impl Gate {
                 VerdictWord::Deny => self.denied_now(now, &held, verdict, out),
             },
             Stage::Withdrawn { verdict, why, .. } => self.withdrawn_now(now, &held, verdict, why, out),
-            Stage::Describing | Stage::Asking { .. } => {}
+            Stage::Opening | Stage::Describing | Stage::Asking { .. } => {}
         }
         self.close_server_when_done(out);
     }
@@ -55,9 +56,15 @@ impl Gate {
     fn forward_now(&mut self, now: Now, held: Held, verdict: Verdict, receipt: &Receipt, out: &mut Vec<Effect>) {
         // A continued call is by the operator too, but nobody was asked again.
         let asked = !verdict.who.is_empty();
-        match verdict.by {
-            By::Operator => self.status.approved_by_operator += 1,
-            _ => self.status.approved_by_policy += 1,
+        let Some(session) = held.session else {
+            // No proof, no token: a call is only decided on after its session was proven.
+            return self.end_withdrawn(now, &held, Withdrawal::Stopping, out);
+        };
+        let held = Held { session: None, ..held };
+        if asked {
+            self.status.approved_by_operator += 1;
+        } else {
+            self.status.approved_by_policy += 1;
         }
         if asked {
             let entry = self.forward(now, &held, receipt.seq());
@@ -91,12 +98,13 @@ impl Gate {
             identity: identity.hash(),
             described,
             modern: call.is_modern(),
+            wanted: Wanted::Yes,
             by: verdict.by,
             rule: verdict.rule,
             arguments: call.is_modern().then(|| call.arguments_text().to_owned()),
         };
         self.flights.insert(call.id().clone(), flight);
-        let token = GuardrailToken::mint(&self.config.session, &call, held.session, held.scope, clearance, receipt);
+        let token = GuardrailToken::mint(&self.config.session, &call, session, held.scope, clearance, receipt);
         out.push(Effect::Forward(token, call));
     }
 

@@ -2,14 +2,12 @@
 
 use super::Gate;
 use super::answers;
+use super::deadline::GRACE;
 use super::effect::Effect;
 use super::event::{Now, Side};
 use super::held::{Held, Stage, Withdrawal};
 use super::report::Settled;
 use crate::audit::record::{By, Kind};
-
-/// How long calls that need no operator may take once the host is gone, in microseconds.
-const GRACE: u64 = 1_000_000;
 
 impl Gate {
     /// Withdraws a held call: at once, and before any approval that comes later.
@@ -21,7 +19,7 @@ impl Gate {
             Stage::Deciding { entry, verdict } | Stage::Withdrawn { entry, verdict, .. } => {
                 held.stage = Stage::Withdrawn { entry, verdict, why };
             }
-            stage @ (Stage::Describing | Stage::Asking { .. }) => {
+            stage @ (Stage::Opening | Stage::Describing | Stage::Asking { .. }) => {
                 held.stage = stage;
                 if let Some(held) = self.held.remove(number) {
                     self.end_withdrawn(now, &held, why, out);
@@ -58,7 +56,7 @@ impl Gate {
     /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
     pub(super) fn host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        self.host_gone = true;
+        self.host_gone = Some(now.mono);
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
         }
@@ -68,7 +66,6 @@ impl Gate {
 
     /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
     pub(super) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
-        self.early.clear();
         for number in self.held.numbers(|held| !matches!(held.stage, Stage::Withdrawn { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
         }
@@ -77,7 +74,7 @@ impl Gate {
 
     /// Lets the server go once nothing is on its way to it any more.
     pub(super) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
-        if self.host_gone && self.is_quiet() {
+        if self.host_gone.is_some() && self.is_quiet() {
             out.push(Effect::Close(Side::Server));
         }
     }
@@ -86,29 +83,36 @@ impl Gate {
     pub(super) fn shut_down(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
         let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
         self.record(entry, out);
+        self.stopping = true;
         for number in self.held.numbers(|_| true) {
             self.withdraw(now, number, Withdrawal::Stopping, out);
         }
         out.push(Effect::Close(Side::Server));
     }
 
-    /// The server is gone: what waits did not run, what ran has an unknown outcome.
-    pub(super) fn server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is heard.
+    pub(super) fn server_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
         if self.server_gone.is_some() {
             return;
         }
+        self.server_gone = Some(how);
         self.lifecycle.close();
-        self.early_calls(now, out);
-        self.server_gone = Some(how.clone());
         for number in self.held.numbers(|_| true) {
             self.withdraw(now, number, Withdrawal::ServerGone, out);
         }
+    }
+
+    /// The server is gone: what waits did not run, what ran has an unknown outcome.
+    pub(super) fn server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+        if self.server_ended {
+            return;
+        }
+        self.server_deaf(now, how.clone(), out);
+        self.server_ended = true;
         for (id, flight) in self.flights.drain() {
             let entry = self.outcome(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
-            if !self.host_gone {
-                out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
-            }
+            out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
         }
         let entry = self.entry(now, Kind::ServerEnd).with("how", how);
         self.record(entry, out);

@@ -61,6 +61,10 @@ pub enum Event {
     Detached { who: Arc<str>, attached: usize },
     /// Somebody who may not decide tried to talk to us.
     Intruded { what: String },
+    /// The host has what it asked for: now there is time to learn from it.
+    ReadOn,
+    /// The server takes nothing more; what it still says is heard.
+    Deaf { how: String },
     /// One end is gone. For the server: how it ended.
     Closed { side: Side, how: String },
     /// The wrapper was told to stop (a signal).

@@ -14,7 +14,7 @@ use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 
 /// A forwarded call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Flight {
     pub ticket: Arc<str>,
     pub tool: String,
@@ -24,10 +24,19 @@ pub struct Flight {
     pub identity: String,
     pub described: Option<Arc<Described>>,
     pub modern: bool,
+    pub wanted: Wanted,
     pub by: By,
     pub rule: Option<String>,
     /// The exact arguments, kept only in the stateless era, where a retry may continue the call.
     pub arguments: Option<String>,
+}
+
+/// Whether the host still waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Yes,
+    /// It cancelled the call; its id stays taken until the answer comes.
+    Cancelled,
 }
 
 /// An answer that asked for more: the retry that matches all of it continues the approval, once.
@@ -68,13 +77,23 @@ impl Flights {
         self.calls.contains_key(id)
     }
 
+    /// The flight of a call that the host has cancelled just now.
+    pub fn cancel(&mut self, id: &Id) -> Option<&Flight> {
+        let flight = self.calls.get_mut(id)?;
+        if flight.wanted == Wanted::Cancelled {
+            return None;
+        }
+        flight.wanted = Wanted::Cancelled;
+        Some(flight)
+    }
+
     pub fn land(&mut self, id: &Id) -> Option<Flight> {
         self.calls.remove(id)
     }
 
-    /// Everything in flight, in no order; nothing is in flight afterwards.
+    /// Everything in flight that somebody waits for, in no order; nothing is in flight afterwards.
     pub fn drain(&mut self) -> Vec<(Id, Flight)> {
-        self.calls.drain().collect()
+        self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes).collect()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -18,17 +18,28 @@ use crate::wire::line::Line;
 pub struct Held {
     pub ticket: Arc<str>,
     pub call: Box<Call>,
-    pub session: InSession,
+    /// The proof that the session allows it; `None` while the server still owes the answer to `initialize`.
+    pub session: Option<InSession>,
     pub scope: InScope,
     pub arrived: Now,
     /// Monotonic microseconds; denied then for want of an answer.
     pub deadline: u64,
     pub judged: Option<Judged>,
     pub stage: Stage,
+    /// Whether the record that it was asked is on the disk, arguments and all.
+    pub arrival: Arrival,
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
     pub beat: Option<Beat>,
+}
+
+/// Whether the log has the arguments of an asked call already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Not for certain: the decision carries them again.
+    Unrecorded,
+    Recorded,
 }
 
 /// The line as received, before the operator's edit.
@@ -48,6 +59,8 @@ pub struct Beat {
 /// What a held call waits for.
 #[derive(Debug)]
 pub enum Stage {
+    /// The server's answer to `initialize`.
+    Opening,
     /// The server's description of the tool.
     Describing,
     /// The operator. `entry` is the record that it was asked.
@@ -87,6 +100,10 @@ pub struct Verdict {
     pub reply: Option<Line>,
 }
 
+/// How many calls, and how many bytes of them, may wait at once; what comes beyond is denied.
+const CALLS: usize = 20_000;
+const BYTES: usize = 256 << 20;
+
 /// All held calls, by number, by request id and by the record each waits for.
 #[derive(Debug, Default)]
 pub struct Table {
@@ -94,6 +111,8 @@ pub struct Table {
     by_id: HashMap<Id, u64>,
     by_entry: HashMap<u64, u64>,
     last: u64,
+    /// Bytes of all held lines together.
+    bytes: usize,
 }
 
 impl Table {
@@ -106,6 +125,7 @@ impl Table {
     /// Holds a call under its number.
     pub fn insert(&mut self, number: u64, held: Held) {
         self.by_id.insert(held.call.id().clone(), number);
+        self.bytes += held.call.line().bytes().len();
         if let Some(entry) = held.stage.entry() {
             self.by_entry.insert(entry, number);
         }
@@ -116,6 +136,7 @@ impl Table {
     pub fn remove(&mut self, number: u64) -> Option<Held> {
         let held = self.calls.remove(&number)?;
         self.by_id.remove(held.call.id());
+        self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = held.stage.entry() {
             self.by_entry.remove(&entry);
         }
@@ -169,6 +190,11 @@ impl Table {
         self.calls.values()
     }
 
+    /// Whether one more call of this size would be too much to keep in memory.
+    pub fn is_full(&self, more: usize) -> bool {
+        self.calls.len() >= CALLS || self.bytes + more > BYTES
+    }
+
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -190,7 +216,7 @@ impl Verdict {
 impl Stage {
     fn entry(&self) -> Option<u64> {
         match self {
-            Self::Describing => None,
+            Self::Opening | Self::Describing => None,
             Self::Asking { entry } | Self::Deciding { entry, .. } | Self::Withdrawn { entry, .. } => Some(*entry),
         }
     }

@@ -7,7 +7,7 @@ use super::catalog::Known;
 use super::deadline::{self, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
-use super::held::{Beat, Held, Stage, Verdict, Withdrawal};
+use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge;
 use super::pass::duplicate;
 use super::report::{ActivityKind, Direction};
@@ -20,43 +20,46 @@ use crate::policy::rule::Decision;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
 
-/// How many calls may come ahead of the server's answer to `initialize`, as from scripts that write all at once.
-const EARLY: usize = 256;
-
 impl Gate {
     /// A call: held from here on, until a decision exists.
     pub(super) fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
-        if self.is_live(call.id()) {
+        if self.is_live(call.id()) || self.plain_ids.contains(call.id()) {
             let bytes = call.line().content().len() as u64;
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
             return;
         }
+        self.status.calls += 1;
+        if self.stopping {
+            return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", answers::stopping(&call), out);
+        }
         let session = match self.lifecycle.call(&call) {
-            Ok(session) => session,
+            Ok(session) => Some(session),
             Err(Phase::Closed) => {
                 return self.deny_unheld(now, &call, By::Fault, "the session is closed", answers::closed(&call), out);
             }
-            Err(Phase::Opening | Phase::Initializing) if self.lifecycle.is_pending() && self.early.len() < EARLY => {
-                self.early.push(*call);
-                return;
-            }
+            Err(Phase::Opening | Phase::Initializing) if self.lifecycle.is_pending() => None,
             Err(phase @ (Phase::Opening | Phase::Initializing)) => {
                 let reply = answers::wrong_phase(&call, self.lifecycle.phase(), &phase);
                 return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }
         };
-        self.status.calls += 1;
         let Some(scope) = self.config.scope.admit(call.name()) else {
-            return self.deny_unheld(
-                now,
-                &call,
-                By::Scope,
-                "the tool lies outside the scope",
-                answers::out_of_scope(&call),
-                out,
-            );
+            let reply = answers::out_of_scope(&call);
+            return self.deny_unheld(now, &call, By::Scope, "the tool lies outside the scope", reply, out);
         };
-        let number = self.hold(now, call, session, scope);
+        if self.held.is_full(call.line().bytes().len()) {
+            let reply = answers::too_many(&call);
+            return self.deny_unheld(now, &call, By::Fault, "too many calls wait", reply, out);
+        }
+        let is_open = session.is_some();
+        let number = self.hold(now, call, session, scope, out);
+        if is_open {
+            self.describe(now, number, out);
+        }
+    }
+
+    /// Finds out what is called, and judges it; asks the server first where that is not known.
+    fn describe(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
         match found {
             Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
@@ -65,22 +68,44 @@ impl Gate {
         }
     }
 
-    /// Takes up the calls that came while the server still owed the answer to `initialize`.
+    /// Takes up the calls that came while the server still owed the answer to `initialize`, as from scripts that write
+    /// all at once.
     pub(super) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
-        if !self.lifecycle.is_pending() {
-            for call in std::mem::take(&mut self.early) {
-                self.call(now, Box::new(call), out);
+        if self.lifecycle.is_pending() {
+            return;
+        }
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Opening)) {
+            let Some(held) = self.held.get_mut(number) else { continue };
+            match self.lifecycle.call(&held.call) {
+                Ok(session) => {
+                    held.session = Some(session);
+                    held.stage = Stage::Describing;
+                    self.describe(now, number, out);
+                }
+                Err(phase) => {
+                    let reply = answers::wrong_phase(&held.call, self.lifecycle.phase(), &phase);
+                    let verdict = Verdict::deny(By::Fault, None, &phase.to_string(), reply);
+                    self.decide(now, number, verdict, out);
+                }
             }
         }
     }
 
-    fn hold(&mut self, now: Now, call: Box<Call>, session: InSession, scope: InScope) -> u64 {
+    fn hold(
+        &mut self,
+        now: Now,
+        call: Box<Call>,
+        session: Option<InSession>,
+        scope: InScope,
+        out: &mut Vec<Effect>,
+    ) -> u64 {
         let number = self.held.next_number();
         let has_token = call.meta().progress_token.is_some();
         let host = self.host_of(&call).map(|(name, _)| name);
         let deadline =
             deadline::deadline(now.mono, self.config.approval_timeout, self.config.host_timeout, host, has_token);
         let beat = has_token.then_some(Beat { next: now.mono + HEARTBEAT, sent: 0 });
+        let is_open = session.is_some();
         let held = Held {
             ticket: format!("{}-{number}", self.config.server).into(),
             call,
@@ -89,16 +114,20 @@ impl Gate {
             arrived: now,
             deadline,
             judged: None,
-            stage: Stage::Describing,
+            stage: if is_open { Stage::Describing } else { Stage::Opening },
+            arrival: Arrival::Unrecorded,
             original: None,
             beat,
         };
         self.held.insert(number, held);
+        if !is_open {
+            self.wake_by(deadline, out);
+        }
         number
     }
 
     /// Asks the server for its tools under our own id, where its lifecycle allows it; else judges by nothing.
-    fn ask_server(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    pub(super) fn ask_server(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -140,7 +169,7 @@ impl Gate {
     }
 
     /// Judges one held call and acts on the ruling.
-    fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
+    pub(super) fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
@@ -187,10 +216,13 @@ impl Gate {
         let entry = self.asked(now, held);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Asking { entry });
+        if let Some(held) = self.held.get_mut(number) {
+            held.arrival = Arrival::Unrecorded;
+        }
         if let Some(card) = self.held.get(number).and_then(|held| self.snapshot(held)) {
             out.push(Effect::Ask(Box::new(card)));
         }
-        if self.host_gone {
+        if self.host_gone.is_some() {
             self.withdraw(now, number, Withdrawal::HostGone, out);
             return self.close_server_when_done(out);
         }

@@ -25,6 +25,7 @@ pub mod snapshot;
 pub mod token;
 pub mod wake;
 
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use catalog::Catalog;
@@ -41,6 +42,8 @@ use crate::capability::scope::Scope;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,8 +89,10 @@ pub struct Gate {
     policy_banner: Option<String>,
     lifecycle: Lifecycle,
     catalog: Catalog,
-    /// Calls that came before the server answered `initialize`.
-    early: Vec<Call>,
+    /// The host's unanswered requests that are no calls.
+    plain_ids: HashSet<Id>,
+    /// Lists the host has read already, still to be learnt from.
+    homework: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
     /// Ids of entries given out so far.
@@ -97,8 +102,13 @@ pub struct Gate {
     /// The log's trouble, until an entry gets through again.
     log_trouble: Option<Arc<str>>,
     wake: u64,
-    host_gone: bool,
+    /// Since when (monotonic microseconds) nobody sends any more.
+    host_gone: Option<u64>,
+    /// How the server ended, or why it takes nothing more.
     server_gone: Option<String>,
+    server_ended: bool,
+    /// The wrapper was told to stop.
+    stopping: bool,
     host_recorded: bool,
 }
 
@@ -112,7 +122,8 @@ impl Gate {
             policy_digest: None,
             policy_banner: None,
             lifecycle: Lifecycle::default(),
-            early: Vec::new(),
+            plain_ids: HashSet::new(),
+            homework: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
             entries: 0,
@@ -120,8 +131,10 @@ impl Gate {
             status: Status::default(),
             log_trouble: None,
             wake: u64::MAX,
-            host_gone: false,
+            host_gone: None,
             server_gone: None,
+            server_ended: false,
+            stopping: false,
             host_recorded: false,
         };
         gate.register(before_tool);
@@ -158,6 +171,8 @@ impl Gate {
                 let entry = self.entry(now, Kind::Fault).with("what", "turned away from the console's socket");
                 self.record(entry.with("reason", what), &mut out);
             }
+            Event::ReadOn => self.read_on(now, &mut out),
+            Event::Deaf { how } => self.server_deaf(now, how, &mut out),
             Event::Closed { side: Side::Host, .. } => self.host_closed(now, &mut out),
             Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
             Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
@@ -184,13 +199,24 @@ impl Gate {
         self.held.iter().filter_map(|held| self.snapshot(held)).collect()
     }
 
+    /// Whether there is a list to learn from, now that the host has it: send [`Event::ReadOn`].
+    pub fn has_homework(&self) -> bool {
+        !self.homework.is_empty()
+    }
+
+    /// Whether a line of the server with this id must not reach the host: an answer to our own question, or to a call
+    /// that never reached the server.
+    pub fn keeps_back(&self, id: &Id) -> bool {
+        self.catalog.is_ours(id) || self.held.by_id(id).is_some()
+    }
+
     /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
         if self.catalog.is_listening() {
             LIST
-        } else if self.flights.wants_whole_answers() {
+        } else if self.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED
         } else {
             0
@@ -199,7 +225,7 @@ impl Gate {
 
     /// Whether nothing is held and nothing waits for the log.
     pub fn is_quiet(&self) -> bool {
-        self.held.is_empty() && self.early.is_empty()
+        self.held.is_empty()
     }
 
     fn register(&mut self, before_tool: BeforeTool) {

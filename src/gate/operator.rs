@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Gate;
 use super::answers;
+use super::catalog::Known;
 use super::effect::Effect;
 use super::event::{ConsoleId, Now};
 use super::held::{Original, Stage, Verdict};
@@ -27,6 +28,11 @@ impl Gate {
         let Some(number) = self.asking(&said) else {
             return self.too_late(now, &said, &verdict, out);
         };
+        if matches!(verdict, OperatorVerdict::Approve { .. })
+            && let Some(why) = self.outdated(now, number, out)
+        {
+            return out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+        }
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -54,6 +60,25 @@ impl Gate {
         self.decide(now, number, verdict, out);
     }
 
+    /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
+    /// and this is why the verdict on the old card counts for nothing.
+    fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
+        let held = self.held.get(number)?;
+        let shown = held.judged.as_ref()?.described.as_ref()?;
+        match self.catalog.find(held.call.name()) {
+            Known::Yes(known) if known.digest == shown.digest => None,
+            Known::Yes(known) => {
+                self.judge(now, number, Some(known), out);
+                Some("the server has changed this tool's definition since the card was shown; look again".into())
+            }
+            Known::No | Known::Ask => {
+                self.held.set_stage(number, Stage::Describing);
+                self.ask_server(now, number, out);
+                Some("the server has announced changed tools since the card was shown; it is asked again".into())
+            }
+        }
+    }
+
     /// The held call that waits for an operator under this ticket with these very bytes.
     fn asking(&self, said: &Said) -> Option<u64> {
         let number = self.held.by_ticket(&said.ticket)?;
@@ -73,7 +98,9 @@ impl Gate {
                     format!("{} has decided it already", verdict.who)
                 }
                 Stage::Deciding { .. } | Stage::Withdrawn { .. } => "it is decided already".to_owned(),
-                Stage::Describing | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
+                Stage::Opening | Stage::Describing | Stage::Asking { .. } => {
+                    "it does not wait for an operator yet".to_owned()
+                }
             },
         };
         let word = match verdict {

@@ -15,6 +15,9 @@ use crate::wire::reply;
 /// JSON-RPC: the request is not acceptable.
 const INVALID_REQUEST: i32 = -32600;
 
+/// How many unanswered requests of the host are remembered by their ids.
+const PLAIN_IDS: usize = 65_536;
+
 impl Gate {
     pub(super) fn host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         match message::sort(line) {
@@ -78,18 +81,18 @@ impl Gate {
                     self.catalog.host_asks(&id, first);
                 }
                 self.learn_host(now, &plain, &method, out);
+                if self.plain_ids.len() < PLAIN_IDS {
+                    self.plain_ids.insert(id);
+                }
                 self.show_plain(now, Direction::ToServer, ActivityKind::Request, &method, bytes, out);
             }
             Gist::Notification { method, cancels } => {
-                if let Some(at) = cancels.as_ref().and_then(|id| self.early.iter().position(|call| call.id() == id)) {
-                    self.early.remove(at);
-                    return;
-                }
                 if let Some(number) = cancels.as_ref().and_then(|id| self.held.by_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
                 }
                 if let Some(id) = cancels {
+                    self.plain_ids.remove(&id);
                     self.cancelled_in_flight(now, &id, out);
                 }
                 self.learn_host(now, &plain, &method, out);
@@ -104,7 +107,7 @@ impl Gate {
 
     /// Whether a call under this id has no answer yet.
     pub(super) fn is_live(&self, id: &Id) -> bool {
-        self.held.by_id(id).is_some() || self.flights.contains(id) || self.early.iter().any(|call| call.id() == id)
+        self.held.by_id(id).is_some() || self.flights.contains(id)
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gate;
 use super::flight::Flight;
-use super::held::{Held, Verdict};
+use super::held::{Arrival, Held, Verdict};
 use super::judge::Judged;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::evidence::{Evidence, Source};
@@ -51,7 +51,7 @@ impl Gate {
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
         entry.detail.push(("reason", verdict.reason.as_str().into()));
-        if !asked {
+        if !asked || held.arrival == Arrival::Unrecorded {
             entry.arguments = Some(held.call.arguments_text().to_owned());
             self.judged_detail(&mut entry, held);
         }

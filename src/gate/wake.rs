@@ -2,7 +2,7 @@
 
 use super::Gate;
 use super::answers;
-use super::deadline::HEARTBEAT;
+use super::deadline::{GRACE, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
 use super::held::{Stage, Verdict};
@@ -13,8 +13,20 @@ impl Gate {
     /// Time has passed: deadlines, heartbeats, our own question.
     pub(super) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.wake = u64::MAX;
-        if self.host_gone {
+        if self.host_gone.is_some_and(|since| since + GRACE <= now.mono) {
             self.host_long_gone(now, out);
+        } else if let Some(since) = self.host_gone {
+            self.wake_by(since + GRACE, out);
+        }
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Opening)) {
+            let Some(held) = self.held.get(number) else { continue };
+            if held.deadline <= now.mono {
+                let reply = answers::never_opened(&held.call);
+                let verdict = Verdict::deny(By::Expiry, None, "the server did not answer initialize", reply);
+                self.decide(now, number, verdict, out);
+            } else {
+                self.wake_by(held.deadline, out);
+            }
         }
         if self.catalog.expire(now) {
             self.undescribed(now, out);

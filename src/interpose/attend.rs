@@ -202,14 +202,16 @@ impl Attend {
         }
     }
 
-    /// Tells every console.
+    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
+    /// shown what waits when we do, and would hear of the same call twice.
     pub fn broadcast(&mut self, message: &FromWrapper) {
         if let FromWrapper::Settled(settled) = message {
             for guest in self.consoles.values_mut() {
                 guest.unseen.retain(|unseen| unseen.ticket != settled.ticket);
             }
         }
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.broadcast(message));
+        let consoles = self.consoles.keys().copied();
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
         if let Err(err) = told {
             tracing::error!(%err, "the consoles were not told");
         }

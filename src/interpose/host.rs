@@ -10,17 +10,20 @@ pub struct Host {
     /// A long line of the server is on its way through; whole lines wait for its end.
     streaming: bool,
     waiting: Vec<Line>,
+    /// Bytes of them.
+    waiting_bytes: usize,
 }
 
 impl Host {
     /// The writer in front of our stdout.
     pub fn new(outbox: Outbox) -> Self {
-        Self { outbox, streaming: false, waiting: Vec::new() }
+        Self { outbox, streaming: false, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
     /// Writes one whole line, the server's or our own.
     pub fn write(&mut self, line: Line) {
         if self.streaming {
+            self.waiting_bytes += line.bytes().len();
             self.waiting.push(line);
         } else {
             self.outbox.push(line.into_bytes());
@@ -33,6 +36,7 @@ impl Host {
         self.outbox.pass(bytes);
         if last {
             self.streaming = false;
+            self.waiting_bytes = 0;
             for line in std::mem::take(&mut self.waiting) {
                 self.outbox.push(line.into_bytes());
             }
@@ -65,7 +69,7 @@ impl Host {
 
     /// How many bytes wait to be written.
     pub fn queued(&self) -> usize {
-        self.outbox.queued()
+        self.outbox.queued() + self.waiting_bytes
     }
 
     /// Whether nobody reads any more.

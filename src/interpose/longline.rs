@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use crate::wire::digest::{Digest, Hasher};
+use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
 use crate::wire::stream::EnvelopeScanner;
@@ -15,13 +16,22 @@ pub struct LongLine {
 enum State {
     /// Kept, up to so many bytes.
     Held { line: Vec<u8>, limit: usize },
-    /// Passed on piece by piece; only its envelope and digest are kept.
+    /// Passed on piece by piece, or kept from the host; only its envelope and digest are kept.
     Streamed(Box<Streamed>),
 }
 
 struct Streamed {
     scanner: EnvelopeScanner,
     hasher: Hasher,
+    way: Way,
+}
+
+/// Where the pieces of a long line go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    ToHost,
+    /// Nowhere: the host must not see it.
+    Nowhere,
 }
 
 /// What became of a long line.
@@ -39,13 +49,20 @@ impl LongLine {
     }
 
     /// Takes the next piece, passing on what need not be held.
-    pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host) {
+    /// `judge` says where it goes, by its id, once it is too long to hold.
+    pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Id) -> Way) {
         self.bytes += piece.len() as u64;
         match &mut self.state {
             State::Held { line, limit } if line.len() + piece.len() <= *limit => line.extend_from_slice(piece),
             State::Held { line, .. } => {
+                let mut scanner = EnvelopeScanner::default();
+                scanner.feed(line);
+                if line.is_empty() {
+                    scanner.feed(piece);
+                }
+                let way = scanner.id().map_or(Way::ToHost, judge);
                 let mut streamed =
-                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: Hasher::default() });
+                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: Hasher::default(), way });
                 let line = std::mem::take(line);
                 if !line.is_empty() {
                     streamed.pass(&line, false, host);
@@ -80,7 +97,9 @@ impl LongLine {
 
 impl Streamed {
     fn pass(&mut self, piece: &[u8], last: bool, host: &mut Host) {
-        host.stream(piece, last);
+        if self.way == Way::ToHost {
+            host.stream(piece, last);
+        }
         if !self.scanner.is_done() {
             self.scanner.feed(piece);
         }

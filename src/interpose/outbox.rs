@@ -37,7 +37,7 @@ impl Outbox {
         self.broken
     }
 
-    /// Queues whole bytes; nothing is written before [`Self::flush`].
+    /// Queues whole bytes; nothing is written before [`Self::flush`]. A pipe that is gone takes nothing.
     pub fn push(&mut self, bytes: Vec<u8>) {
         if self.closing || self.pipe.is_none() || bytes.is_empty() {
             return;

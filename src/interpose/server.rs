@@ -57,6 +57,11 @@ impl Server {
         self.outbox.queued()
     }
 
+    /// Whether the server reads no more.
+    pub fn is_gone(&self) -> bool {
+        self.outbox.is_broken()
+    }
+
     /// Closes the server's stdin as soon as everything queued is written; takes nothing more.
     pub fn close_when_written(&mut self) {
         self.outbox.close_when_written();

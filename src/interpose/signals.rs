@@ -1,10 +1,10 @@
-//! The signals that end a wrapper.
+//! The signals that end a wrapper: caught in time, told by name. Decides nothing about what follows.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM, SIGINT and SIGHUP, caught from here on.
+/// The signals that end a wrapper, caught from [`Signals::catch`] on.
 #[derive(Debug)]
 pub struct Signals {
     term: Signal,
@@ -13,11 +13,11 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Catches them.
+    /// Catches them. To be called before the server starts, so that no signal ends the wrapper without its last words.
     ///
     /// # Errors
     /// The system's.
-    pub fn new() -> io::Result<Self> {
+    pub fn catch() -> io::Result<Self> {
         Ok(Self {
             term: signal(SignalKind::terminate())?,
             int: signal(SignalKind::interrupt())?,
@@ -25,7 +25,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one; gives its name.
+    /// The name of the next one that comes.
     pub async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.term.recv() => "SIGTERM",

@@ -18,6 +18,7 @@ use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
 use super::server::Server;
+use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe};
 use super::trace;
 use super::wrapper::Wrapper;
@@ -85,6 +86,8 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
     let clock = Clock::start();
+    // Before the server: from its first moment on no signal ends us without an end for it.
+    let signals = Signals::catch()?;
     let adopted = Adopted::start();
     let mut child = Child::spawn(&setup.command, guardian)?;
     match adopted {
@@ -132,8 +135,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
             started: clock::wall_ms(),
             mode: setup.mode,
         },
+        signals,
     };
-    Ok(wrapper.run().await?)
+    Ok(wrapper.run().await)
 }
 
 fn micros(time: Duration) -> u64 {

@@ -1,29 +1,15 @@
 //! Pipes and sockets as non-blocking ends for the loop: our own stdin and stdout, and the server's.
 //!
 //! Not tokio's stdin: that is a blocking thread. What epoll refuses (files, /dev/null) never blocks, and is used as it is.
-//! What others share with us must stay blocking for them: a terminal, which outlives even our `kill -9`, and whatever
-//! is the server's stderr as well. Only for those a thread copies to or from a pipe of our own.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{fcntl_dupfd_cloexec, read, write};
-use rustix::termios::isatty;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-
-/// Four times the usual. A megabyte would be a little faster, but twenty wrappers with four pipes each would then use
-/// up what one user may have, and every later pipe of that user would get a single page.
-#[cfg(target_os = "linux")]
-const PIPE: usize = 256 << 10;
-/// How long a bridge may take to write what is left: a terminal may be stopped.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The two ends of the host's pipe: our own stdin and stdout, moved out of everybody's reach.
 #[derive(Debug)]
@@ -49,17 +35,13 @@ impl HostPipe {
 #[derive(Debug)]
 pub struct AsyncIn(End);
 
-/// An end to write to. Dropping it waits, a second at most, for what a bridge has still to write.
+/// An end to write to.
 #[derive(Debug)]
-pub struct AsyncOut {
-    /// `None` only while it is dropped.
-    end: Option<End>,
-    bridge: Option<Bridge>,
-}
+pub struct AsyncOut(End);
 
 #[derive(Debug)]
 enum End {
-    /// A pipe or a socket.
+    /// A pipe, a socket, a terminal.
     Polled(AsyncFd<NonBlocking>),
     /// A file or /dev/null: always ready.
     Ready(OwnedFd),
@@ -71,12 +53,7 @@ impl AsyncIn {
     /// # Errors
     /// The system's.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
-        if !is_shared(fd.as_fd(), io::stdout().as_fd()) {
-            return Ok(Self(End::new(fd, Interest::READABLE)?));
-        }
-        let (ours, far) = io::pipe()?;
-        bridge("from the host", File::from(fd), far)?;
-        Ok(Self(End::new(ours.into(), Interest::READABLE)?))
+        Ok(Self(End::new(fd, Interest::READABLE)?))
     }
 
     /// Reads what is there, waiting for it if need be; 0 at the end.
@@ -97,12 +74,7 @@ impl AsyncOut {
     /// # Errors
     /// The system's.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
-        if !is_shared(fd.as_fd(), io::stdin().as_fd()) {
-            return Ok(Self { end: Some(End::new(fd, Interest::WRITABLE)?), bridge: None });
-        }
-        let (far, ours) = io::pipe()?;
-        let bridge = Some(bridge("to the host", far, File::from(fd))?);
-        Ok(Self { end: Some(End::new(ours.into(), Interest::WRITABLE)?), bridge })
+        Ok(Self(End::new(fd, Interest::WRITABLE)?))
     }
 
     /// Writes what fits now.
@@ -110,10 +82,9 @@ impl AsyncOut {
     /// # Errors
     /// `WouldBlock` when nothing fits; else the system's.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let fd = match &self.end {
-            Some(End::Polled(fd)) => &fd.get_ref().fd,
-            Some(End::Ready(fd)) => fd,
-            None => return Err(io::ErrorKind::BrokenPipe.into()),
+        let fd = match &self.0 {
+            End::Polled(fd) => &fd.get_ref().fd,
+            End::Ready(fd) => fd,
         };
         Ok(write(fd, bytes)?)
     }
@@ -123,7 +94,7 @@ impl AsyncOut {
     /// # Errors
     /// The system's.
     pub async fn writable(&self) -> io::Result<()> {
-        let Some(End::Polled(fd)) = &self.end else { return Ok(()) };
+        let End::Polled(fd) = &self.0 else { return Ok(()) };
         loop {
             // What epoll remembers may be an old story: it is forgotten until the next edge when nothing fits now.
             let mut guard = fd.writable().await?;
@@ -133,56 +104,6 @@ impl AsyncOut {
             guard.clear_ready();
         }
     }
-}
-
-impl Drop for AsyncOut {
-    fn drop(&mut self) {
-        // The bridge ends once its pipe has ended and is empty.
-        self.end = None;
-        if let Some(bridge) = self.bridge.take() {
-            let _ = bridge.ended.recv_timeout(FAREWELL);
-        }
-    }
-}
-
-/// A thread that copies between a pipe of ours and what must stay blocking.
-#[derive(Debug)]
-struct Bridge {
-    ended: mpsc::Receiver<()>,
-}
-
-fn bridge(name: &str, mut from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> io::Result<Bridge> {
-    let (end, ended) = mpsc::channel();
-    thread::Builder::new().name(name.to_owned()).spawn(move || {
-        // The end of either side ends the other; there is nobody to tell more.
-        let _ = copy(&mut from, &mut to);
-        drop(to);
-        let _ = end.send(());
-    })?;
-    Ok(Bridge { ended })
-}
-
-/// Not `io::copy`: between a socket or terminal and a pipe it splices, and a splice that waits for data holds the pipe's
-/// lock, so that the loop, which reads or writes the other end, would wait with it (and never see what is in it).
-fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(n) => to.write_all(&buffer[..n])?,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Whether others would notice if a descriptor did not block: it is a terminal, or a pipe or socket that is stderr or
-/// the `other` standard stream too. What epoll refuses (files, /dev/null) is never made non-blocking for long.
-fn is_shared(fd: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
-    let place = |fd: BorrowedFd<'_>| fstat(fd).ok().map(|is| (is.st_dev, is.st_ino));
-    let kind = fstat(fd).map(|is| FileType::from_raw_mode(is.st_mode));
-    let is_stream = matches!(kind, Ok(FileType::Fifo | FileType::Socket));
-    isatty(fd) || (is_stream && (place(fd) == place(io::stderr().as_fd()) || place(fd) == place(other)))
 }
 
 impl End {
@@ -208,9 +129,6 @@ impl NonBlocking {
     fn new(fd: OwnedFd) -> io::Result<Self> {
         let before = fcntl_getfl(&fd)?;
         fcntl_setfl(&fd, before | OFlags::NONBLOCK)?;
-        // Only a pipe has this size, and a system may not allow it: then it is a little slower.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(&fd, PIPE);
         Ok(Self { fd, before })
     }
 }

@@ -3,9 +3,12 @@
 use super::child::Child;
 
 /// Microseconds a server has after its stdin was closed.
-const ASKED: u64 = 1_500_000;
+const ASKED: u64 = 1_200_000;
 /// Microseconds it has after SIGTERM.
-const TERMINATED: u64 = 1_000_000;
+const TERMINATED: u64 = 800_000;
+
+/// Microseconds after SIGKILL for the last bytes in the pipe, and for the system to bury the process.
+const KILLED: u64 = 500_000;
 
 /// How far the end has come.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ enum Step {
     Terminated,
     /// SIGKILL was sent to its group.
     Killed,
+    /// Nothing more is waited for: whoever still holds its pipes left its group long ago.
+    Over,
 }
 
 impl Stopping {
@@ -36,6 +41,13 @@ impl Stopping {
         Self { step: Step::Terminated, next: now + TERMINATED }
     }
 
+    /// The same for an end that is on its way already: never later than it would have been.
+    pub fn hurry(&mut self, now: u64, child: &Child) {
+        if self.step == Step::Asked {
+            *self = Self::terminate(now, child);
+        }
+    }
+
     /// The program itself has ended; what it left behind in its group has `grace` microseconds.
     pub fn leftovers(now: u64, grace: u64) -> Self {
         Self { step: Step::Terminated, next: now + grace }
@@ -43,7 +55,12 @@ impl Stopping {
 
     /// When to look again; never once everything was done.
     pub fn next(&self) -> Option<u64> {
-        (self.step != Step::Killed).then_some(self.next)
+        (self.step != Step::Over).then_some(self.next)
+    }
+
+    /// Whether nothing more is waited for, be the server's pipe open or not.
+    pub fn is_over(&self) -> bool {
+        self.step == Step::Over
     }
 
     /// Does what is due.
@@ -55,9 +72,10 @@ impl Stopping {
             Step::Asked => *self = Self::terminate(now, child),
             Step::Terminated => {
                 child.kill();
-                self.step = Step::Killed;
+                *self = Self { step: Step::Killed, next: now + KILLED };
             }
-            Step::Killed => {}
+            Step::Killed => self.step = Step::Over,
+            Step::Over => {}
         }
     }
 }

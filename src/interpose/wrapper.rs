@@ -1,7 +1,6 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
-use std::io;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -12,7 +11,7 @@ use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
 use super::ledger::Ledger;
-use super::longline::{LongLine, Passed};
+use super::longline::{LongLine, Passed, Way};
 use super::notice;
 use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
@@ -24,6 +23,7 @@ use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
+use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
 
@@ -35,6 +35,8 @@ const STREAM: usize = 64 << 10;
 const CHUNK: usize = 128 << 10;
 /// How much may wait for one end before the other end is not read for a while.
 const BACKLOG: usize = 1 << 20;
+/// How much may wait for a server that does not read: above it the host is not read, and so not heard either.
+const TO_SERVER: usize = 64 << 20;
 /// How long the last lines may take to leave after the server has ended.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// Microseconds for what a server that has ended left behind in its group.
@@ -52,6 +54,7 @@ pub struct Wrapper {
     pub host: Host,
     pub clock: Clock,
     pub registration: Registration,
+    pub signals: Signals,
 }
 
 /// The loop's own state beside the gate.
@@ -70,12 +73,20 @@ struct Running {
 
 impl Wrapper {
     /// Runs until the server is gone or the host is; gives the exit code.
-    ///
-    /// # Errors
-    /// Only what keeps the loop from starting: no signals to be had.
-    pub async fn run(self) -> io::Result<u8> {
-        let Self { gate, scribe, mut done, child, server_output, server, host_input, host, clock, registration } = self;
-        let mut signals = Signals::new()?;
+    pub async fn run(self) -> u8 {
+        let Self {
+            gate,
+            scribe,
+            mut done,
+            child,
+            server_output,
+            server,
+            host_input,
+            host,
+            clock,
+            registration,
+            mut signals,
+        } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
@@ -86,9 +97,10 @@ impl Wrapper {
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
         let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake: None, stopping: None };
-        while server_open || ended.is_none() {
+        // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
+        while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
-            let read_host = host_cutter.is_some() && run.server.queued() < BACKLOG;
+            let read_host = host_cutter.is_some() && run.server.queued() < TO_SERVER && run.host.queued() < BACKLOG;
             let read_server = server_open && run.host.queued() < BACKLOG;
             tokio::select! {
                 read = host_input.read(&mut from_host), if read_host => match read {
@@ -106,7 +118,7 @@ impl Wrapper {
                 status = run.child.wait(), if ended.is_none() => {
                     ended = Some(status);
                     // What it wrote last is read before its group is ended and the pipe closes.
-                    run.server_ended();
+                    run.server_ended(&status);
                 }
                 () = sleep_until(wake) => run.time_passed(),
                 name = signals.next() => run.signalled(name),
@@ -120,7 +132,7 @@ impl Wrapper {
         run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
         run.finish(&ended, &mut done).await;
-        Ok(ended.exit_code())
+        ended.exit_code()
     }
 }
 
@@ -160,11 +172,11 @@ impl Running {
             Piece::Line(line) => self.step(now, Event::ServerLine(line)),
             Piece::Start(head) => {
                 let line = long.insert(LongLine::new(self.gate.wants_whole()));
-                line.push(&head, false, &mut self.host);
+                line.push(&head, false, &mut self.host, way(&self.gate));
             }
             Piece::More { bytes, last } => {
                 if let Some(line) = long.as_mut() {
-                    line.push(bytes, last, &mut self.host);
+                    line.push(bytes, last, &mut self.host, way(&self.gate));
                 }
                 match long.take_if(|_| last).map(LongLine::end) {
                     Some(Passed::Whole(line)) => self.step(now, Event::ServerLine(line)),
@@ -225,7 +237,10 @@ impl Running {
     fn signalled(&mut self, name: &'static str) {
         let now = self.clock.now();
         self.step(now, Event::Shutdown { why: name.into() });
-        self.stopping = Some(Stopping::terminate(now.mono, &self.child));
+        match &mut self.stopping {
+            Some(stopping) => stopping.hurry(now.mono, &self.child),
+            None => self.stopping = Some(Stopping::terminate(now.mono, &self.child)),
+        }
     }
 
     fn step(&mut self, now: Now, event: Event) {
@@ -269,6 +284,15 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
+        if self.server.is_gone() && self.stopping.is_none() {
+            // It closed its stdin: nothing can reach it any more, so it is brought to its end.
+            self.step(now, Event::Deaf { how: "it closed its input".into() });
+            self.stopping = Some(Stopping::asked(now.mono));
+        }
+        if self.gate.has_homework() {
+            self.step(now, Event::ReadOn);
+            return self.flush();
+        }
         self.attend.report(now, &self.gate);
     }
 
@@ -279,8 +303,9 @@ impl Running {
         self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
     }
 
-    fn server_ended(&mut self) {
+    fn server_ended(&mut self, ended: &Ended) {
         let now = self.clock.now();
+        self.step(now, Event::Deaf { how: ended.to_string() });
         self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
     }
 
@@ -320,6 +345,11 @@ impl Running {
             .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
+}
+
+/// Where a long line goes, by its id.
+fn way(gate: &Gate) -> impl Fn(&Id) -> Way + '_ {
+    |id| if gate.keeps_back(id) { Way::Nowhere } else { Way::ToHost }
 }
 
 /// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.

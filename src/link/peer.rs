@@ -58,13 +58,18 @@ enum Descent {
 /// Follows parents from `pid` up. A server's process group has the server's own id as its number; its orphans are
 /// children of the wrapper (`us`), which starts nothing else that would attach.
 fn descent(pid: u32, server: u32, us: u32) -> Descent {
-    let mut at = pid;
+    let (mut at, mut below) = (pid, None);
     for _ in 0..DEPTH {
         if at == server || at == us {
             return Descent::FromServer;
         }
         let Some(kin) = kin(at) else {
-            return if at == pid { Descent::Lost } else { Descent::Broken };
+            return match below {
+                None => Descent::Lost,
+                // Still the parent, so it lives: another user's, which this system does not show (hidepid).
+                Some(child) if parent(child) == Some(at) => Descent::Elsewhere,
+                Some(_) => Descent::Broken,
+            };
         };
         if kin.group == server {
             return Descent::FromServer;
@@ -72,9 +77,14 @@ fn descent(pid: u32, server: u32, us: u32) -> Descent {
         if kin.parent <= 1 {
             return Descent::Elsewhere;
         }
+        below = Some(at);
         at = kin.parent;
     }
     Descent::FromServer
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    kin(pid).map(|kin| kin.parent)
 }
 
 struct Kin {

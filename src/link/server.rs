@@ -134,6 +134,22 @@ impl Server {
         Ok(())
     }
 
+    /// Says the same to several consoles. Those that are gone hear nothing.
+    ///
+    /// # Errors
+    /// The message cannot be written as JSON.
+    pub fn tell(
+        &self,
+        consoles: impl ExactSizeIterator<Item = ConsoleId>,
+        message: &FromWrapper,
+    ) -> Result<(), LinkError> {
+        if consoles.len() > 0 {
+            let line = line(message)?;
+            consoles.for_each(|console| self.order(Order::Send(console, line.clone())));
+        }
+        Ok(())
+    }
+
     /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the console has been written to: for whatever is
     /// large or much, so that only one of it waits at a time.
     ///

@@ -1,332 +1,295 @@
-//! Attacks from beside the pipe: processes that pose as a console, kill what decides, or squat on where the two meet.
+//! Attacks of an agent with a shell (E): on commands, the socket, the log, the environment, processes and folders.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+
+#[path = "../e2e/fake/mod.rs"]
+mod fake;
 
 use std::fs;
-use std::io::{Read, Write};
-use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use mcp_approve::interpose::guardian::Guardian;
-use mcp_approve::link::client::{ClientEvent, Clients, Me};
-use mcp_approve::link::folder::{NameClaim, prepare};
-use mcp_approve::link::message::{FromConsole, OperatorVerdict, PROTOCOL, Wrapper};
-use mcp_approve::link::server::{FromConsoles, Rejection, Server};
+use clap::CommandFactory as _;
+use mcp_approve::cli::args::Cli;
+use mcp_approve::link::client::{Clients, Me};
 use mcp_approve::wire::digest::Digest;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+use fake::host::Host;
+use fake::operator::Operator;
+use fake::server::{Server, reader, writer};
+use fake::terminal::Terminal;
+use fake::{BINARY, log, processes, until};
 
-struct House {
-    _home: tempfile::TempDir,
-    run: PathBuf,
-    claim: NameClaim,
-    server: Server,
-    consoles: UnboundedReceiver<FromConsoles>,
+/// The call that every attack here wants to run.
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{}}}"#;
+
+fn server() -> Server {
+    Server::with(&[reader("read"), writer("write")])
 }
 
-impl House {
-    async fn next(&mut self) -> FromConsoles {
-        tokio::time::timeout(DEADLINE, self.consoles.recv()).await.expect("something happens").unwrap()
+/// A wrapper of that server with the call held.
+fn holding() -> (TempDir, Server, Host, Operator) {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    let mut operator = Operator::attach(home.path(), "ada");
+    host.handshake("2025-06-18");
+    host.send(CALL);
+    operator.asked("write");
+    (home, server, host, operator)
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
+}
+
+/// Every command that can be given, hidden ones too, as its words.
+fn leaves(command: &clap::Command, above: &[String], found: &mut Vec<Vec<String>>) {
+    let mut has_own = false;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        has_own = true;
+        leaves(sub, &[above, &[sub.get_name().to_owned()]].concat(), found);
     }
-}
-
-/// A wrapper's side of the link, in a folder of its own.
-fn house() -> House {
-    let home = tempfile::tempdir().unwrap();
-    let run = home.path().join("run");
-    let claim = NameClaim::claim(&run, "filesystem").unwrap();
-    let me = Wrapper {
-        server: "filesystem".to_owned(),
-        session: "s1".to_owned(),
-        pid: std::process::id(),
-        command: Vec::new(),
-        started: 0,
-        assurance: "L0".to_owned(),
-        observe: false,
-    };
-    let (on, consoles) = unbounded_channel();
-    let server = Server::start(&run, &claim, me, on).unwrap();
-    House { _home: home, run, claim, server, consoles }
-}
-
-fn within(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
-}
-
-/// This test binary again, as one of its ignored tests, started by a shell in a process group of its own: a server.
-fn server(test: &str, script: &str, socket: &Path) -> Command {
-    let mut command = Command::new("/bin/sh");
-    command
-        .args(["-c", script])
-        .env("AGAIN", std::env::current_exe().unwrap())
-        .env("TEST", format!("process::{test}"))
-        .env("SOCKET", socket)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0);
-    command
-}
-
-const RUN: &str = r#""$AGAIN" --exact "$TEST" --ignored"#;
-
-/// Ends a server and all it started, whatever becomes of the test.
-struct Group(Child);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let group = rustix::process::Pid::from_child(&self.0);
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        let _ = self.0.wait();
+    if !has_own {
+        found.push(above.to_vec());
     }
-}
-
-fn approval() -> String {
-    let decide = FromConsole::Decide {
-        ticket: "filesystem-1".to_owned(),
-        digest: Digest::of(b"line"),
-        verdict: OperatorVerdict::Approve { unread: false },
-    };
-    serde_json::to_string(&decide).unwrap()
-}
-
-fn hello() -> String {
-    format!(r#"{{"say":"hello","protocol":{PROTOCOL},"version":"0.1.0","operator":"root","pid":1}}"#)
 }
 
 #[test]
-fn e2_what_the_server_started_cannot_attach_as_a_console() {
-    let table = [
-        ("the server itself", format!("exec {RUN}")),
-        ("a child of the server", format!("{RUN}; exit $?")),
-        ("a grandchild, orphaned, in the server's group", format!("( {RUN} & ) ; sleep 600")),
-        ("a child in a session of its own", format!("command -v setsid || exec {RUN}; setsid -w {RUN}; exit $?")),
-    ];
-    within(async {
-        for (what, script) in table {
-            let mut house = house();
-            let group = Group(server("attacker", &script, house.claim.socket()).spawn().unwrap());
-            house.server.forbid(group.0.id());
-            // Whether it came before the ban or after: it hears the alarm or the end, and has no say.
-            loop {
-                match house.next().await {
-                    FromConsoles::Rejected { why: why @ Rejection::FromServer { .. } } => {
-                        assert!(why.is_alarm() && why.to_string().contains("ALARM"), "{what}: {why}");
-                        break;
-                    }
-                    FromConsoles::Said { .. } => panic!("{what}: a verdict was taken"),
-                    FromConsoles::Rejected { why } => panic!("{what}: {why}"),
-                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } | FromConsoles::Shown { .. } => {}
-                }
-            }
-            assert_eq!(house.server.attached(), 0, "{what}");
+fn e1_no_command_approves_a_call() {
+    let (home, server, mut host, _operator) = holding();
+    let mut commands = Vec::new();
+    leaves(&Cli::command(), &[], &mut commands);
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        for word in &command {
+            assert!(
+                !["approve", "accept", "decide", "verdict"].contains(&word.as_str()),
+                "{command:?} needs a row here"
+            );
         }
-    });
-}
-
-#[test]
-fn e2_others_of_the_same_user_may_attach() {
-    within(async {
-        let mut house = house();
-        let wrapped = Group(Command::new("sleep").arg("600").process_group(0).spawn().unwrap());
-        house.server.forbid(wrapped.0.id());
-        let mut stream = UnixStream::connect(house.claim.socket()).unwrap();
-        writeln!(stream, "{}", hello()).unwrap();
-        let FromConsoles::Attached { pid, .. } = house.next().await else { panic!("not attached") };
-        assert_eq!(pid, std::process::id(), "the kernel's word counts, not the console's");
-    });
-}
-
-#[test]
-#[ignore = "a process of the wrapped server that wants to approve: run by the test above"]
-fn attacker() {
-    let Some(socket) = std::env::var_os("SOCKET") else {
-        return;
-    };
-    let mut stream = UnixStream::connect(&socket).unwrap();
-    // Neither is heard.
-    let _ = writeln!(stream, "{}\n{}", hello(), approval());
-    let _ = stream.read_to_end(&mut Vec::new());
-}
-
-#[test]
-fn e2_what_the_server_started_is_let_go_when_the_server_is_named_late() {
-    within(async {
-        let mut house = house();
-        let script = format!("exec {RUN}");
-        let group = Group(server("early_attacker", &script, house.claim.socket()).spawn().unwrap());
-        assert!(matches!(house.next().await, FromConsoles::Attached { .. }));
-        house.server.forbid(group.0.id());
-        assert!(matches!(house.next().await, FromConsoles::Rejected { why: Rejection::FromServer { .. } }));
-        assert!(matches!(house.next().await, FromConsoles::Detached { .. }));
-    });
-}
-
-#[test]
-#[ignore = "a process of the wrapped server that greets and waits: run by the test above"]
-fn early_attacker() {
-    let Some(socket) = std::env::var_os("SOCKET") else {
-        return;
-    };
-    let mut stream = UnixStream::connect(&socket).unwrap();
-    writeln!(stream, "{}", hello()).unwrap();
-    let _ = stream.read_to_end(&mut Vec::new());
-}
-
-#[test]
-fn e12_a_killed_console_leaves_the_decision_open() {
-    within(async {
-        let mut house = house();
-        let mut console =
-            Group(server("killed_console", &format!("exec {RUN}"), house.claim.socket()).spawn().unwrap());
-        assert!(matches!(house.next().await, FromConsoles::Attached { .. }));
-        console.0.kill().unwrap();
-        // Half a verdict was written; what comes is the end, and no verdict.
-        assert!(matches!(house.next().await, FromConsoles::Detached { .. }));
-        assert_eq!(house.server.attached(), 0);
-    });
-}
-
-#[test]
-#[ignore = "a console to be killed in the middle of a verdict: run by the test above"]
-fn killed_console() {
-    let Some(socket) = std::env::var_os("SOCKET") else {
-        return;
-    };
-    let mut stream = UnixStream::connect(socket).unwrap();
-    // A whole message but for its line end: only a whole line counts.
-    write!(stream, "{}\n{}", hello(), approval()).unwrap();
-    std::thread::sleep(Duration::from_secs(600));
-}
-
-#[test]
-fn e12_a_killed_interposer_takes_its_server_with_it_and_no_verdict_reaches_anybody() {
-    let home = tempfile::tempdir().unwrap();
-    let run = home.path().join("run");
-    prepare(&run).unwrap();
-    let (tell, events) = std::sync::mpsc::channel();
-    let me = Me { operator: "ann".to_owned(), version: "0.1.0".to_owned(), pid: std::process::id() };
-    let clients = Clients::watch(&run, me, move |event| drop(tell.send(event))).unwrap();
-    let next = || events.recv_timeout(DEADLINE).unwrap();
-    let mut wrapper = Group(server("killed_wrapper", &format!("exec {RUN}"), &run).spawn().unwrap());
-    let ClientEvent::Connected(is) = next() else { panic!("not connected") };
-    // The test wrapper's command line is its server's process id.
-    let server: i32 = is.command[0].parse().unwrap();
-    wrapper.0.kill().unwrap();
-    wrapper.0.wait().unwrap();
-    assert_eq!(next(), ClientEvent::Gone { session: "s1".to_owned() });
-    let verdict = serde_json::from_str(&approval()).unwrap();
-    clients.send("s1", &verdict).unwrap();
-    assert!(matches!(next(), ClientEvent::Trouble(what) if what.contains("not delivered")));
-    let until = Instant::now() + DEADLINE;
-    while is_alive(server) {
-        assert!(Instant::now() < until, "the server lives on without its wrapper");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// A process that only waits to be reaped is dead: in a container there may be nobody to do it.
-fn is_alive(pid: i32) -> bool {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => !stat.rsplit_once(')').unwrap().1.starts_with(" Z"),
-        Err(_) if Path::new("/proc/self/stat").exists() => false,
-        Err(_) => rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_ok(),
-    }
-}
-
-#[test]
-#[ignore = "a wrapper to be killed: run by the test above"]
-fn killed_wrapper() {
-    let Some(run) = std::env::var_os("SOCKET").map(PathBuf::from) else {
-        return;
-    };
-    let guardian = Guardian::start().unwrap();
-    let mut command = Command::new("sleep");
-    command.arg("600").process_group(0);
-    guardian.enlist(&mut command);
-    let server = command.spawn().unwrap();
-    within(async {
-        let claim = NameClaim::claim(&run, "filesystem").unwrap();
-        let me = Wrapper {
-            server: "filesystem".to_owned(),
-            session: "s1".to_owned(),
-            pid: std::process::id(),
-            command: vec![server.id().to_string()],
-            started: 0,
-            assurance: "L0".to_owned(),
-            observe: false,
-        };
-        let (on, _consoles) = unbounded_channel();
-        let _open = Server::start(&run, &claim, me, on).unwrap();
-        tokio::time::sleep(Duration::from_secs(600)).await;
-    });
-}
-
-#[test]
-fn e13_a_runtime_folder_that_others_could_meddle_with_is_refused() {
-    type Spoil = fn(&Path);
-    let loosen = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    let table: [(&str, Spoil, &str); 7] = [
-        ("a link in its place", |run| symlink("..", run).unwrap(), "symbolic link"),
-        ("a link to nothing in its place", |run| symlink("nothing", run).unwrap(), "symbolic link"),
-        ("a file in its place", |run| fs::write(run, "").unwrap(), "not a folder"),
-        ("others may look into it", |run| make(run, 0o755), "chmod 700"),
-        ("others may write into it", |run| make(run, 0o777), "chmod 700"),
-        ("another user's", |run| (make(run, 0o700), lchown(run, Some(4321), None).unwrap()).1, "user 4321"),
-        (
-            "below another user's",
-            |run| (make(run, 0o700), lchown(run.parent().unwrap(), Some(4321), None).unwrap()).1,
-            "user 4321",
-        ),
-    ];
-    for (what, spoil, says) in table {
-        if says.contains("4321") && !rustix::process::geteuid().is_root() {
+        if command == ["demo"] {
+            // It plays on a stage of its own, never in this home.
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
-        let state = home.path().join("state");
-        make(&state, 0o700);
-        let run = state.join("run");
-        spoil(&run);
-        refused(what, &run, says);
+        for words in [&[][..], &["s-1"], &["s-1", "approve"], &["--approve", "s-1"]] {
+            let run = Command::new(BINARY)
+                .args(&command)
+                .arg("--home")
+                .arg(home.path())
+                .args(words)
+                .current_dir(home.path())
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            assert!(server.executed().is_empty(), "{command:?} {words:?} ran the call: {run:?}");
+        }
     }
-    // Whoever may rename a folder above may put another in its place.
-    let home = tempfile::tempdir().unwrap();
-    let state = home.path().join("state");
-    make(&state, 0o700);
-    loosen(&state, 0o777);
-    refused("below a folder that all may write", &state.join("run"), "chmod o-w");
-    loosen(&state, 0o1777);
-    prepare(&state.join("run")).unwrap();
+    host.request(2, "ping", &json!({}));
+    assert_eq!(host.line()["id"], 2, "the held call was answered");
+    assert!(log::decisions(home.path(), "write").is_empty());
 }
 
-fn make(folder: &Path, mode: u32) {
-    fs::create_dir(folder).unwrap();
-    fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+const INTRUDER: &str = "MCP_APPROVE_TEST_INTRUDER";
+
+/// Not a test: what the process that the server starts does. Without its role it does nothing.
+#[test]
+fn intruder() {
+    let Some(home) = std::env::var_os(INTRUDER) else { return };
+    let home = Path::new(&home);
+    let stream = until("the socket", || UnixStream::connect(home.join("state/run/s.sock")).ok());
+    let digest = Digest::of(CALL.as_bytes());
+    let verdict = json!({ "say": "decide", "ticket": "s-1", "digest": digest,
+        "verdict": { "verdict": "approve", "unread": false } });
+    let hello =
+        json!({ "say": "hello", "protocol": 1, "version": env!("CARGO_PKG_VERSION"), "operator": "ada", "pid": 1 });
+    // Turned away or not, it goes on.
+    let _ = (&stream).write_all(format!("{hello}\n{verdict}\n").as_bytes());
+    let heard: Vec<String> = BufReader::new(&stream).lines().map_while(Result::ok).take(1).collect();
+    fs::write(home.join("heard.part"), heard.join("\n")).unwrap();
+    fs::rename(home.join("heard.part"), home.join("heard")).unwrap();
 }
 
-/// Both sides refuse, and say so.
-fn refused(what: &str, run: &Path, says: &str) {
-    let me = Me { operator: "ann".to_owned(), version: "0.1.0".to_owned(), pid: 1 };
-    let wrapper = NameClaim::claim(run, "filesystem").unwrap_err();
-    let console = Clients::watch(run, me, |_| {}).unwrap_err();
-    for error in [wrapper, console] {
-        assert!(error.to_string().contains(says), "{what}: {error}");
+#[test]
+fn e2_what_the_server_starts_is_turned_away_with_an_alarm() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    // A shell within the server's family, with the intruder as its child.
+    let script = "\"$0\" process::intruder --exact >/dev/null 2>&1 & exec \"$@\"";
+    let exe = std::env::current_exe().unwrap();
+    let mut command = Command::new(BINARY);
+    command
+        .arg("--home")
+        .arg(home.path())
+        .args(["--name", "s", "--", "sh", "-c", script])
+        .arg(exe)
+        .args(server.command())
+        .env(INTRUDER, home.path());
+    let mut host = Host::over(command);
+    let mut operator = Operator::attach(home.path(), "ada");
+    host.handshake("2025-06-18");
+    host.send(CALL);
+    let asked = operator.asked("write");
+    assert_eq!((asked.call.ticket.as_str(), asked.call.digest), ("s-1", Digest::of(CALL.as_bytes())));
+    let heard = until("the intruder is done", || fs::read_to_string(home.path().join("heard")).ok());
+    assert!(heard.contains("ALARM") && heard.contains("refused"), "{heard}");
+    let fault = log::awaits(home.path(), "the alarm is recorded", |record| record.to_string().contains("ALARM"));
+    assert_eq!(fault["kind"], "fault", "{fault}");
+    assert!(server.executed().is_empty());
+    operator.deny(&asked, "no");
+    assert!(text(&host.answer(1)).contains("NOT executed"));
+    host.hang_up();
+    host.wait();
+    assert!(server.executed().is_empty());
+    assert!(host.last_words().contains("ALARM"));
+}
+
+#[test]
+fn e4_an_edited_or_shortened_log_is_found() {
+    let changes = [
+        "UPDATE record SET body = replace(body, 'deny', 'approve') WHERE body LIKE '%\"deny\"%'",
+        "DELETE FROM record WHERE seq = (SELECT seq FROM record WHERE body LIKE '%\"deny\"%')",
+        "DELETE FROM record WHERE seq = (SELECT max(seq) FROM record)",
+    ];
+    for change in changes {
+        let (home, _server, mut host, mut operator) = holding();
+        let other =
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"write","arguments":{"text":"b"}}}"#;
+        host.send(other);
+        let asked = operator.asked("write");
+        operator.deny(&asked, "no");
+        host.answer(2);
+        host.hang_up();
+        host.wait();
+        let head =
+            |out: &[u8]| serde_json::from_slice::<Value>(out).unwrap()["head"]["link"].as_str().unwrap().to_owned();
+        let before = log::run(home.path(), &["verify", "--json"]);
+        assert!(before.status.success());
+        let anchor = head(&before.stdout);
+        assert!(log::run(home.path(), &["verify", "--expect-head", &anchor]).status.success());
+
+        let db = rusqlite::Connection::open(home.path().join("state/audit.db")).unwrap();
+        assert!(db.execute(change, []).is_err(), "the log lets an honest mistake through: {change}");
+        for trigger in ["changed", "removed", "replaced"] {
+            db.execute(&format!("DROP TRIGGER record_is_not_{trigger}"), []).unwrap();
+        }
+        assert_eq!(db.execute(change, []).unwrap(), 1, "{change}");
+        drop(db);
+        let after = log::run(home.path(), &["verify", "--expect-head", &anchor]);
+        assert_eq!(after.status.code(), Some(1), "{change}: {}", String::from_utf8_lossy(&after.stdout));
+    }
+}
+
+/// A home whose files allow everything.
+fn permissive(home: &Path) {
+    for folder in ["config", ".config/mcp-approve"] {
+        let folder = home.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(
+            folder.join("policy.toml"),
+            "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"allow\"\ntool = \"*\"\n",
+        )
+        .unwrap();
+        fs::write(folder.join("config.toml"), "observe = true\n").unwrap();
     }
 }
 
 #[test]
-fn e13_the_runtime_folder_is_made_for_its_user_alone() {
-    let home = tempfile::tempdir().unwrap();
-    let run = home.path().join("state/mcp-approve/run");
-    prepare(&run).unwrap();
-    for folder in ["state", "state/mcp-approve", "state/mcp-approve/run"] {
-        let mode = fs::metadata(home.path().join(folder)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o7777, 0o700, "{folder}");
+fn e5_no_environment_moves_a_folder_or_weakens_a_verdict() {
+    let (home, trap, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), server());
+    permissive(trap.path());
+    let poison = |command: &mut Command| {
+        for name in
+            ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "MCP_APPROVE_HOME"]
+        {
+            command.env(name, trap.path());
+        }
+        command.env("MCP_APPROVE_POLICY", trap.path().join("config/policy.toml"));
+        for name in ["OBSERVE", "MCP_APPROVE_OBSERVE", "MCP_APPROVE_AUTO", "MCP_APPROVE_UNATTENDED", "CI", "DEBUG"] {
+            command.env(name, "1");
+        }
+    };
+    let place = |poisoned: bool| {
+        let mut command = Command::new(BINARY);
+        command.args(["rules", "path"]);
+        if poisoned {
+            poison(&mut command);
+        }
+        command.output().unwrap().stdout
+    };
+    assert_eq!(place(true), place(false), "the environment says where the policy is");
+
+    let mut command = Command::new(BINARY);
+    command.arg("--home").arg(home.path()).args(["--name", "s", "--unattended", "deny", "--"]).args(server.command());
+    poison(&mut command);
+    let mut host = Host::over(command);
+    host.handshake("2025-06-18");
+    host.send(CALL);
+    assert!(text(&host.answer(1)).contains("NOT"), "the call ran");
+    assert!(server.executed().is_empty());
+    assert_eq!(log::decisions(home.path(), "write")[0]["verdict"], "deny");
+}
+
+#[test]
+fn e12_a_killed_console_decides_nothing_and_a_killed_wrapper_runs_nothing() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let list = home.path().join("pids");
+    let script = "echo $$ >> \"$0\"; exec \"$@\"";
+    let list_word = list.display().to_string();
+    let command: Vec<String> =
+        [["sh", "-c", script, &list_word].map(String::from).as_slice(), &server.command()].concat();
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &command);
+    host.handshake("2025-06-18");
+    host.send(CALL);
+    let mut console = Terminal::console(home.path(), (80, 24), &[]);
+    console.shows(&["s-1", "write"]);
+    console.kill();
+    log::awaits(home.path(), "the console is gone", |record| record["kind"] == "detach");
+    let mut operator = Operator::attach(home.path(), "ada");
+    operator.asked("write");
+    assert!(server.executed().is_empty());
+
+    host.signal("KILL");
+    host.wait();
+    processes::are_gone(&processes::listed(&list));
+    assert!(server.executed().is_empty());
+    assert!(host.rest().is_empty(), "a dead wrapper answered");
+    log::verifies(home.path());
+    assert!(log::decisions(home.path(), "write").is_empty());
+}
+
+#[test]
+fn e13_a_foreign_loose_or_linked_runtime_folder_is_refused() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    for attack in ["loose", "linked", "foreign"] {
+        let (home, server) = (tempfile::tempdir().unwrap(), server());
+        let run = home.path().join("state/run");
+        fs::create_dir_all(run.parent().unwrap()).unwrap();
+        fs::set_permissions(run.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+        match attack {
+            "linked" => symlink(elsewhere.path(), &run).unwrap(),
+            _ => fs::create_dir(&run).unwrap(),
+        }
+        match attack {
+            "loose" => fs::set_permissions(&run, fs::Permissions::from_mode(0o777)).unwrap(),
+            // Only root can give a folder away.
+            "foreign" if chown(&run, Some(12_345), None).is_err() => continue,
+            _ => {}
+        }
+        let me = Me { operator: "ada".into(), version: "1".into(), pid: 1 };
+        assert!(Clients::watch(&run, me, |_| {}).is_err(), "{attack}: a console uses it");
+        let mut host = Host::wrapping(home.path(), &["--name", "s", "--unattended", "deny"], &server.command());
+        host.handshake("2025-06-18");
+        host.send(CALL);
+        assert!(text(&host.answer(1)).contains("NOT"), "{attack}");
+        host.hang_up();
+        assert!(host.wait().success(), "{attack}");
+        assert!(server.executed().is_empty(), "{attack}");
+        let words = host.last_words();
+        assert!(words.contains("no console can attach") && words.contains("run"), "{attack}: {words}");
+        let found = fs::read_dir(&run).unwrap().count();
+        assert_eq!(found, 0, "{attack}: something was put there");
     }
-    // Again, it is found as it should be.
-    prepare(&run).unwrap();
 }

@@ -219,3 +219,91 @@ fn a_reader_sees_what_is_committed_while_a_writer_goes_on() {
     assert_eq!(query::at(&reader, 6), Ok(None));
     assert_eq!(query::at(&reader, u64::MAX), Ok(None));
 }
+
+/// Each writer remembers the last record it wrote; what the other wrote since must be seen, whatever the batch.
+#[test]
+fn writers_by_turns_go_on_from_each_others_records() {
+    let (_folder, db) = folder();
+    let mut stores = [1, 2].map(|writer| Store::open(&db, [writer; 16]).unwrap());
+    let mut expected = 1;
+    for turns in [[0, 1], [1, 1], [0, 0], [1, 0]] {
+        for (writer, size) in turns.into_iter().zip([1, 3]) {
+            let receipts = stores[writer].append(&numbered((0..size).map(read)), &redactor()).unwrap();
+            assert_eq!(receipts[0].seq(), expected);
+            expected += u64::try_from(size).unwrap();
+        }
+    }
+    assert_eq!(head(&db).seq, expected - 1);
+}
+
+#[test]
+fn an_append_that_may_not_wait_leaves_it_to_one_that_may() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    let mut tries = |entry| store.try_append(&numbered([entry]), &redactor()).unwrap().map(|r| r[0].seq());
+    assert_eq!(tries(read(1)), Some(1));
+    assert_eq!(tries(write(1)), None, "it would have to be synced");
+
+    let lock = std::fs::File::open(db.with_file_name("audit.lock")).unwrap();
+    lock.lock().unwrap();
+    assert_eq!(tries(read(2)), None, "another writer is at it");
+    lock.unlock().unwrap();
+    assert_eq!(tries(read(2)), Some(2));
+
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(tries(read(3)), None, "another program is at it");
+    raw.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(tries(read(3)), Some(3));
+
+    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        std::fs::remove_file(db.with_file_name(name)).unwrap();
+    }
+    assert_eq!(tries(read(4)), None, "it would have to be opened");
+}
+
+#[test]
+fn a_sync_by_another_thread_counts_for_what_it_covered() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    assert!(store.wal().is_none(), "nothing to sync");
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    let early = store.wal().unwrap();
+    store.append(&numbered([read(2)]), &redactor()).unwrap();
+    let (early, late) = (early.sync().unwrap(), store.wal().unwrap().sync().unwrap());
+    store.note(&early);
+    assert!(store.needs_sync(), "the second record came after");
+    store.note(&late);
+    assert!(!store.needs_sync());
+}
+
+#[test]
+fn a_checkpoint_that_a_reader_kept_back_is_no_sync() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.append(&numbered([read(1)]), &redactor()).unwrap();
+    let raw = Connection::open(&db).unwrap();
+    raw.execute_batch("BEGIN").unwrap();
+    raw.query_row("SELECT count(*) FROM record", [], |_| Ok(())).unwrap();
+    store.append(&numbered([read(2)]), &redactor()).unwrap();
+    store.checkpoint().unwrap();
+    assert!(store.needs_sync());
+    raw.execute_batch("ROLLBACK").unwrap();
+    store.checkpoint().unwrap();
+    assert!(!store.needs_sync());
+}
+
+/// A record that is no longer there must not be gone on from: the gap would look like a loss of ours.
+#[test]
+fn the_next_record_follows_the_last_that_stands_there() {
+    for size in [1, 2] {
+        let (_folder, db) = folder();
+        let mut store = Store::open(&db, WRITER).unwrap();
+        store.append(&numbered((0..3).map(read)), &redactor()).unwrap();
+        let raw = Connection::open(&db).unwrap();
+        raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 3").unwrap();
+        let receipts = store.append(&numbered((0..size).map(read)), &redactor()).unwrap();
+        assert_eq!(receipts[0].seq(), 3);
+        assert_eq!(head(&db).seq, 2 + u64::try_from(size).unwrap());
+    }
+}

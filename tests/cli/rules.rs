@@ -156,7 +156,7 @@ fn conditions_are_listed_and_explained() {
 id = "scratch"
 decision = "allow"
 when = [
-  { arg = "path", under = "~/scratch" },
+  { arg = "path", glob = "~/scratch/*" },
   { arg = "text", len = { lt = 9 } },
 ]
 expires = 2026-12-31
@@ -166,14 +166,24 @@ match = [{ path = "~/scratch/a", text = "" }]
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r#"
     HOME/config/policy.toml
     defaults: pure allow, mutates ask, hazard ask
-    scratch  allow  when { arg = "path", under = "~/scratch" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
+    scratch  allow  when { arg = "path", glob = "~/scratch/*" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [
-        (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", under = "~/scratch" } does not hold"#),
+        (r#"{"path": "/etc/passwd", "text": ""}"#, r#"no: { arg = "path", glob = "~/scratch/*" } does not hold"#),
         (r#"{"path": "~/scratch/a"}"#, r#"no: { arg = "text", len = { lt = 9 } } cannot be decided"#),
     ] {
         let call = format!(r#"{{"server": "s", "tool": "t", "arguments": {arguments}}}"#);
         let run = home.run_with(&call, &["rules", "explain", "-"]);
         assert!(run.out.contains(says), "{arguments}: {} {}", run.out, run.err);
     }
+}
+
+#[test]
+fn an_allow_rule_does_not_trust_a_path_whose_links_nobody_follows() {
+    let home = Home::with_policy(
+        "version = 1\n[[rule]]\nid = \"scratch\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\", under = \"/tmp/x\" }]\n",
+    );
+    let run = home.run(&["rules", "check"]);
+    assert_eq!(run.code, 1, "{}", run.out);
+    assert!(run.out.contains("links in a path are not followed yet"), "{}", run.out);
 }

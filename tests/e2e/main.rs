@@ -1,1 +1,10 @@
-//! e2e: tests to come.
+//! The real binary between a scripted host and a scripted server: what passes, what waits, what is decided, how it ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+
+mod console;
+mod decide;
+mod endings;
+mod fake;
+mod transcript;
+mod trouble;

@@ -95,6 +95,7 @@ fn a_guardian_ends_what_it_was_told_of_last_unless_it_was_dismissed() {
 
 #[test]
 #[ignore = "a wrapper to be killed: run by the tests above"]
+#[allow(clippy::zombie_processes, reason = "it is killed with its server still running; that is what is tried")]
 fn holder() {
     let Some(script) = std::env::var_os("HOLD") else {
         return;

@@ -164,12 +164,14 @@ fn everything_asks_before_its_environment_is_read() {
             server: bed().npm("server-everything"),
             revision: "handshake",
             reads: vec![
-                ("echo", json!({ "message": "ünï\u{2028}cödé" })),
+                ("echo", json!({ "message": "ünïcödé 🎈" })),
                 ("get-sum", json!({ "a": 1, "b": 2.5 })),
                 ("get-tiny-image", json!({})),
                 ("get-structured-content", json!({ "location": "Chicago" })),
             ],
             waits: vec![
+                // A line separator that no eye sees: only reads, and is asked all the same.
+                (("echo", json!({ "message": "two\u{2028}lines" })), Trace::Nowhere),
                 (("get-env", json!({})), Trace::Nowhere),
                 (("gzip-file-as-resource", gzip), Trace::Nowhere),
                 // From here on it talks unasked, and it ignores the end of its input.

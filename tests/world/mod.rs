@@ -183,6 +183,9 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
+        if self.gate.has_homework() {
+            did.extend(self.step(Event::ReadOn));
+        }
         while self.log_answers && !self.pending.is_empty() {
             did.extend(self.log_takes());
         }
@@ -259,7 +262,7 @@ impl World {
             }
             Kind::Withdrawn => self.ends(&ticket.clone(), "withdrawn"),
             Kind::Outcome => {
-                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran")
+                assert_eq!(self.ends.get(ticket), Some(&"forwarded"), "5: an outcome of {ticket}, which never ran");
             }
             _ => {}
         }

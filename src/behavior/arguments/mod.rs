@@ -40,14 +40,8 @@ impl Finder<'_> {
     fn field(&mut self, key: &str, field: &Value, depth: usize) {
         match field {
             Value::String(text) => self.text(key, text),
-            Value::Array(items) => {
-                for item in items {
-                    match item {
-                        Value::String(text) => self.text(key, text),
-                        other => self.fields(other, depth + 1),
-                    }
-                }
-            }
+            // What is listed under a key, however deep, is under that key.
+            Value::Array(items) if depth <= 64 => items.iter().for_each(|item| self.field(key, item, depth + 1)),
             other => self.fields(other, depth + 1),
         }
     }
@@ -57,10 +51,10 @@ impl Finder<'_> {
         if let Some(sql::Judgement::NotRead { action, span }) = sql::judged_as(carries, text) {
             self.changes(key, action, &span);
         }
-        if choice::is_choice(key)
-            && let Some(action) = choice::changing(text)
+        if let Some(choice) = choice::of_key(key)
+            && let Some(action) = choice::changing(choice, key, text, self.tool)
         {
-            self.changes(key, action, text);
+            self.changes(key, action, text.trim());
         }
     }
 

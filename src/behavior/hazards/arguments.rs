@@ -59,8 +59,8 @@ impl Walk {
 
     fn text(&mut self, text: &str) {
         self.characters(text);
-        if let Some(word) = super::sensitive::first_place(text) {
-            self.sensitive.saw(|| cut(word));
+        if let Some(place) = super::sensitive::first_place(text) {
+            self.sensitive.saw(|| cut(&place));
         }
     }
 

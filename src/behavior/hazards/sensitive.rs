@@ -1,213 +1,93 @@
-//! Places and things that hold secrets: files, variables, metadata services; and tools that hand out such things.
+//! Finds the first place in a text where secrets are kept. How such places are named, spelled and matched is below.
+//!
+//! One scan reads the words and notes what else the text holds (`Marks`); only a text with an escape, a pattern or an
+//! address pays for more.
 
-use crate::behavior::words;
+mod address;
+mod alternatives;
+mod names;
+mod pattern;
+mod spelling;
 
-/// The first word in `text` that names a place where secrets are kept: a file, a variable, a metadata service.
-pub fn first_place(text: &str) -> Option<&str> {
-    let mut start = 0;
+/// The first thing in `text` that names a place where secrets are kept: a file, a variable, a metadata service.
+pub fn first_place(text: &str) -> Option<String> {
+    let (word, marks) = in_words(text);
+    if word.is_some() || marks == 0 {
+        return word.map(str::to_owned);
+    }
+    if let Some(found) = beyond_words(text, marks) {
+        return Some(found);
+    }
+    let mut plainest = None;
+    if marks & (PERCENT | FOREIGN) != 0 {
+        // Each layer that somebody on the way might take off; nobody takes off more.
+        for _ in 0..4 {
+            let Some(plainer) = spelling::plainer(plainest.as_deref().unwrap_or(text)) else { break };
+            if let Some(found) = as_it_stands(&plainer) {
+                return Some(found);
+            }
+            plainest = Some(plainer);
+        }
+    }
+    let unescaped = spelling::without_escapes(plainest.as_deref().unwrap_or(text))?;
+    as_it_stands(&unescaped)
+}
+
+fn as_it_stands(text: &str) -> Option<String> {
+    let (word, marks) = in_words(text);
+    word.map(str::to_owned).or_else(|| beyond_words(text, marks))
+}
+
+fn beyond_words(text: &str, marks: u8) -> Option<String> {
+    let address = if marks & COLON == 0 { None } else { address::first_of_six(text).map(str::to_owned) };
+    address.or_else(|| if marks & PATTERN == 0 { None } else { pattern::first_reaching(text) })
+}
+
+/// Part of a word; the other marks are what a text is read again for.
+const WORD: u8 = 1;
+const PERCENT: u8 = 2;
+const FOREIGN: u8 = 4;
+const COLON: u8 = 8;
+const PATTERN: u8 = 16;
+const ESCAPE: u8 = 32;
+
+static MARKS: [u8; 256] = {
+    let mut marks = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        marks[byte as usize] = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'_' | b'-' => WORD,
+            0x80.. => WORD | FOREIGN,
+            b'%' => PERCENT,
+            b':' => COLON,
+            b'*' | b'?' | b'[' | b'{' | b'(' => PATTERN,
+            b'\\' => ESCAPE,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            break marks;
+        }
+        byte += 1;
+    }
+};
+
+/// The first word that names a place as it stands; else what the text is to be read again for.
+fn in_words(text: &str) -> (Option<&str>, u8) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at <= bytes.len() {
-        let inside = bytes
-            .get(at)
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-') || *byte >= 0x80);
-        if !inside {
-            if at - start >= 3 && is_sensitive(&text[start..at], &bytes[..start]) {
-                return Some(&text[start..at]);
+    let (mut start, mut marks) = (0, 0);
+    for at in 0..=bytes.len() {
+        let mark = bytes.get(at).map_or(0, |byte| MARKS[usize::from(*byte)]);
+        marks |= mark;
+        if mark & WORD == 0 {
+            if at - start >= 2 && names::is_place(&text[start..at], &bytes[..start]) {
+                return (Some(&text[start..at]), marks);
             }
             start = at + 1;
         }
-        at += 1;
     }
-    None
+    (None, marks & !WORD)
 }
 
-/// Whether one word, with what stands before it, names such a place.
-fn is_sensitive(word: &str, before: &[u8]) -> bool {
-    let bytes = word.as_bytes();
-    // Few words get past this line; the rest is for those.
-    let candidate = bytes[0] == b'.'
-        || bytes[0] == b'_'
-        || bytes.contains(&b'.')
-        || bytes.contains(&b'_')
-        || PLAIN_STARTS.contains(&(bytes[0] | 0x20));
-    if !candidate || bytes.len() > 64 {
-        return false;
-    }
-    let lower = word.to_ascii_lowercase();
-    let lower = lower.trim_end_matches('.');
-    if let Some(rest) = lower.strip_prefix(".env") {
-        return rest.is_empty()
-            || (rest.starts_with('.') && !matches!(rest, ".example" | ".sample" | ".template" | ".dist"));
-    }
-    let in_path = before.ends_with(b"/") || before.ends_with(b"\\");
-    if FILES.contains(&lower) || ADDRESSES.contains(&lower) {
-        return true;
-    }
-    match lower {
-        "credentials" | "secrets" | "keychains" | "keychain" => in_path,
-        "shadow" | "gshadow" | "sudoers" => before.ends_with(b"etc/"),
-        "environ" => in_path,
-        "printenv" => true,
-        _ => {
-            SUFFIXES.iter().any(|suffix| lower.len() > suffix.len() && lower.ends_with(suffix))
-                || (word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
-                    && VARIABLES.iter().any(|suffix| word.ends_with(suffix)))
-        }
-    }
-}
-
-/// First letters of the sensitive words without a dot or an underscore.
-const PLAIN_STARTS: &[u8] = b"cskpegm";
-
-const FILES: &[&str] = &[
-    ".ssh",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ed25519_sk",
-    "id_ecdsa_sk",
-    ".aws",
-    ".azure",
-    ".kube",
-    "kubeconfig",
-    ".docker",
-    "application_default_credentials.json",
-    "credentials.json",
-    "credentials.db",
-    "client_secret.json",
-    "token.json",
-    "tokens.json",
-    "service_account.json",
-    "service-account.json",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".yarnrc",
-    ".pypirc",
-    ".git-credentials",
-    ".gnupg",
-    ".password-store",
-    ".vault-token",
-    "secrets.yaml",
-    "secrets.yml",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.env",
-    "login.keychain",
-    "login.keychain-db",
-    "cookies.sqlite",
-    "key4.db",
-    "logins.json",
-    "wallet.dat",
-    ".bash_history",
-    ".zsh_history",
-    ".psql_history",
-    ".mysql_history",
-    ".python_history",
-    "terraform.tfstate",
-    ".htpasswd",
-    ".terraformrc",
-    "keyring",
-    ".keyring",
-    "master.key",
-    "credentials.xml",
-    ".envrc",
-    ".dockercfg",
-    ".s3cfg",
-    ".boto",
-    ".rclone.conf",
-    "rclone.conf",
-];
-
-const ADDRESSES: &[&str] = &["169.254.169.254", "169.254.170.2", "metadata.google.internal", "100.100.100.200"];
-
-const SUFFIXES: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".asc"];
-
-const VARIABLES: &[&str] = &[
-    "_TOKEN",
-    "_SECRET",
-    "_PASSWORD",
-    "_PASSWD",
-    "_API_KEY",
-    "_APIKEY",
-    "_ACCESS_KEY",
-    "_PRIVATE_KEY",
-    "_CREDENTIALS",
-    "_SECRET_KEY",
-    "_CONNECTION_STRING",
-    "DATABASE_URL",
-    "_AUTH",
-];
-
-/// What a tool's name or first sentence says it hands out, where that is a secret or the environment.
-pub fn handed_out(name: &str, first_sentence: &str) -> Option<String> {
-    let name_words = words::of_name(name);
-    let sentence_words = words::of_sentence(first_sentence);
-    secret(&name_words, Place::Name).or_else(|| secret(&sentence_words, Place::Sentence))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Name,
-    Sentence,
-}
-
-fn secret(words: &[String], place: Place) -> Option<String> {
-    let word = |at: usize| words.get(at).map_or("", String::as_str);
-    for at in 0..words.len() {
-        let (this, next) = (word(at), word(at + 1));
-        // "Using your credentials", "with an API key": what it takes, not what it hands out.
-        let taken = words[at.saturating_sub(4)..at].iter().any(|before| {
-            matches!(
-                before.as_str(),
-                "using"
-                    | "with"
-                    | "via"
-                    | "requires"
-                    | "require"
-                    | "needs"
-                    | "from"
-                    | "by"
-                    | "without"
-                    | "in"
-                    | "this"
-                    | "current"
-                    | "no"
-                    | "valid"
-            )
-        });
-        if taken && place == Place::Sentence {
-            continue;
-        }
-        let found = match (this, next) {
-            (
-                "secret" | "secrets" | "password" | "passwords" | "credential" | "credentials" | "keychain"
-                | "printenv" | "getenv" | "dotenv" | "passphrase" | "keystore" | "apikey" | "apikeys",
-                _,
-            ) => this.to_owned(),
-            ("api" | "private" | "ssh" | "access" | "encryption" | "signing" | "account", "key" | "keys") => {
-                format!("{this} {next}")
-            }
-            (
-                "access" | "auth" | "api" | "bearer" | "refresh" | "session" | "authentication" | "oauth",
-                "token" | "tokens",
-            ) => format!("{this} {next}"),
-            ("environment" | "env", "variable" | "variables" | "var" | "vars") => {
-                format!("{this} {next}")
-            }
-            ("connection", "string" | "strings")
-            | ("recovery" | "backup" | "verification" | "otp", "code" | "codes") => {
-                format!("{this} {next}")
-            }
-            ("env", "") if place == Place::Name => this.to_owned(),
-            ("session", "cookies") | ("cookies", "") => format!("{this} {next}").trim_end().to_owned(),
-            _ => continue,
-        };
-        return Some(found);
-    }
-    None
+fn is_word(byte: u8) -> bool {
+    MARKS[usize::from(byte)] & WORD != 0
 }

@@ -9,7 +9,8 @@ use super::stage::Stage;
 
 /// How to go on with a server of one's own.
 pub(super) const NEXT: &str = "
-To wrap a server of your own, put `mcp-approve --` in front of its command in your host's configuration:
+To wrap a server of your own, put `mcp-approve --` in front of its command,
+in your host's configuration:
     mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/projects
 and open the console in any terminal:
     mcp-approve";

@@ -2,7 +2,7 @@
 //! checkpoints), so that the loop never waits for a disk.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::Receiver;
 
 use super::key::{key, random};
 use super::{Ack, Done, Job, Leisure, Tools};
@@ -47,27 +47,22 @@ impl<F: FnMut(Done)> Desk<F> {
             let mut leisure = job.leisure;
             self.take(job.tools);
             kept.extend(job.batch);
-            loop {
-                match self.inbox.try_recv() {
-                    Ok(more) => {
-                        leisure = more.leisure;
-                        self.take(more.tools);
-                        kept.extend(more.batch);
-                    }
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                }
+            while let Ok(more) = self.inbox.try_recv() {
+                leisure = more.leisure;
+                self.take(more.tools);
+                kept.extend(more.batch);
             }
             if matches!(self.hold, Hold::Lent) {
                 // The store is on its way here: the loop sends it after whatever it has sent before.
                 continue;
             }
-            self.record(std::mem::take(&mut kept));
+            self.record(&std::mem::take(&mut kept));
             self.rest(leisure);
             self.lend();
         }
         if !kept.is_empty() {
             self.hold = Hold::Nowhere;
-            self.record(kept);
+            self.record(&kept);
         }
         self.rest(Leisure::Synced);
     }
@@ -87,7 +82,7 @@ impl<F: FnMut(Done)> Desk<F> {
         }
     }
 
-    fn record(&mut self, batch: Vec<(u64, Entry)>) {
+    fn record(&mut self, batch: &[(u64, Entry)]) {
         for batch in batch.chunks(BATCH) {
             let acks = match self.append(batch) {
                 Ok(acks) => acks,

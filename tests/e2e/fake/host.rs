@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -14,8 +14,9 @@ use super::{BINARY, DEADLINE};
 
 /// A host with its one server (usually the wrapper).
 pub struct Host {
-    child: Child,
-    to: Option<ChildStdin>,
+    /// `None` when somebody else started the command.
+    child: Option<Child>,
+    to: Option<Box<dyn Write>>,
     from: Receiver<Vec<u8>>,
     words: Option<JoinHandle<String>>,
 }
@@ -38,9 +39,21 @@ impl Host {
     /// Spawns any command.
     pub fn over(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let to = child.stdin.take();
+        let to = child.stdin.take().unwrap();
         let out = child.stdout.take().unwrap();
         let mut err = child.stderr.take().unwrap();
+        let words = thread::spawn(move || {
+            let mut words = Vec::new();
+            let _ = err.read_to_end(&mut words);
+            String::from_utf8_lossy(&words).into_owned()
+        });
+        let mut host = Self::at(to, out);
+        (host.child, host.words) = (Some(child), Some(words));
+        host
+    }
+
+    /// Talks over pipes to a command that somebody else started.
+    pub fn at(to: impl Write + 'static, out: impl Read + Send + 'static) -> Self {
         let (tell, from) = mpsc::channel();
         thread::spawn(move || {
             let mut out = BufReader::new(out);
@@ -51,17 +64,12 @@ impl Host {
                 }
             }
         });
-        let words = thread::spawn(move || {
-            let mut words = Vec::new();
-            let _ = err.read_to_end(&mut words);
-            String::from_utf8_lossy(&words).into_owned()
-        });
-        Self { child, to, from, words: Some(words) }
+        Self { child: None, to: Some(Box::new(to)), from, words: None }
     }
 
     /// The process id of the command.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().expect("a command of ours").id()
     }
 
     /// Sends bytes exactly as they are.
@@ -111,6 +119,11 @@ impl Host {
         self.from.try_iter().collect()
     }
 
+    /// Everything to the end of the pipe; call it once the command has ended.
+    pub fn rest(&mut self) -> Vec<Vec<u8>> {
+        std::iter::from_fn(|| self.from.recv_timeout(DEADLINE).ok()).collect()
+    }
+
     /// Sends a request.
     pub fn request(&mut self, id: impl Into<Value>, method: &str, params: &Value) {
         let id = id.into();
@@ -156,7 +169,7 @@ impl Host {
 
     /// Waits for the end of the command.
     pub fn wait(&mut self) -> ExitStatus {
-        super::until("the command ends", || self.child.try_wait().unwrap())
+        super::until("the command ends", || self.child.as_mut().expect("a command of ours").try_wait().unwrap())
     }
 
     /// Everything the command wrote to stderr; call it once it has ended.
@@ -168,7 +181,9 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.hang_up();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Both ends of the pipe for end-to-end tests: a scripted host (`host`) and a scripted server (`server`).
+//! Everyone around the wrapper for end-to-end tests: a scripted host, server and operator, a terminal, the log's readers.
 //!
 //! Needs nothing but the built binary. Every wait has a deadline; none is a fixed sleep.
 
@@ -6,7 +6,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 pub mod host;
+pub mod log;
+pub mod operator;
+pub mod processes;
 pub mod server;
+pub mod terminal;
 
 use std::time::Duration;
 

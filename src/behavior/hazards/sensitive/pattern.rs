@@ -1,0 +1,309 @@
+//! Patterns that reach a sensitive name: `.ss?/*`, `/proc/self/env*`. Matches against the names; expands nothing on disk.
+//!
+//! A pattern *tells* a name when it fits it, and does not fit a nameless one of the same shape: `.s*` tells `.ssh`,
+//! `*.json` tells no file in particular. What tells is a hazard; what fits everything is an ordinary search.
+
+use super::alternatives::{TooMany, is_wild, pieces, written_out};
+use super::names::{ANYWHERE, Breadth, ENDS, IN_PATH, UNDER};
+use crate::behavior::words;
+
+/// How many components of patterns are held against the names. A text with more is not ordinary, and asks.
+const MOST: usize = 10_000;
+
+/// The first pattern in `text` that reaches a sensitive name.
+pub(super) fn first_reaching(text: &str) -> Option<String> {
+    let mut search = Search {
+        left: MOST,
+        left_in_words: MOST,
+        stands: if text.contains(' ') { Stands::InWords } else { Stands::Alone },
+    };
+    let found = pieces(text).find(|piece| {
+        // A whole program without a space has braces too, but is no path.
+        piece.bytes().any(is_wild) && search.reaches(piece).unwrap_or(piece.len() <= 4096 || piece.contains('/'))
+    });
+    // A short text may be one path with spaces in it.
+    found.or_else(|| {
+        let path = text.len() <= 1024 && text.contains(' ') && text.contains(['/', '\\']) && !text.contains('\n');
+        (path && search.reaches(text).unwrap_or(false)).then(|| text.to_owned())
+    })
+}
+
+/// Whether words stand around a pattern, in which a star may be an emphasis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Alone,
+    InWords,
+}
+
+struct Search {
+    /// Components that may still be held against the names: of paths, and of words with a star.
+    left: usize,
+    left_in_words: usize,
+    stands: Stands,
+}
+
+impl Search {
+    /// Whether one of the alternatives reaches a sensitive name.
+    fn reaches(&mut self, piece: &str) -> Result<bool, TooMany> {
+        let paths = written_out(piece)?;
+        Ok(paths
+            .iter()
+            .any(|path| (path.len() < piece.len() && super::in_words(path).0.is_some()) || self.path_reaches(path)))
+    }
+
+    fn path_reaches(&mut self, path: &str) -> bool {
+        let mut components: Vec<Component<'_>> = Vec::new();
+        for text in path.split(['/', '\\']) {
+            match text {
+                "" | "." => {}
+                ".." => {
+                    components.pop();
+                }
+                _ => components.push(Component::of(text)),
+            }
+        }
+        if self.stands == Stands::InWords && !path.contains(['/', '\\']) {
+            // A long document is no pattern, however many words it stresses.
+            self.left_in_words = self.left_in_words.saturating_sub(1);
+            return self.left_in_words > 0
+                && components.iter().any(|component| component.is_wild() && component.names_plainly());
+        }
+        let at_home = path.starts_with(['~', '$'])
+            || components.first().is_some_and(|first| matches!(first.text, "root" | "home" | "users" | "Users"));
+        (0..components.len()).any(|at| {
+            let own = &components[at];
+            if !own.is_wild() && !at.checked_sub(1).is_some_and(|above| components[above].is_wild()) {
+                return false;
+            }
+            self.left = self.left.saturating_sub(1);
+            self.left == 0
+                || (at_home && own.starts_with('.') && own.fits(".\u{1}\u{1}\u{1}"))
+                || Place { components: &components, at }.is_reached()
+        })
+    }
+}
+
+/// One component of a path, as a pattern.
+struct Component<'a> {
+    text: &'a str,
+    parts: Vec<Part>,
+}
+
+enum Part {
+    Exactly(char),
+    One,
+    Many,
+    /// `[a-z]`, `[!a-z]`: the ranges, and whether they are what is meant or what is not.
+    OneOf(Vec<(char, char)>, Sense),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sense {
+    These,
+    Others,
+}
+
+/// Stands for any letter or digit of a name that nobody said.
+const NAMELESS: char = '\u{1}';
+
+impl<'a> Component<'a> {
+    fn of(text: &'a str) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            match c {
+                '*' if matches!(parts.last(), Some(Part::Many)) => {}
+                '*' => parts.push(Part::Many),
+                '?' => parts.push(Part::One),
+                '[' => match class(rest) {
+                    Some((part, after)) => {
+                        parts.push(part);
+                        rest = after;
+                    }
+                    // A class that was cut: neither what it holds nor what follows is known.
+                    None => {
+                        parts.push(Part::Many);
+                        rest = "";
+                    }
+                },
+                _ => parts.push(Part::Exactly(c.to_ascii_lowercase())),
+            }
+        }
+        Self { text, parts }
+    }
+
+    fn is_wild(&self) -> bool {
+        self.text.contains(['*', '?', '['])
+    }
+
+    fn is_everything(&self) -> bool {
+        matches!(self.parts[..], [Part::Many])
+    }
+
+    fn starts_with(&self, c: char) -> bool {
+        matches!(self.parts.first(), Some(Part::Exactly(first)) if *first == c)
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.text.eq_ignore_ascii_case(name)
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        fits(&self.parts, name)
+    }
+
+    fn tells(&self, name: &str) -> bool {
+        tells(&self.parts, name)
+    }
+
+    /// Whether most of a sensitive name is said, or the dot and the end of one.
+    fn names_plainly(&self) -> bool {
+        let dotted = self.parts.iter().any(|part| matches!(part, Part::Exactly('.')));
+        ANYWHERE.iter().any(|name| self.tells(name) && self.mostly_says(name)) || (dotted && ends(self))
+    }
+
+    /// Whether more than half of the name's letters are said.
+    fn mostly_says(&self, name: &str) -> bool {
+        let said = self.parts.iter().filter(|part| matches!(part, Part::Exactly(c) if c.is_alphanumeric())).count();
+        2 * said > name.chars().filter(|c| c.is_alphanumeric()).count() && self.fits(name)
+    }
+}
+
+/// The class whose inside `text` begins with, and what follows it.
+fn class(text: &str) -> Option<(Part, &str)> {
+    let (sense, inside) = match text.strip_prefix(['!', '^']) {
+        Some(rest) => (Sense::Others, rest),
+        None => (Sense::These, text),
+    };
+    // A bracket that closes right away belongs to the class.
+    let end = inside.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
+    let chars: Vec<char> = inside[..end].chars().collect();
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let last = if chars.get(at + 1) == Some(&'-') { chars.get(at + 2) } else { None };
+        ranges.push((chars[at], *last.unwrap_or(&chars[at])));
+        at += if last.is_some() { 3 } else { 1 };
+    }
+    let part = match (&ranges[..], sense) {
+        ([(first, last)], Sense::These) if first == last => Part::Exactly(first.to_ascii_lowercase()),
+        _ => Part::OneOf(ranges, sense),
+    };
+    Some((part, &inside[end + 1..]))
+}
+
+impl Part {
+    fn takes(&self, c: char) -> bool {
+        match self {
+            Self::Exactly(own) => *own == c,
+            Self::One | Self::Many => true,
+            Self::OneOf(..) if c == NAMELESS => true,
+            Self::OneOf(ranges, sense) => {
+                let upper = c.to_ascii_uppercase();
+                let within = ranges.iter().any(|(a, z)| (a..=z).contains(&&c) || (a..=z).contains(&&upper));
+                within == (*sense == Sense::These)
+            }
+        }
+    }
+}
+
+/// Whether the pattern fits the name. Names are ASCII, in lower case.
+fn fits(parts: &[Part], name: &str) -> bool {
+    let name = name.as_bytes();
+    // Most patterns and names part at their last letter.
+    if let (Some(Part::Exactly(c)), Some(last)) = (parts.last(), name.last())
+        && *c != char::from(*last)
+    {
+        return false;
+    }
+    let (mut part, mut at) = (0, 0);
+    // Where to take up again when a star has to take one more.
+    let mut star: Option<(usize, usize)> = None;
+    while at < name.len() {
+        match parts.get(part) {
+            Some(Part::Many) => {
+                star = Some((part + 1, at));
+                part += 1;
+            }
+            Some(one) if one.takes(char::from(name[at])) => {
+                part += 1;
+                at += 1;
+            }
+            _ => {
+                let Some((after, taken)) = star else { return false };
+                star = Some((after, taken + 1));
+                (part, at) = (after, taken + 1);
+            }
+        }
+    }
+    parts[part..].iter().all(|part| matches!(part, Part::Many))
+}
+
+/// Whether the pattern fits this name and not a nameless one of the same shape.
+fn tells(parts: &[Part], name: &str) -> bool {
+    fits(parts, name) && !fits(parts, &nameless(name))
+}
+
+/// The shape of a name: its letters and digits forgotten, but for an ending that says nothing of what a file holds.
+fn nameless(name: &str) -> String {
+    const ORDINARY: &str = "json yaml yml toml db sqlite xml conf cnf dat txt properties";
+    let ending = name.rfind('.').filter(|at| words::among(&name[at + 1..], ORDINARY));
+    let (stem, ending) = name.split_at(ending.unwrap_or(name.len()));
+    stem.chars().map(|c| if c.is_alphanumeric() { NAMELESS } else { c }).chain(ending.chars()).collect()
+}
+
+/// One component in its path.
+struct Place<'a> {
+    components: &'a [Component<'a>],
+    at: usize,
+}
+
+impl Place<'_> {
+    fn is_reached(&self) -> bool {
+        let own = &self.components[self.at];
+        if own.is_everything() {
+            // A directory that may be any is no place yet; nor does it tell a name.
+            return self.at + 1 == self.components.len() && (self.is_of_a_process(own) || self.is_under(own));
+        }
+        ANYWHERE.iter().any(|name| own.tells(name))
+            || (self.at > 0 && IN_PATH.iter().any(|name| *name != "environ" && own.tells(name)))
+            || self.is_of_a_process(own)
+            || ends(own)
+            || self.is_under(own)
+    }
+
+    /// `/proc/self/environ`: two or more below `proc`, and ordinary elsewhere.
+    fn is_of_a_process(&self, own: &Component<'_>) -> bool {
+        let above = self.at.saturating_sub(1);
+        self.components[..above].iter().any(|component| component.is("proc") || component.tells("proc"))
+            && own.fits("environ")
+    }
+
+    fn is_under(&self, own: &Component<'_>) -> bool {
+        let above = &self.components[..self.at];
+        let named = above.iter().rposition(|component| component.text != "**");
+        let between = named.map_or(above.len(), |at| above.len() - at - 1);
+        let directory = named.map(|at| &above[at]);
+        UNDER.iter().any(|(parent, breadth, names)| {
+            let said = directory.is_some_and(|directory| directory.is(parent) || directory.tells(parent));
+            let possible = between > 0 || directory.is_some_and(|directory| directory.fits(parent));
+            names.iter().any(|name| match (breadth, said) {
+                (Breadth::Whole, true) => own.fits(name),
+                (Breadth::Named, true) => own.is(name) || own.tells(name),
+                (Breadth::Whole, false) => possible && own.mostly_says(name),
+                (Breadth::Named, false) => false,
+            })
+        })
+    }
+}
+
+/// Whether the end of the pattern says one of the endings of secret files: `*.k?y`, `*pem`.
+fn ends(own: &Component<'_>) -> bool {
+    if let Some(dot) = own.parts.iter().rposition(|part| matches!(part, Part::Exactly('.'))) {
+        return ENDS.iter().any(|end| tells(&own.parts[dot..], end));
+    }
+    let Some(star) = own.parts.iter().rposition(|part| matches!(part, Part::Many)) else { return false };
+    let tail = &own.parts[star + 1..];
+    ENDS.iter().any(|end| tail.len() + 1 == end.len() && tells(tail, &end[1..]))
+}

@@ -1,0 +1,52 @@
+//! Other spellings of the same text: percent signs, wide letters, escapes. Writes them plainly; judges nothing.
+
+use unicode_normalization::{UnicodeNormalization, is_nfkc};
+
+/// The text with one layer of percent encoding and compatibility letters taken off; `None` where there is none.
+pub(super) fn plainer(text: &str) -> Option<String> {
+    let decoded = decoded(text);
+    let folded = folded(decoded.as_deref().unwrap_or(text));
+    folded.or(decoded)
+}
+
+/// `/etc/%73hadow` to `/etc/shadow`.
+fn decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let mut out: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = if bytes[at] == b'%' { digit(at + 1).zip(digit(at + 2)) } else { None };
+        if let Some(byte) = escaped.and_then(|(high, low)| u8::try_from(high << 4 | low).ok()) {
+            out.get_or_insert_with(|| bytes[..at].to_vec()).push(byte);
+            at += 3;
+        } else {
+            if let Some(out) = &mut out {
+                out.push(bytes[at]);
+            }
+            at += 1;
+        }
+    }
+    out.map(|out| String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Letters as host names and some file systems fold them: `ｓｓｈ` to `ssh`, and the ideographic full stop to a dot.
+fn folded(text: &str) -> Option<String> {
+    let stop = |c: char| matches!(c, '。' | '｡');
+    if text.is_ascii() || (is_nfkc(text) && !text.contains(stop)) {
+        return None;
+    }
+    Some(text.chars().map(|c| if stop(c) { '.' } else { c }).nfkc().collect())
+}
+
+/// The text without the backslashes that escape a letter: `/etc/sh\adow`, as a pattern reads it.
+pub(super) fn without_escapes(text: &str) -> Option<String> {
+    let mut rest = text.chars().peekable();
+    let mut out = String::new();
+    while let Some(c) = rest.next() {
+        if c != '\\' || !rest.peek().is_some_and(|next| next.is_alphanumeric() || matches!(next, '.' | '_' | '-')) {
+            out.push(c);
+        }
+    }
+    (out.len() < text.len()).then_some(out)
+}

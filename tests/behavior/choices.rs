@@ -1,0 +1,94 @@
+//! Arguments that choose the act: what they raise, however they are spelled.
+
+use super::{called, named, tool};
+use mcp_approve::behavior::taxonomy::Mutability;
+use serde_json::{Value, json};
+
+fn said(arguments: &Value) -> String {
+    let fetch = named("fetch_url", "Fetches a page.");
+    let behavior = called(&fetch, arguments);
+    format!("{} {}", behavior.badge().word(), behavior.identity.action.word())
+}
+
+#[test]
+fn padding_hides_no_method() {
+    for white in [" ", "\t", "\u{a0}", "\u{2003}", "\u{3000}", "\r\n"] {
+        for padded in [format!("DELETE{}", white.repeat(60)), format!("{}DELETE", white.repeat(300))] {
+            assert_eq!(said(&json!({ "method": padded })), "MUTATES DELETE", "{padded:?}");
+        }
+    }
+    assert_eq!(said(&json!({ "method": format!("  GET{}", " ".repeat(90)) })), "PURE READ");
+    assert_eq!(said(&json!({ "action": format!("{}x", "get_".repeat(40)) })), "MUTATES UNKNOWN", "too long to read");
+}
+
+#[test]
+fn a_method_passes_as_a_read_only_when_it_is_known_to_be_one() {
+    for (method, expected) in [
+        ("GET", "PURE READ"),
+        ("head", "PURE READ"),
+        ("PROPFIND", "PURE READ"),
+        ("QUERY", "PURE READ"),
+        ("eth_getBalance", "PURE READ"),
+        ("MKCOL", "MUTATES CREATE"),
+        ("PROPPATCH", "MUTATES UPDATE"),
+        ("VERSION-CONTROL", "MUTATES UPDATE"),
+        ("PURGE", "MUTATES DELETE"),
+        ("BREW", "MUTATES UNKNOWN"),
+        ("RUN", "MUTATES"),
+        ("eth_call", "MUTATES"),
+        ("ＤＥＬＥＴＥ", "MUTATES DELETE"),
+        ("GET,DELETE", "MUTATES DELETE"),
+        ("GET\r\nDELETE", "MUTATES DELETE"),
+        ("POST;DELETE", "MUTATES UNKNOWN"),
+        ("GET /items", "MUTATES UNKNOWN"),
+        ("\"DELETE\"", "MUTATES DELETE"),
+        ("", "PURE READ"),
+        ("---", "MUTATES UNKNOWN"),
+    ] {
+        assert!(
+            said(&json!({ "method": method })).starts_with(expected),
+            "{method}: {}",
+            said(&json!({ "method": method }))
+        );
+    }
+}
+
+#[test]
+fn a_method_is_known_by_many_names_and_found_in_any_nesting() {
+    for arguments in [
+        json!({ "HTTPMethod": "BREW" }),
+        json!({ "requestMethod": "BREW" }),
+        json!({ "_method": "BREW" }),
+        json!({ "http_verb": "BREW" }),
+        json!({ "headers": { "X-HTTP-Method-Override": "BREW" } }),
+        json!({ "httpmethod": "BREW" }),
+        json!({ "methods": ["GET", "BREW"] }),
+        json!({ "methods": [["GET", ["BREW"]]] }),
+    ] {
+        assert_eq!(said(&arguments), "MUTATES UNKNOWN", "{arguments}");
+    }
+    for arguments in [
+        json!({ "verbose": "very" }),
+        json!({ "paymentMethodId": "pm_1" }),
+        json!({ "methodology": "agile" }),
+        json!({ "action": "assigned" }),
+        json!({ "proverb": "a stitch in time" }),
+    ] {
+        assert_eq!(said(&arguments), "PURE READ", "{arguments}");
+    }
+}
+
+#[test]
+fn a_method_of_computing_that_the_tool_lists_is_no_act() {
+    let correlated = |choices: Value, choice: &str| {
+        let tool = tool(json!({
+            "name": "get_correlation",
+            "description": "Computes a correlation.",
+            "inputSchema": { "type": "object", "properties": { "method": { "type": "string", "enum": choices } } },
+        }));
+        called(&tool, &json!({ "method": choice })).badge()
+    };
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Mutability::Pure);
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Mutability::Mutates);
+    assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Mutability::Mutates, "a list of HTTP methods");
+}

@@ -1,0 +1,88 @@
+//! SQL in arguments: what changes something is never called a read.
+
+use mcp_approve::behavior::arguments::sql::{Judgement, judge};
+use serde_json::{Value, json};
+
+#[test]
+fn a_changing_statement_is_never_called_a_read() {
+    let (mut reads, mut kept) = (0, 0);
+    for line in include_str!("../fixtures/sql_cases.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).expect("a case");
+        let sql = case["sql"].as_str().expect("sql");
+        let read = judge(sql) == Judgement::Read;
+        if case["changes"] == json!(true) {
+            assert!(!read, "{sql}");
+        } else {
+            reads += 1;
+            kept += i32::from(read);
+        }
+    }
+    // The rest are reads to one dialect only, or ask for a plan of a change: those are asked about.
+    assert!(kept * 2 >= reads, "{kept} of {reads} reads");
+    for sql in CHANGING_SQL {
+        assert_ne!(judge(sql), Judgement::Read, "{sql}");
+    }
+    for sql in READING_SQL {
+        assert_eq!(judge(sql), Judgement::Read, "{sql}");
+    }
+}
+
+const CHANGING_SQL: &[&str] = &[
+    "",
+    "   ",
+    "SELECT 1; DELETE FROM t",
+    "SELECT 1 DELETE FROM t",
+    "/*! DELETE FROM t */",
+    "SELECT 1 /*!; DELETE FROM t */",
+    "SELECT 1 --1\n; DELETE FROM t",
+    "SELECT '\\' ; DELETE FROM t -- '",
+    "SELECT 1 #'\n; DELETE FROM t --'",
+    "SELECT $$a$$; DELETE FROM t",
+    "SELECT [a'] ; DELETE FROM t -- ']",
+    "SELECT `a;b`",
+    "SELECT nextval('s')",
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT set_config('a', 'b', false)",
+    "SELECT \"nextval\"('s')",
+    "SELECT public.count(1)",
+    "SELECT lo_import('/etc/passwd')",
+    "SELECT load_extension('x')",
+    "SELECT * INTO OUTFILE '/tmp/x' FROM t",
+    "SELECT 1 INTO @x",
+    "SELECT @x := 1",
+    "SELECT * FROM t FOR UPDATE",
+    "WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x",
+    "WITH x(a) AS (UPDATE t SET a = 1 RETURNING a) SELECT a FROM x",
+    "EXPLAIN ANALYZE DELETE FROM t",
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA writable_schema(1)",
+    "REPLACE INTO t VALUES (1)",
+    "VACUUM",
+    "CALL p()",
+    "SELECT 1 SHUTDOWN",
+    "SELECT 1 WAITFOR DELAY '1:00'",
+    "ＤＥＬＥＴＥ FROM t",
+    "SELECT\u{a0}1",
+    "DELETE\0FROM t",
+    "SELECT 1 /* a /* b */ ; DELETE FROM t */",
+    "SELECT 'it''s",
+    "COPY t TO PROGRAM 'sh'",
+    "DO $$ BEGIN END $$",
+    "select 1; ; drop table t",
+];
+
+const READING_SQL: &[&str] = &[
+    "SELECT * FROM users WHERE name = 'O''Hara' -- a comment\n",
+    "select count(*), max(\"Created At\") from orders group by 1 having count(*) > 3 order by 2 desc limit 10;",
+    "WITH recent(id, at) AS (SELECT id, at FROM t WHERE at > date('now')) SELECT * FROM recent",
+    "(SELECT 1) UNION ALL (SELECT 2)",
+    "SELECT replace(name, 'a', 'b') AS \"update\", t.set FROM t",
+    "SELECT row_number() OVER (PARTITION BY a ORDER BY b) FROM t OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY",
+    "EXPLAIN QUERY PLAN SELECT 1",
+    "SHOW CREATE TABLE t",
+    "DESCRIBE t",
+    "PRAGMA table_info(users)",
+    "SELECT [Order Date] FROM Orders",
+    "SELECT a FROM t WHERE b = $1 AND c = ? AND d = :name AND e IN (1, 2.5, 1e3)",
+    "VALUES (1, 'a')",
+];

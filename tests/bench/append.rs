@@ -1,0 +1,109 @@
+//! Times what an automatically allowed call pays for its records: `cargo bench --bench append -- [ROUNDS]`.
+//!
+//! Figures are of this machine at this moment; only figures taken by turns can be compared.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench tells its figures, and has nobody to report to")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mcp_approve::audit::body::BodyWriter;
+use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
+use mcp_approve::audit::redact::Redactor;
+use mcp_approve::audit::store::Store;
+use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::policy::rule::Decision;
+use mcp_approve::wire::digest::Digest;
+use serde_json::json;
+
+/// 2026-11-21T10:00:00.000Z.
+const NOON: i64 = 1_795_255_200_000;
+
+fn main() {
+    let rounds = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(20_000);
+    let folder = tempfile::tempdir().unwrap();
+    let redactor = Redactor::new(&[7; 32]);
+    bodies(rounds, &redactor);
+    for (title, first) in [("one entry", 1), ("two entries", 0)] {
+        let db = folder.path().join(format!("{first}/audit.db"));
+        appends(title, rounds, &redactor, &db, |n| [outcome(n), decision(n)].into_iter().skip(first).collect());
+    }
+}
+
+fn bodies(rounds: i64, redactor: &Redactor) {
+    let (outcome, decision) = (outcome(1), decision(1));
+    for (title, entry) in [("body of an outcome", outcome), ("body of a decision", decision)] {
+        let mut writer = BodyWriter::default();
+        let mut out = String::new();
+        let times = (0..rounds)
+            .map(|_| {
+                out.clear();
+                let start = Instant::now();
+                writer.write(&entry, redactor, &mut out);
+                start.elapsed().as_nanos()
+            })
+            .collect();
+        tell(title, times);
+        println!("    {} bytes", out.len());
+    }
+}
+
+fn appends(title: &str, rounds: i64, redactor: &Redactor, db: &Path, entries: impl Fn(i64) -> Vec<Entry>) {
+    let mut store = Store::open(db, [1; 16]).unwrap();
+    let times = (0..rounds)
+        .map(|n| {
+            let batch: Vec<_> = (0..).zip(entries(n)).collect();
+            if store.backlog() > 4 << 20 {
+                store.checkpoint().unwrap();
+            }
+            let start = Instant::now();
+            store.append(&batch, redactor).unwrap();
+            start.elapsed().as_nanos()
+        })
+        .collect();
+    tell(title, times);
+}
+
+fn tell(title: &str, mut times: Vec<u128>) {
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    println!("{title:24} p10 {:>7} ns   p50 {:>7} ns   p99 {:>7} ns", at(10), at(50), at(99));
+}
+
+fn entry(n: i64, kind: Kind) -> Entry {
+    let mut entry = Entry::new(NOON + n, kind, &Arc::from("filesystem"), &Arc::from("0f3a9c1e77b2d480"));
+    entry.ticket = Some(format!("filesystem-{n}"));
+    entry.tool = Some("read_text_file".to_owned());
+    entry.badge = Some(Mutability::Pure);
+    entry.identity = Some("4be1c09a55d2f713".to_owned());
+    entry.digest = Some(Digest::of(&n.to_be_bytes()));
+    entry.latency_us = Some(153);
+    entry
+}
+
+fn outcome(n: i64) -> Entry {
+    entry(n, Kind::Outcome).with("result", "ok")
+}
+
+fn decision(n: i64) -> Entry {
+    let mut entry = entry(n, Kind::Decision);
+    entry.ruling = Some(Decision::Allow);
+    entry.verdict = Some(VerdictWord::Approve);
+    entry.by = Some(By::Default);
+    entry.policy = Some(Digest::of(b"policy"));
+    entry.arguments = Some(format!(r#"{{"path":"/home/user/project/src/module_{n}.rs","head":40}}"#));
+    entry
+        .with("reason", "PURE tools are allowed by default")
+        .with("words", "PURE LISTS filesystem")
+        .with("why", "the tool only reads, and its server says so as well")
+        .with(
+            "evidence",
+            json!([
+                "annotated PURE: readOnlyHint=true",
+                "curated PURE LISTS LOCAL: filesystem/read_text_file",
+                "inferred PURE: name begins with `read`",
+            ]),
+        )
+        .with("host", "claude-code 2.1.0")
+}

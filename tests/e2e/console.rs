@@ -1,0 +1,228 @@
+//! The console in a real pseudo-terminal: what it shows, what its keys decide, and that it leaves the terminal as it was.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use portable_pty::CommandBuilder;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::fake::host::Host;
+use crate::fake::server::{Server, reader};
+use crate::fake::terminal::Terminal;
+use crate::fake::{BINARY, log};
+
+const END: &str = "\x1b[F";
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
+}
+
+/// A tool that changes something, but nothing that was there.
+fn note() -> Value {
+    json!({ "name": "add_note", "description": "Adds a note.",
+        "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
+        "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false } })
+}
+
+/// A wrapped server that waits to be called.
+fn wrapped() -> (TempDir, Server, Host) {
+    let home = tempfile::tempdir().unwrap();
+    let danger = json!({ "name": "delete_folder", "description": "Deletes a folder and everything in it.",
+        "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
+        "annotations": { "readOnlyHint": false, "destructiveHint": true } });
+    let server = Server::with(&[reader("read"), note(), danger]);
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    (home, server, host)
+}
+
+fn console(home: &Path) -> Terminal {
+    Terminal::console(home, (80, 24), &[])
+}
+
+#[test]
+fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = console(home.path());
+    terminal.shows(&["No server is wrapped yet", "mcp-approve -- npx", "? help"]);
+    assert!(terminal.is_alternate());
+    terminal.types("?");
+    terminal.shows(&["Keys", "Approves the call on screen"]);
+    terminal.types("?");
+    terminal.shows(&["No server is wrapped yet"]);
+    terminal.types("q");
+    assert!(terminal.wait().success());
+    terminal.is_given_back();
+}
+
+#[test]
+fn one_key_approves_what_was_read() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    terminal.shows(&["No call waits for you", "· s"]);
+    // Typed ahead of the call: it decides nothing.
+    terminal.types("a");
+    terminal.shows(&["Nothing is selected"]);
+    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    terminal.shows(&["1 waiting", "MUTATES", "s-1", "buy milk", "· armed"]);
+    assert!(server.executed().is_empty());
+    terminal.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+    terminal.shows(&["none waiting"]);
+    assert_eq!(server.executed().len(), 1);
+    let decision = &log::decisions(home.path(), "add_note")[0];
+    assert_eq!((&decision["verdict"], &decision["by"]), (&json!("approve"), &json!("operator")));
+    terminal.types("2");
+    terminal.shows(&["Activity", "add_note"]);
+}
+
+#[test]
+fn a_denial_takes_the_typed_reason_to_the_agent() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "add_note", &json!({ "text": "t" }));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("d");
+    terminal.shows(&["Deny, because"]);
+    // Letters are text here, whatever they decide elsewhere.
+    terminal.types("a y q, use the archive");
+    terminal.shows(&["a y q, use the archive"]);
+    terminal.types("\r");
+    let answer = host.answer(1);
+    assert!(text(&answer).contains("a y q, use the archive"), "{answer}");
+    terminal.shows(&["none waiting"]);
+    assert!(server.executed().is_empty());
+}
+
+#[test]
+fn what_was_not_read_is_not_approved() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    let long: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
+    host.call(1, "add_note", &json!({ "text": long.join("\n") }));
+    terminal.shows(&["s-1", "line 0", "read on to approve"]);
+    terminal.types("a");
+    terminal.shows(&["Not read yet"]);
+    assert!(server.executed().is_empty());
+    terminal.types(END);
+    terminal.shows(&["line 199", "· armed"]);
+    terminal.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+    assert_eq!(server.executed().len(), 1);
+}
+
+#[test]
+fn a_dangerous_call_is_read_to_its_end_and_confirmed() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "delete_folder", &json!({ "path": "src" }));
+    terminal.shows(&["DANGER", "delete_folder", "read to the last line"]);
+    terminal.types("y");
+    terminal.types(END);
+    terminal.types(END);
+    terminal.shows(&["· armed"]);
+    terminal.types("a");
+    terminal.shows(&["y yes, approve"]);
+    terminal.types("\r");
+    terminal.types("\x1b");
+    terminal.awaits("the question is gone", |screen| !screen.contains("y yes, approve"));
+    assert!(server.executed().is_empty());
+    terminal.types("a");
+    terminal.shows(&["y yes, approve"]);
+    terminal.types("y");
+    assert_eq!(text(&host.answer(1)), "done");
+    assert_eq!(server.executed().len(), 1);
+}
+
+#[test]
+fn an_edit_shows_both_and_sends_the_new_one() {
+    let (home, server, mut host) = wrapped();
+    let editor = home.path().join("editor");
+    fs::write(&editor, "#!/bin/sh\nprintf '{\"text\":\"after\"}' > \"$1\"\n").unwrap();
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    let editor = editor.to_str().unwrap();
+    let mut terminal = Terminal::console(home.path(), (80, 24), &[("EDITOR", editor), ("VISUAL", "")]);
+    host.call(1, "add_note", &json!({ "text": "before" }));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("e");
+    terminal.shows(&["edited", "- text", "+ text", "\"before\"", "\"after\"", "· armed"]);
+    assert!(server.executed().is_empty());
+    terminal.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+    let executed = server.executed();
+    assert!(executed.len() == 1 && executed[0].contains(r#""arguments":{"text":"after"}"#), "{executed:?}");
+    let left: Vec<_> = fs::read_dir(home.path().join("state")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.iter().all(|path| path.extension().is_none_or(|ext| ext != "json")), "a draft was left: {left:?}");
+}
+
+#[test]
+fn every_size_shows_the_call_and_its_keys() {
+    let (home, _server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "add_note", &json!({ "text": "milk" }));
+    terminal.shows(&["s-1", "· armed"]);
+    for (size, words) in [((120, 40), ["s-1", "evidence", "a approve"]), ((40, 12), ["s-1", "add_note", "a approve"])] {
+        terminal.resize(size);
+        terminal.shows(&words);
+        let in_footer = |screen: &str| screen.lines().last().is_some_and(|line| line.contains("a approve"));
+        terminal.awaits("the keys in the last line", in_footer);
+    }
+    terminal.types(END);
+    terminal.types("d");
+    terminal.shows(&["Deny, because"]);
+    terminal.types("\r");
+    assert!(text(&host.answer(1)).contains("Denied by the operator"));
+}
+
+#[test]
+fn who_leaves_leaves_the_calls_held() {
+    let (home, server, mut host) = wrapped();
+    host.call(1, "add_note", &json!({ "text": "t" }));
+    let mut terminal = console(home.path());
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("q");
+    assert!(terminal.wait().success());
+    log::awaits(home.path(), "the console is gone", |record| record["kind"] == "detach");
+    assert!(server.executed().is_empty());
+    let mut next = console(home.path());
+    next.shows(&["1 waiting", "s-1", "· armed"]);
+    next.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+}
+
+#[test]
+fn inline_draws_on_the_terminal_and_keeps_the_pipe_clean() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::with(&[reader("read"), note()]);
+    let (into, out) = (home.path().join("in"), home.path().join("out"));
+    assert!(Command::new("mkfifo").args([&into, &out]).status().unwrap().success());
+    let mut command = CommandBuilder::new("sh");
+    // A copy of the terminal stays open: without any it would be gone before the wrapper opens it again.
+    let script = "exec \"$@\" 9<&0 <\"$IN\" >\"$OUT\" 2>\"$ERR\"";
+    command.args(["-c", script, "sh", BINARY, "--home"]);
+    command.arg(home.path());
+    command.args(["--name", "s", "--inline", "--"]);
+    command.args(server.command());
+    command.env("IN", &into);
+    command.env("OUT", &out);
+    command.env("ERR", home.path().join("err"));
+    let mut terminal = Terminal::running(command, (80, 24));
+    // In the shell's own order: each open waits for the other side.
+    let to = File::options().write(true).open(&into).unwrap();
+    let mut host = Host::at(to, File::open(&out).unwrap());
+    host.handshake("2025-06-18");
+    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    terminal.shows(&["s-1", "buy milk", "· armed"]);
+    terminal.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+    host.request(2, "ping", &json!({}));
+    assert_eq!(host.line_bytes(), b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
+    host.hang_up();
+    assert!(terminal.wait().success());
+    terminal.is_given_back();
+    assert!(host.rest().is_empty());
+    assert_eq!(server.executed().len(), 1);
+}

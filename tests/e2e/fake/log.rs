@@ -1,0 +1,41 @@
+//! The audit log as its readers see it: through `mcp-approve log`, never through the database.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::{BINARY, until};
+
+/// Every record under `home`, the oldest first.
+pub fn records(home: &Path) -> Vec<Value> {
+    let out = run(home, &["list", "--jsonl", "--limit", "1000000"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The records of one kind.
+pub fn of_kind(home: &Path, kind: &str) -> Vec<Value> {
+    records(home).into_iter().filter(|record| record["kind"] == kind).collect()
+}
+
+/// The decisions on one tool.
+pub fn decisions(home: &Path, tool: &str) -> Vec<Value> {
+    of_kind(home, "decision").into_iter().filter(|record| record["tool"] == tool).collect()
+}
+
+/// Waits for a record: entries that nothing waits for follow a moment later.
+pub fn awaits(home: &Path, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    until(what, || records(home).into_iter().find(&wanted))
+}
+
+/// Fails unless the chain holds.
+pub fn verifies(home: &Path) {
+    let out = run(home, &["verify"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+}
+
+/// Runs `mcp-approve log` with these words.
+pub fn run(home: &Path, words: &[&str]) -> Output {
+    Command::new(BINARY).arg("--home").arg(home).arg("log").args(words).output().unwrap()
+}

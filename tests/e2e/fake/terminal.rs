@@ -1,0 +1,121 @@
+//! A real pseudo-terminal with a screen that can be read, for the console and for `--inline`.
+
+use std::io::{Read as _, Write};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+use vt100::Parser;
+
+use super::{BINARY, DEADLINE, until};
+
+/// A terminal and the program that runs in it.
+pub struct Terminal {
+    parser: Arc<Mutex<Parser>>,
+    keys: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+}
+
+impl Terminal {
+    /// The console over everything under `home`, with these variables in its environment.
+    pub fn console(home: &Path, size: (u16, u16), environment: &[(&str, &str)]) -> Self {
+        let mut command = CommandBuilder::new(BINARY);
+        command.arg("--home");
+        command.arg(home);
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        Self::running(command, size)
+    }
+
+    /// Any program, with the terminal as its controlling one. `size` is columns and rows.
+    pub fn running(mut command: CommandBuilder, size: (u16, u16)) -> Self {
+        command.env("TERM", "xterm-256color");
+        let pair = native_pty_system().openpty(pty_size(size)).unwrap();
+        let child = pair.slave.spawn_command(command).unwrap();
+        // Else the end of the program would not be the end of the terminal.
+        drop(pair.slave);
+        let parser = Arc::new(Mutex::new(Parser::new(count(size.1), count(size.0), 0)));
+        let (mut output, drawn) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&parser));
+        thread::spawn(move || {
+            let mut bytes = [0; 8192];
+            while let Ok(read @ 1..) = output.read(&mut bytes) {
+                drawn.lock().unwrap().process(&bytes[..read]);
+            }
+        });
+        let keys = pair.master.take_writer().unwrap();
+        Self { parser, keys, master: pair.master, child }
+    }
+
+    /// The screen as text.
+    pub fn screen(&self) -> String {
+        self.parser.lock().unwrap().screen().contents()
+    }
+
+    /// Whether the alternate screen is on: the user's own is untouched below it.
+    pub fn is_alternate(&self) -> bool {
+        self.parser.lock().unwrap().screen().alternate_screen()
+    }
+
+    /// Waits until the user's own screen is back: the last bytes may arrive after the program's end.
+    pub fn is_given_back(&self) {
+        until("the user's own screen is back", || (!self.is_alternate()).then_some(()));
+    }
+
+    /// Types these keys.
+    pub fn types(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// Waits until the screen shows all of these at once.
+    #[track_caller]
+    pub fn shows(&self, words: &[&str]) {
+        self.awaits(words, |screen| words.iter().all(|word| screen.contains(word)));
+    }
+
+    /// Waits until the screen is as wanted.
+    #[track_caller]
+    pub fn awaits(&self, what: impl std::fmt::Debug, wanted: impl Fn(&str) -> bool) {
+        let deadline = std::time::Instant::now() + DEADLINE;
+        while !wanted(&self.screen()) {
+            assert!(std::time::Instant::now() < deadline, "never shown: {what:?}; the screen:\n{}", self.screen());
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&self, size: (u16, u16)) {
+        self.parser.lock().unwrap().screen_mut().set_size(count(size.1), count(size.0));
+        self.master.resize(pty_size(size)).unwrap();
+    }
+
+    /// Kills the program without a last word.
+    pub fn kill(&mut self) {
+        super::processes::kill(self.child.process_id().unwrap());
+        self.wait();
+    }
+
+    /// Waits until the program has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        until("the program in the terminal ends", || self.child.try_wait().unwrap())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn pty_size((cols, rows): (u16, u16)) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+fn count(cells: u16) -> NonZero<u16> {
+    NonZero::new(cells).unwrap()
+}
