@@ -170,7 +170,6 @@ impl Store {
         {
             open.state.unsynced = None;
         }
-        self.note_head();
     }
 
     /// About how many bytes wait in the write-ahead log for a checkpoint.
