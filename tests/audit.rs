@@ -14,6 +14,8 @@ mod body;
 mod chain;
 #[path = "audit/log.rs"]
 mod log;
+#[path = "audit/noted.rs"]
+mod noted;
 #[path = "audit/processes.rs"]
 mod processes;
 #[path = "audit/redact.rs"]

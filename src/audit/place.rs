@@ -32,6 +32,10 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let found = std::fs::symlink_metadata(db).map_err(|error| told(db, &error))?;
             let path = db.to_path_buf();
+            if !found.is_file() && !found.is_symlink() {
+                let why = "it is no plain file".to_owned();
+                return Err(StoreError::NotALog { path, why });
+            }
             check_own(&found).map_err(|why| StoreError::Exposed { path, why })
         }
         Err(error) => Err(told(db, &error)),

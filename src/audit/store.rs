@@ -5,6 +5,7 @@
 
 mod commit;
 mod fault;
+pub mod noted;
 mod reader;
 mod wal;
 
@@ -46,6 +47,8 @@ pub struct Store {
     bodies: BodyWriter,
     sealed: Sealed,
     open: Option<Open>,
+    /// Whether something was appended since the head was noted.
+    unnoted: bool,
 }
 
 impl Store {
@@ -55,7 +58,7 @@ impl Store {
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
         let (bodies, sealed) = (BodyWriter::default(), Sealed::default());
-        Ok(Self { path: path.to_path_buf(), writer, bodies, sealed, open: Some(Open::new(path)?) })
+        Ok(Self { path: path.to_path_buf(), writer, bodies, sealed, open: Some(Open::new(path)?), unnoted: false })
     }
 
     /// Appends a batch in one commit, synced to disk when any entry [`Entry::is_durable`]. All of it, or nothing.
@@ -74,6 +77,7 @@ impl Store {
         let first = open.state.commit(&held, &self.sealed, &self.writer, level)?;
         drop(held);
         self.open = Some(open);
+        self.unnoted = true;
         Ok(receipts(first, batch))
     }
 
@@ -109,6 +113,7 @@ impl Store {
         };
         drop(held);
         self.open = Some(open);
+        self.unnoted |= first.is_some();
         Ok(first.map(|first| receipts(first, batch)))
     }
 
@@ -120,7 +125,7 @@ impl Store {
         }
     }
 
-    /// Syncs to disk what was committed without a sync.
+    /// Syncs to disk what was committed without a sync, and notes the chain's head ([`noted`]).
     ///
     /// # Errors
     /// Why the disk may not have it.
@@ -128,7 +133,19 @@ impl Store {
         if self.needs_sync() {
             self.with(Open::sync)?;
         }
+        self.note_head();
         Ok(())
+    }
+
+    /// Notes the chain's head beside the log, if nobody else is at it: whoever is will note one as new. That it cannot
+    /// be noted costs a later proof, and no record.
+    fn note_head(&mut self) {
+        let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
+        let Ok(Some(_held)) = open.lock.try_hold() else { return };
+        self.unnoted = false;
+        if let Err(error) = noted::note(open.state.db(), &self.path) {
+            tracing::warn!(%error, "the head of the chain was not noted");
+        }
     }
 
     /// Whether something was committed and not synced.
@@ -165,7 +182,9 @@ impl Store {
     /// # Errors
     /// Why it could not be moved. Nothing is lost by that.
     pub fn checkpoint(&mut self) -> Result<(), StoreError> {
-        self.with(|open| open.state.checkpoint())
+        self.with(|open| open.state.checkpoint())?;
+        self.note_head();
+        Ok(())
     }
 
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.

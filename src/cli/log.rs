@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::audit::query::{self, Anchor, Filter, Since};
+use crate::audit::chain::Head;
+use crate::audit::query::{self, Anchor, Filter, Since, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Reader, StoreError};
 use crate::wire::digest::Digest;
 use print::{json_array, table, visible, visible_json, whole};
@@ -206,12 +208,24 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
 /// # Errors
 /// As [`run`]; a broken chain is a finding.
 pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let verified = query::verify(&reader, options.expect_head)?;
+    // Before the log is opened, which may grow meanwhile.
+    let noted = noted::read(db);
+    let (verified, lost) = match Reader::open(db)? {
+        Some(reader) => {
+            let verified = query::verify(&reader, options.expect_head)?;
+            let lost = is_lost(&noted, &verified, &reader)?;
+            (verified, lost)
+        }
+        None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
+        None => {
+            let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
+            (Verified { head: Head::EMPTY, broken: None, anchor }, true)
+        }
+    };
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) => Finding::So,
-        (Some(_), _) | (None, Anchor::Missing) => Finding::NotSo,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost => Finding::So,
+        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
     };
     if options.json {
         let broken = verified
@@ -229,17 +243,24 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
             "head": { "seq": seq, "link": link },
             "broken": broken,
             "anchor": anchor,
+            "noted": match &noted {
+                Noted::Nothing => serde_json::Value::Null,
+                Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
+                Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
+            },
         });
         writeln!(out, "{report}")?;
         return Ok(finding);
     }
     match &verified.broken {
+        None if lost => writeln!(out, "What is there holds: {seq} records.")?,
         None => writeln!(out, "The chain holds: {seq} records.")?,
         Some(broken) => {
             writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
             writeln!(out, "The {seq} records before that hold.")?;
         }
     }
+    tell_noted(&noted, lost, &noted::place_of(db), out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
             writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
@@ -252,15 +273,42 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
         (Anchor::NotAsked | Anchor::Missing, _) => {}
     }
     writeln!(out, "Head: record {seq}, link\n  {link}")?;
-    if verified.anchor == Anchor::NotAsked && verified.broken.is_none() {
+    if verified.anchor == Anchor::NotAsked && finding == Finding::So {
         writeln!(
             out,
-            "Not checked: whether records were cut off at the end; a chain cannot show that.\n\
-             Keep the link above somewhere else, and next time give it to\n  \
+            "Not checked: whether records were cut off at the end together with that note; a\n\
+             chain cannot show that. Keep the link above somewhere else, and next time give it to\n  \
                mcp-approve log verify --expect-head LINK"
         )?;
     }
     Ok(finding)
+}
+
+/// Whether the head that was noted beside the log is not in the part of it that holds.
+fn is_lost(noted: &Noted, verified: &Verified, reader: &Reader) -> Result<bool, StoreError> {
+    let head = match noted {
+        Noted::Nothing => return Ok(false),
+        Noted::Unreadable(_) => return Ok(true),
+        Noted::Head(head) => head,
+    };
+    let holds = head.seq <= verified.head.seq;
+    Ok(!(holds && reader.one(head.seq, |row| row.link == head.link.as_bytes())? == Some(true)))
+}
+
+fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> io::Result<()> {
+    let place = visible(&place.display().to_string());
+    match noted {
+        Noted::Nothing => writeln!(out, "No head is noted in {place} yet."),
+        Noted::Unreadable(why) => writeln!(out, "THE NOTED HEAD CANNOT BE READ: {place}: {why}."),
+        Noted::Head(head) if lost => writeln!(
+            out,
+            "RECORDS ARE MISSING: {place} has noted record {} with the link\n  {}\n\
+             and that record is not in the chain that holds. The log was removed, replaced or cut off since. If you moved\n\
+             it away yourself, move that file with it.",
+            head.seq, head.link
+        ),
+        Noted::Head(head) => writeln!(out, "The head noted in {place}, record {}, is in it.", head.seq),
+    }
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher, String> {

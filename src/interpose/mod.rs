@@ -1,5 +1,6 @@
 //! The shell around the gate: tokio, processes, threads, the clock. `start` is the way in, `wrapper` the loop.
 
+pub mod adopted;
 pub mod attend;
 pub mod child;
 pub mod clock;

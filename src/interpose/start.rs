@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::adopted::Adopted;
 use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
@@ -87,7 +88,12 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let clock = Clock::start();
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
+    let adopted = Adopted::start();
     let mut child = Child::spawn(&setup.command, guardian)?;
+    match adopted {
+        Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
+        Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),
+    }
     let (to_us, done) = mpsc::unbounded_channel();
     let scribe = Scribe::start(setup.audit_db, setup.key, move |done| {
         // The loop outlives the scribe; if it is gone, nobody waits for receipts.

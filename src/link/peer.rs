@@ -1,4 +1,5 @@
-//! Who is at the other end of a socket: their user, and whether they descend from the wrapped server.
+//! Who is at the other end of a socket: their user, and whether they descend from the wrapped server (or, orphaned,
+//! from the wrapper, to which a server's orphans fall: see `interpose/adopted`). Turns nobody away itself.
 
 use std::process::Command;
 
@@ -9,6 +10,8 @@ use super::server::Rejection;
 
 /// How far up a family is followed; deeper ones are made to be lost in.
 const DEPTH: usize = 64;
+/// How often a family is followed anew when it changes meanwhile.
+const ATTEMPTS: usize = 8;
 
 /// Checks a newcomer. `server` is the wrapped server's process, once there is one.
 ///
@@ -27,11 +30,19 @@ pub(super) fn check(stream: &UnixStream, server: Option<u32>) -> Result<Option<u
 
 /// Checks that a process was not started by the wrapped server.
 pub(super) fn check_family(pid: u32, server: u32) -> Result<(), Rejection> {
-    match descent(pid, server) {
-        Descent::Elsewhere => Ok(()),
-        Descent::FromServer => Err(Rejection::FromServer { pid }),
+    let us = std::process::id();
+    if pid == us {
+        // The wrapper's own console (`--inline`).
+        return Ok(());
+    }
+    // An ancestor may end while the family is followed; whoever it leaves behind has another parent then.
+    let found = (0..ATTEMPTS).map(|_| descent(pid, server, us)).find(|found| !matches!(found, Descent::Broken));
+    match found {
+        Some(Descent::Elsewhere) => Ok(()),
+        Some(Descent::FromServer) => Err(Rejection::FromServer { pid }),
         // Whoever died between connecting and being looked at has handed the connection on.
-        Descent::Lost => Err(Rejection::Unknown(format!("process {pid} is gone"))),
+        Some(Descent::Lost) => Err(Rejection::Unknown(format!("process {pid} is gone"))),
+        Some(Descent::Broken) | None => Err(Rejection::Unknown(format!("the parents of process {pid} come and go"))),
     }
 }
 
@@ -40,17 +51,25 @@ enum Descent {
     Elsewhere,
     /// The process cannot be looked at.
     Lost,
+    /// An ancestor cannot be looked at: it has just ended.
+    Broken,
 }
 
-/// Follows parents from `pid` up. A server's process group has the server's own id as its number.
-fn descent(pid: u32, server: u32) -> Descent {
-    let mut at = pid;
+/// Follows parents from `pid` up. A server's process group has the server's own id as its number; its orphans are
+/// children of the wrapper (`us`), which starts nothing else that would attach.
+fn descent(pid: u32, server: u32, us: u32) -> Descent {
+    let (mut at, mut below) = (pid, None);
     for _ in 0..DEPTH {
-        if at == server {
+        if at == server || at == us {
             return Descent::FromServer;
         }
         let Some(kin) = kin(at) else {
-            return if at == pid { Descent::Lost } else { Descent::Elsewhere };
+            return match below {
+                None => Descent::Lost,
+                // Still the parent, so it lives: another user's, which this system does not show (hidepid).
+                Some(child) if parent(child) == Some(at) => Descent::Elsewhere,
+                Some(_) => Descent::Broken,
+            };
         };
         if kin.group == server {
             return Descent::FromServer;
@@ -58,9 +77,14 @@ fn descent(pid: u32, server: u32) -> Descent {
         if kin.parent <= 1 {
             return Descent::Elsewhere;
         }
+        below = Some(at);
         at = kin.parent;
     }
     Descent::FromServer
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    kin(pid).map(|kin| kin.parent)
 }
 
 struct Kin {

@@ -110,7 +110,7 @@ fn what_is_no_log_is_refused_with_its_reason() {
             },
             |e| matches!(e, StoreError::Version { found: 2, .. }),
         ),
-        ("a folder", |db| std::fs::create_dir(db).unwrap(), |e| matches!(e, StoreError::Exposed { .. })),
+        ("a folder", |db| std::fs::create_dir(db).unwrap(), |e| matches!(e, StoreError::NotALog { .. })),
         (
             "a last record without a link",
             |db| {

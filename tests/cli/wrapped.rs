@@ -1,13 +1,17 @@
 //! The binary around a server: folders and files that must not be used, words that must not reach the terminal raw.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, says};
+use crate::fake::{BINARY, until};
 
 fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
@@ -32,7 +36,7 @@ fn one_read(home: &Path, options: &[&str], server: &Server) -> (Value, String) {
 }
 
 fn server() -> Server {
-    Server::with(&[reader("read")]).on("read", json!({ "answer": { "result": says("done") } }))
+    Server::with(&[reader("read"), reader("die")]).on("read", json!({ "answer": { "result": says("done") } }))
 }
 
 #[test]
@@ -105,4 +109,104 @@ fn b1_a_program_that_cannot_run_is_named_without_its_control_sequences() {
         assert!(raw.is_empty(), "{words:?}");
         assert!(words.contains("\\u{1b}"), "{words}");
     }
+}
+
+/// A server that is started by a shell, after `script`, which finds this test binary as `$AGAIN`.
+fn after(home: &Path, script: &str, server: &Server) -> Command {
+    let mut command = Command::new(BINARY);
+    command
+        .arg("--home")
+        .arg(home)
+        .args(["--name", "s", "--", "sh", "-c", &format!("{script}\nexec \"$@\""), "sh"])
+        .args(server.command())
+        .env("AGAIN", std::env::current_exe().unwrap())
+        .env("DAEMON", home);
+    command
+}
+
+/// Forks, starts a session, forks again: nobody's child and in nobody's group, as far as the system shows.
+const DAEMON: &str = r#"(setsid sh -c '"$AGAIN" --exact wrapped::daemon --ignored >/dev/null 2>&1 &' &)"#;
+
+#[test]
+#[ignore = "a daemon of the wrapped server that wants to decide: run by the test below"]
+fn daemon() {
+    let Some(home) = std::env::var_os("DAEMON").map(PathBuf::from) else { return };
+    until("it is an orphan", || {
+        let parent = std::os::unix::process::parent_id();
+        let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
+        (!["sh\n", "setsid\n", ""].contains(&name.as_str())).then_some(())
+    });
+    let stream = until("the socket", || UnixStream::connect(home.join("state/run/s.sock")).ok());
+    let mut first = String::new();
+    BufReader::new(stream).read_line(&mut first).unwrap();
+    fs::write(home.join("heard.part"), first).unwrap();
+    fs::rename(home.join("heard.part"), home.join("heard")).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn e2_a_daemon_of_the_server_is_known_as_the_servers() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let mut host = Host::over(after(home.path(), DAEMON, &server));
+    host.handshake("2025-06-18");
+    let heard = until("the daemon is done", || fs::read_to_string(home.path().join("heard")).ok());
+    assert!(heard.contains("refused") && heard.contains("ALARM"), "{heard}");
+    host.hang_up();
+    host.wait();
+    assert!(host.last_words().contains("ALARM"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn orphans_of_the_server_are_buried_and_its_own_status_is_not_lost() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server().dying("die", 7));
+    let list = home.path().join("pids");
+    let script = format!(
+        "for n in 1 2 3 4 5; do (setsid sh -c 'echo $$ >> \"{0}\"' &); done; \
+         (setsid sh -c 'echo $$ >> \"{0}\"; exec sleep 600' &)",
+        list.display()
+    );
+    let mut host = Host::over(after(home.path(), &script, &server));
+    host.handshake("2025-06-18");
+    let pids = until("six daemons have started", || {
+        let text = fs::read_to_string(&list).unwrap_or_default();
+        (text.lines().count() == 6 && text.ends_with('\n')).then_some(text)
+    });
+    let is_there = |pid: &&str| Path::new("/proc").join(pid).exists();
+    let sleeper = until("the dead are buried", || {
+        let mut there = pids.lines().filter(is_there);
+        let one = there.next();
+        if there.next().is_none() { one } else { None }
+    });
+    assert_eq!(text(&one_more_read(&mut host)), "done");
+    let raw = rustix::process::Pid::from_raw(sleeper.parse().unwrap()).unwrap();
+    rustix::process::kill_process(raw, rustix::process::Signal::KILL).unwrap();
+    host.call(2, "die", &json!({}));
+    assert_eq!(host.wait().code(), Some(7));
+}
+
+fn one_more_read(host: &mut Host) -> Value {
+    host.call(1, "read", &json!({}));
+    host.answer(1)
+}
+
+#[test]
+fn e4_a_log_that_was_removed_between_two_calls_is_found() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let verify = || {
+        let out = Command::new(BINARY).arg("--home").arg(home.path()).args(["log", "verify"]).output().unwrap();
+        (out.status.code(), String::from_utf8(out.stdout).unwrap())
+    };
+    one_read(home.path(), &[], &server);
+    let (code, said) = verify();
+    assert!(code == Some(0) && said.contains("The chain holds") && said.contains("audit.head"), "{said}");
+    for file in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        // The last connection takes the others with it.
+        let _ = fs::remove_file(home.path().join("state").join(file));
+    }
+    let (code, said) = verify();
+    assert!(code == Some(1) && said.contains("RECORDS ARE MISSING"), "{said}");
+    assert_eq!(text(&one_read(home.path(), &[], &server).0), "done");
+    let (code, said) = verify();
+    assert!(code == Some(1) && said.contains("RECORDS ARE MISSING"), "{said}");
 }

@@ -76,6 +76,11 @@ impl State {
         Self { db, path, level: Level::Normal, head: None, unsynced: None, backlog }
     }
 
+    /// The connection, to read.
+    pub(super) fn db(&self) -> &Connection {
+        &self.db
+    }
+
     /// Commits bodies; returns the place of the first.
     pub(super) fn commit(
         &mut self,

@@ -40,12 +40,12 @@ impl StoreError {
                 "find out who did that; then make it a file of your own (chmod go-w), or move it away, or choose another with --audit-db"
             }
             Self::Version { .. } => {
-                "use the version of mcp-approve that wrote it, or move the file away to begin a new log"
+                "use the version of mcp-approve that wrote it, or move it and its audit.head away to begin a new log"
             }
             Self::Network { .. } => "choose a local folder with --home or --audit-db",
             Self::Busy { .. } => "look for a stopped mcp-approve process that holds the lock, and end it",
             Self::Damaged { .. } => {
-                "keep a copy, see what `mcp-approve log verify` says, and move the file away to begin a new log"
+                "keep a copy, see what `mcp-approve log verify` says, and move it and its audit.head away to begin a new log"
             }
             Self::Io { .. } => "look at the disk and the folder, then try again",
         }

@@ -1,0 +1,93 @@
+//! The head of the chain as it was last synced, noted beside the log (`audit.head`): by it `log verify` finds that the
+//! log was removed, replaced or cut off at its end. Owns no record, and judges nothing.
+//!
+//! It is noted when the log is synced or moved out of the write-ahead log, so what came in the last moment before a
+//! death may be missing from it. Who removes both files, or writes both anew, is not found by it: that takes a head that
+//! is kept where they cannot write.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::fault::{Fault, StoreError};
+use crate::audit::chain::Head;
+use crate::audit::place;
+use crate::wire::digest::Digest;
+
+/// Far more than a head takes.
+const LONGEST: u64 = 256;
+
+/// What was noted beside a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// No head: the log is new, or older than this file.
+    Nothing,
+    Head(Head),
+    /// There is a file, and it says nothing; why.
+    Unreadable(String),
+}
+
+/// Where the head of a log is noted.
+pub fn place_of(db: &Path) -> PathBuf {
+    db.with_extension("head")
+}
+
+/// Reads what was noted beside the log at `db`. To be read before the log is, which may grow meanwhile.
+pub fn read(db: &Path) -> Noted {
+    let mut text = String::new();
+    let read = place::open_own(&place_of(db)).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound => Noted::Nothing,
+        Err(error) => Noted::Unreadable(error.to_string()),
+        // A loss of power may leave the name without the content.
+        Ok(0) => Noted::Nothing,
+        Ok(_) => parse(&text).map_or_else(|| Noted::Unreadable("it holds no head".to_owned()), Noted::Head),
+    }
+}
+
+fn parse(text: &str) -> Option<Head> {
+    let (seq, link) = text.strip_suffix('\n')?.split_once(' ')?;
+    let link: Digest = link.parse().ok()?;
+    Some(Head { seq: seq.parse().ok()?, link })
+}
+
+/// Notes the head of the log at `path`. The caller holds the lock. What was noted before stays when the log does not
+/// have it any more: it is the proof of that.
+pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
+    let head = last(db).map_err(|fault| fault.told(path))?;
+    let is_known = match read(path) {
+        Noted::Nothing => true,
+        Noted::Head(before) if Some(before) == head => return Ok(()),
+        Noted::Head(before) => has(db, before).map_err(|fault| fault.told(path))?,
+        Noted::Unreadable(_) => false,
+    };
+    let Some(head) = head.filter(|_| is_known) else { return Ok(()) };
+    let place = place_of(path);
+    let draft = place::beside(&place, ".new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    options
+        .open(&draft)
+        .and_then(|mut file| writeln!(file, "{} {}", head.seq, head.link))
+        .and_then(|()| std::fs::rename(&draft, &place))
+        .map_err(|error| place::told(&place, &error))
+}
+
+fn last(db: &Connection) -> Result<Option<Head>, Fault> {
+    let last = db
+        .prepare_cached("SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")?
+        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
+        .optional()?;
+    let Some((seq, link)) = last else { return Ok(None) };
+    let seq = u64::try_from(seq).map_err(|_| Fault::Shape("its last record has no place"))?;
+    Ok(Some(Head { seq, link: Digest::from_bytes(link) }))
+}
+
+fn has(db: &Connection, head: Head) -> Result<bool, Fault> {
+    let Ok(seq) = i64::try_from(head.seq) else { return Ok(false) };
+    let mut statement = db.prepare_cached("SELECT 1 FROM record WHERE seq = ?1 AND link = ?2")?;
+    Ok(statement.exists(params![seq, head.link.as_bytes()])?)
+}

@@ -1,0 +1,80 @@
+//! Processes that the server's own processes left behind: they become the wrapper's children, and are buried. Ends none.
+//!
+//! A server that forks, starts a session and forks again would escape every look at parents and groups, and could
+//! then pose as a console. Where its orphans fall to the wrapper instead of to the first process of the system, their
+//! descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of the user's.
+#![allow(unsafe_code)] // waitid(2) tells which child has ended without taking its status from whoever waits for it.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The wish to know of ended children.
+#[derive(Debug)]
+pub struct Adopted {
+    ended: Signal,
+}
+
+impl Adopted {
+    /// Has the orphans of whatever is started from here on fall to this process. To be called after the guardian was
+    /// forked, which must not be ours, and before the server is.
+    ///
+    /// # Errors
+    /// The system's; then descent is seen as far as parents and groups show it.
+    pub fn start() -> io::Result<Self> {
+        let ended = signal(SignalKind::child())?;
+        #[cfg(target_os = "linux")]
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        Ok(Self { ended })
+    }
+
+    /// Buries adopted processes as they end, for as long as the wrapper lives. `server` is buried by its own keeper.
+    pub async fn bury(mut self, server: Option<u32>) {
+        let server = server.and_then(|id| libc::pid_t::try_from(id).ok());
+        while self.ended.recv().await.is_some() {
+            while let Some(pid) = ended_child() {
+                if Some(pid) == server || is_of_our_own(pid) {
+                    // The next signal finds what stands behind it.
+                    break;
+                }
+                // SAFETY: takes the status of a child that has ended and that nobody else waits for.
+                unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+            }
+        }
+    }
+}
+
+/// A child that has ended and was not buried yet; it stays so.
+fn ended_child() -> Option<libc::pid_t> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: all zeros is a valid siginfo_t; waitid(2) fills it and leaves the child as it is.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        if libc::waitid(libc::P_ALL, 0, &raw mut info, options) == -1 {
+            return None;
+        }
+        Some(pid_of(&info)).filter(|pid| *pid > 0)
+    }
+}
+
+/// # Safety
+/// `info` was filled by waitid(2).
+#[cfg(target_os = "linux")]
+unsafe fn pid_of(info: &libc::siginfo_t) -> libc::pid_t {
+    // SAFETY: the caller's promise.
+    unsafe { info.si_pid() }
+}
+
+/// # Safety
+/// None needed: the field is plain here.
+#[cfg(not(target_os = "linux"))]
+unsafe fn pid_of(info: &libc::siginfo_t) -> libc::pid_t {
+    info.si_pid
+}
+
+/// Whether the wrapper itself started it and waits for it (the inline console's editor): such a child shares our
+/// group, as no process of the server does.
+fn is_of_our_own(pid: libc::pid_t) -> bool {
+    // SAFETY: both only ask for a number.
+    unsafe { libc::getpgid(pid) == libc::getpgrp() }
+}
