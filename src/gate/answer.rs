@@ -11,7 +11,7 @@ use super::records::result_word;
 use super::report::{ActivityKind, Direction};
 use crate::audit::record::Kind;
 use crate::mcp::result::Answer;
-use crate::wire::digest::Digest;
+use crate::wire::digest::StreamDigest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist};
@@ -92,7 +92,7 @@ impl Gate {
         now: Now,
         gist: &Gist,
         bytes: u64,
-        digest: Option<Digest>,
+        digest: StreamDigest,
         out: &mut Vec<Effect>,
     ) {
         let Gist::Response { id, failed } = gist else {
@@ -113,10 +113,7 @@ impl Gate {
             return;
         };
         let result = if *failed { "error" } else { "streamed" };
-        let mut entry = self.outcome(now, &flight, result).with("bytes", bytes);
-        if let Some(digest) = digest {
-            entry = entry.with("answer", digest.to_string());
-        }
+        let mut entry = self.outcome(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
         if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::audit::record::Receipt;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
-use crate::wire::digest::Digest;
+use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
 
@@ -42,7 +42,7 @@ pub enum Event {
     /// A whole line from the server.
     ServerLine(Line),
     /// A line of the server streamed past, too long to buffer.
-    ServerStreamed { gist: Gist, bytes: u64, digest: Option<Digest> },
+    ServerStreamed { gist: Gist, bytes: u64, digest: StreamDigest },
     /// An operator decided on exactly these bytes.
     Decided { ticket: String, digest: Digest, verdict: OperatorVerdict, who: Arc<str>, console: ConsoleId },
     /// An operator edited the arguments of exactly these bytes.

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use super::guardian::Guardian;
-use super::stdio::{AsyncIn, AsyncOut};
+use super::stdio::{AsyncIn, AsyncOut, widen};
 
 /// A running server.
 #[derive(Debug)]
@@ -86,7 +86,9 @@ impl Child {
     /// The system's.
     pub fn output(&mut self) -> io::Result<AsyncIn> {
         let pipe = self.child.stdout.take().ok_or_else(|| io::Error::other("the server's stdout is taken"))?;
-        AsyncIn::new(pipe.into_owned_fd()?)
+        let pipe = pipe.into_owned_fd()?;
+        widen(&pipe);
+        AsyncIn::new(pipe)
     }
 
     /// Waits until the server's own process has ended.

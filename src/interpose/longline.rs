@@ -1,7 +1,7 @@
 //! A line of the server that is too long to buffer: held whole while somebody must read it whole, streamed otherwise.
 
 use super::host::Host;
-use crate::wire::digest::{Digest, Hasher};
+use crate::wire::digest::{StreamDigest, StreamHasher};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
@@ -22,7 +22,7 @@ enum State {
 
 struct Streamed {
     scanner: EnvelopeScanner,
-    hasher: Hasher,
+    hasher: StreamHasher,
     way: Way,
 }
 
@@ -39,7 +39,7 @@ pub enum Passed {
     /// It was held whole; it goes on as any other line.
     Whole(Line),
     /// It has passed.
-    Streamed { gist: Gist, bytes: u64, digest: Option<Digest> },
+    Streamed { gist: Gist, bytes: u64, digest: StreamDigest },
 }
 
 impl LongLine {
@@ -62,7 +62,7 @@ impl LongLine {
                 }
                 let way = scanner.id().map_or(Way::ToHost, judge);
                 let mut streamed =
-                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: Hasher::default(), way });
+                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: StreamHasher::default(), way });
                 let line = std::mem::take(line);
                 if !line.is_empty() {
                     streamed.pass(&line, false, host);
@@ -86,11 +86,9 @@ impl LongLine {
     pub fn end(self) -> Passed {
         match self.state {
             State::Held { line, .. } => Passed::Whole(Line::new(line)),
-            State::Streamed(streamed) => Passed::Streamed {
-                gist: streamed.scanner.gist(),
-                bytes: self.bytes,
-                digest: Some(streamed.hasher.finish()),
-            },
+            State::Streamed(streamed) => {
+                Passed::Streamed { gist: streamed.scanner.gist(), bytes: self.bytes, digest: streamed.hasher.finish() }
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use super::outbox::Outbox;
 use super::scribe::Scribe;
 use super::server::Server;
 use super::signals::Signals;
-use super::stdio::{AsyncIn, AsyncOut, HostPipe};
+use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
@@ -117,6 +117,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         trust: setup.trust,
         scope: Scope::Whole,
     };
+    widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
         scribe,

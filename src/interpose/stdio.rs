@@ -31,6 +31,22 @@ impl HostPipe {
     }
 }
 
+/// Lets a pipe that carries results hold more: fewer turns between its two ends. A comfort: what is no pipe, or may not
+/// grow, stays as it is.
+#[cfg(target_os = "linux")]
+pub fn widen(pipe: &OwnedFd) {
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+
+    const PIPE: usize = 256 << 10;
+    if fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
+        let _ = fcntl_setpipe_size(pipe, PIPE);
+    }
+}
+
+/// Pipes of other systems grow by themselves.
+#[cfg(not(target_os = "linux"))]
+pub fn widen(_: &OwnedFd) {}
+
 /// An end to read from.
 #[derive(Debug)]
 pub struct AsyncIn(End);

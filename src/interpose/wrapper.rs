@@ -32,7 +32,7 @@ const HOST_LINE: usize = 16 << 20;
 /// Beyond this a server's line streams through.
 const STREAM: usize = 64 << 10;
 /// How much is read at once.
-const CHUNK: usize = 128 << 10;
+const CHUNK: usize = 256 << 10;
 /// How much may wait for one end before the other end is not read for a while.
 const BACKLOG: usize = 1 << 20;
 /// How much may wait for a server that does not read: above it the host is not read, and so not heard either.
