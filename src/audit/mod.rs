@@ -7,5 +7,6 @@ pub mod query;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;
+pub mod search;
 pub mod secrets;
 pub mod store;

@@ -70,7 +70,8 @@ pub struct Fields<'a> {
 }
 
 impl Found {
-    fn new(row: &Row<'_>) -> Self {
+    /// The record of a row, as it stands.
+    pub fn new(row: &Row<'_>) -> Self {
         Self {
             seq: row.seq,
             link: <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes),

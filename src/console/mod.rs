@@ -4,8 +4,10 @@
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`] alone.
 
 pub mod card;
+pub mod clerk;
 pub mod client;
 pub mod editor;
+pub mod found;
 pub mod keymap;
 pub mod model;
 pub mod panel;
@@ -13,6 +15,7 @@ pub mod plain;
 pub mod row;
 pub mod run;
 pub mod screen;
+pub mod tally;
 pub mod theme;
 pub mod time;
 pub mod update;

@@ -96,6 +96,8 @@ pub struct Catalog {
     trust: Trust,
     nonce: Arc<str>,
     asked: u64,
+    /// Rises with everything learned.
+    version: u64,
 }
 
 /// How many unfinished listings of a host are followed; older ones are forgotten.
@@ -117,6 +119,7 @@ impl Catalog {
             trust,
             nonce,
             asked: 0,
+            version: 0,
         }
     }
 
@@ -137,6 +140,16 @@ impl Catalog {
     /// Whether no tool is known.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
+    }
+
+    /// Every tool that is known now, in no order.
+    pub fn known(&self) -> impl Iterator<Item = &Described> {
+        self.tools.values().map(Arc::as_ref)
+    }
+
+    /// Rises with everything learned; 0 before anything was.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether an answer to some `tools/list` is on its way: then long lines are worth buffering.
@@ -277,6 +290,7 @@ impl Catalog {
     }
 
     fn learn(&mut self, tools: Vec<Tool>) {
+        self.version += 1;
         for tool in tools {
             let digest = tool.digest();
             let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));

@@ -16,6 +16,7 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::gate::catalog::Described;
 use crate::mcp::lifecycle::{InSession, Phase};
+use crate::mcp::revision::Revision;
 use crate::policy::rule::Decision;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
@@ -29,6 +30,9 @@ impl Gate {
             return;
         }
         self.status.calls += 1;
+        if call.is_modern() {
+            self.status.era = Revision::V2026_07_28.text().to_owned();
+        }
         if self.stopping {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", answers::stopping(&call), out);
         }
@@ -251,6 +255,7 @@ impl Gate {
             one.by = Some(by);
             one.bytes = call.line().content().len() as u64;
             one.failed = true;
+            one.reason = reason.to_owned();
         });
     }
 }

@@ -186,12 +186,27 @@ impl Gate {
         status.waiting =
             self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
+        if let Some(revision) = self.lifecycle.revision() {
+            status.era = revision.text().to_owned();
+        }
         status.host = self.lifecycle.host().map(|(name, version)| format!("{name} {version}"));
         status.banner = match &self.log_trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
             None => self.policy_banner.clone(),
         };
         status
+    }
+
+    /// The tools that the server has described, by name; of more than 2,000 some.
+    pub fn tools(&self) -> Vec<report::KnownTool> {
+        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(show::known_tool).collect();
+        tools.sort_by(|a, b| a.tool.cmp(&b.tool));
+        tools
+    }
+
+    /// Rises whenever [`Self::tools`] may have changed; 0 before anything is known.
+    pub fn tools_version(&self) -> u64 {
+        self.catalog.version()
     }
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.

@@ -186,6 +186,8 @@ pub fn status() -> Status {
         approved_by_operator: 2,
         denied: 0,
         refused_lines: 0,
+        failed: 0,
+        era: "2025-11-25".into(),
         phase: "Active".into(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,
@@ -297,5 +299,7 @@ pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
         bytes: 120,
         latency_us: None,
         failed: false,
+        reason: String::new(),
+        who: String::new(),
     }
 }

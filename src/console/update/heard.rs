@@ -66,6 +66,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
                 known.status = status;
             }
         }
+        FromWrapper::Tools { tools: _ } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
     Vec::new()
