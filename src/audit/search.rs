@@ -66,11 +66,19 @@ enum Wanted {
 /// A search, read. Without terms it wants everything.
 #[derive(Clone, Debug, Default)]
 pub struct Search {
+    text: String,
     terms: Vec<Term>,
     /// The first moment wanted, in milliseconds since 1970, UTC.
     since: Option<i64>,
     /// The first moment no longer wanted.
     until: Option<i64>,
+}
+
+impl PartialEq for Search {
+    /// Read from the same text at moments that mean the same.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, self.since, self.until) == (&other.text, other.since, other.until)
+    }
 }
 
 /// A search that cannot be meant.
@@ -87,7 +95,7 @@ impl Search {
     /// # Errors
     /// [`Meaningless`] for an unknown field or a value that its field cannot have.
     pub fn read(text: &str, now: i64) -> Result<Self, Meaningless> {
-        let mut search = Self::default();
+        let mut search = Self { text: text.to_owned(), ..Self::default() };
         for word in text.split_whitespace() {
             let (wanted, word) = match word.strip_prefix('-') {
                 Some(rest) if !rest.is_empty() => (Wanted::Without, rest),
@@ -152,6 +160,17 @@ impl Search {
     }
 }
 
+/// A term that finds exactly this value of a field.
+pub fn exactly(name: &str, value: &str) -> String {
+    let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\');
+    if value.chars().any(odd) {
+        // A term has no spaces: any one character may stand where one was.
+        let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();
+        return format!("{name}:{pattern}");
+    }
+    format!("{name}:={value}")
+}
+
 fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     let Some((_, field, words)) = FIELDS.iter().find(|(known, ..)| *known == name) else {
         let known: Vec<&str> = FIELDS.iter().map(|(known, ..)| *known).chain(["since", "until"]).collect();
@@ -171,6 +190,9 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         return Ok((*field, Value::Glob(glob.compile_matcher())));
     }
     if words.is_empty() {
+        if let Some(whole) = value.strip_prefix('=') {
+            return Ok((*field, Value::Word(whole.to_owned())));
+        }
         return Ok((*field, Value::Part(value)));
     }
     // While it is being typed, the beginning of a word is meant for the word.
@@ -195,7 +217,7 @@ impl Value {
     fn fits(&self, text: &str) -> bool {
         match self {
             Self::Part(_) => self.is_in(text.as_bytes()),
-            Self::Word(word) => text.eq_ignore_ascii_case(word),
+            Self::Word(word) => text.to_lowercase() == *word,
             Self::Glob(glob) => glob.is_match(text),
         }
     }

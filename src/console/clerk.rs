@@ -85,11 +85,8 @@ impl Clerk {
     fn run(mut self) {
         loop {
             let idle = self.searching.is_none() && self.counting == Counting::Idle && self.checking.is_none();
-            let task = if idle {
-                self.tasks.recv().map_err(|_| TryRecvError::Disconnected)
-            } else {
-                self.tasks.try_recv()
-            };
+            let task =
+                if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
             let done = match task {
                 Ok(task) => self.take(task),
                 Err(TryRecvError::Disconnected) => return,

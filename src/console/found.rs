@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::tally::Tally;
 
 /// What the clerk is to look up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// A page of the log. A newer one takes its place.
     Page(Wanted),
@@ -35,7 +35,7 @@ pub enum Task {
 }
 
 /// A page that is wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
     /// Given back with the page, so that a late one is told from the one that is awaited.
     pub id: u64,

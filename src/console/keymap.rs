@@ -1,5 +1,9 @@
 //! The one table of keys: which key, where, what it does. Help, footer and README are made from it.
 
+mod bound;
+
+pub use bound::{Conflict, Keys, decides};
+
 /// A key as the terminal reports it, as far as the console cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
@@ -36,6 +40,13 @@ pub enum Action {
     Sort,
     Waiting,
     Activity,
+    Log,
+    Tools,
+    Rules,
+    Servers,
+    Find,
+    Palette,
+    Run,
     Help,
     Quit,
 }
@@ -48,6 +59,14 @@ pub enum Place {
     /// One card on the whole screen.
     Detail,
     Activity,
+    Log,
+    Tools,
+    Rules,
+    Servers,
+    /// Writing a search: other keys are text.
+    Find,
+    /// Choosing a command: other keys are text.
+    Palette,
     Help,
     /// Asked whether a dangerous approval is meant.
     Confirm,
@@ -71,10 +90,12 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-use Place::{Activity, Confirm, Detail, Help, Queue, Reason, Unreadable};
+use Place::{Activity, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Rules, Servers, Tools, Unreadable};
 
 const CARD: &[Place] = &[Queue, Detail];
-const SCREENS: &[Place] = &[Queue, Detail, Activity];
+const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
+const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
+const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help];
 
 /// The table. The footer names keys in this order as far as there is room.
 pub const BINDINGS: &[Binding] = &[
@@ -123,23 +144,25 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Enter],
         shown: "Enter",
         name: "open",
-        places: CARD,
-        help: "Opens the card on the whole screen, or closes it. Never approves.",
+        places: SCREENS,
+        help: "Opens what is selected on the whole screen, or closes it. Never approves.",
     },
     Binding {
         action: Action::Back,
         keys: &[Key::Esc],
         shown: "Esc",
         name: "back",
-        places: &[Queue, Detail, Help, Confirm, Reason, Unreadable],
-        help: "Goes back one step without deciding anything.",
+        places: &[
+            Queue, Detail, Activity, Log, Tools, Rules, Servers, Find, Palette, Help, Confirm, Reason, Unreadable,
+        ],
+        help: "Goes back one step without deciding anything; in a list, drops its search.",
     },
     Binding {
         action: Action::Down,
         keys: &[Key::Char('j'), Key::Down],
         shown: "j ↓",
         name: "down",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Moves down: to the next call in the queue, by one line elsewhere.",
     },
     Binding {
@@ -147,7 +170,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('k'), Key::Up],
         shown: "k ↑",
         name: "up",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Moves up: to the previous call in the queue, by one line elsewhere.",
     },
     Binding {
@@ -155,7 +178,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageDown],
         shown: "PgDn",
         name: "page",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Reads on by a page.",
     },
     Binding {
@@ -163,7 +186,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageUp],
         shown: "PgUp",
         name: "page back",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Reads back by a page.",
     },
     Binding {
@@ -171,7 +194,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Home],
         shown: "Home",
         name: "start",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Goes to the first line.",
     },
     Binding {
@@ -179,7 +202,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::End],
         shown: "End",
         name: "end",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.",
     },
     Binding {
@@ -215,11 +238,67 @@ pub const BINDINGS: &[Binding] = &[
         help: "Shows everything that passes, live.",
     },
     Binding {
+        action: Action::Log,
+        keys: &[Key::Char('3')],
+        shown: "3",
+        name: "log",
+        places: SCREENS,
+        help: "Shows the audit log; from an open tool, rule or server, its records.",
+    },
+    Binding {
+        action: Action::Tools,
+        keys: &[Key::Char('4')],
+        shown: "4",
+        name: "tools",
+        places: SCREENS,
+        help: "Shows every tool that is known; from an open record, its tool.",
+    },
+    Binding {
+        action: Action::Rules,
+        keys: &[Key::Char('5')],
+        shown: "5",
+        name: "rules",
+        places: SCREENS,
+        help: "Shows the rules and what they decided; from an open record, its rule.",
+    },
+    Binding {
+        action: Action::Servers,
+        keys: &[Key::Char('6')],
+        shown: "6",
+        name: "servers",
+        places: SCREENS,
+        help: "Shows the wrapped servers; from an open record, its server.",
+    },
+    Binding {
+        action: Action::Find,
+        keys: &[Key::Char('/')],
+        shown: "/",
+        name: "find",
+        places: LISTS,
+        help: "Searches the list: words, and fields such as tool:write verdict:deny since:1d.",
+    },
+    Binding {
+        action: Action::Palette,
+        keys: &[Key::Char(':')],
+        shown: ":",
+        name: "commands",
+        places: SCREENS,
+        help: "Lists every command and key by name; Enter does what is chosen, and never decides a call.",
+    },
+    Binding {
+        action: Action::Run,
+        keys: &[Key::Enter],
+        shown: "Enter",
+        name: "go",
+        places: &[Find, Palette],
+        help: "Keeps the search, or does what is chosen.",
+    },
+    Binding {
         action: Action::Help,
         keys: &[Key::Char('?')],
         shown: "?",
         name: "help",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Shows this table, or closes it.",
     },
     Binding {
@@ -227,17 +306,14 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('q'), Key::Ctrl('c')],
         shown: "q",
         name: "quit",
-        places: &[Queue, Detail, Activity, Help],
+        places: SCROLLS,
         help: "Leaves the console (Ctrl-C too). Held calls stay held.",
     },
 ];
 
-/// What a key does at a place; `None` where it does nothing.
+/// What a key does at a place by the table itself; `None` where it does nothing.
 pub fn action(key: Key, place: Place) -> Option<Action> {
-    BINDINGS
-        .iter()
-        .find(|binding| binding.keys.contains(&key) && binding.places.contains(&place))
-        .map(|binding| binding.action)
+    Keys::default().action(key, place)
 }
 
 /// The table for the README.
@@ -258,6 +334,12 @@ impl Place {
             Self::Queue => "queue",
             Self::Detail => "card",
             Self::Activity => "activity",
+            Self::Log => "log",
+            Self::Tools => "tools",
+            Self::Rules => "rules",
+            Self::Servers => "servers",
+            Self::Find => "search",
+            Self::Palette => "commands",
             Self::Help => "help",
             Self::Confirm => "confirmation",
             Self::Reason => "reason",

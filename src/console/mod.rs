@@ -10,6 +10,8 @@ pub mod editor;
 pub mod found;
 pub mod keymap;
 pub mod model;
+pub mod pages;
+pub mod palette;
 pub mod panel;
 pub mod plain;
 pub mod row;

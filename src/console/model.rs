@@ -2,12 +2,13 @@
 
 mod arming;
 mod banners;
+mod browse;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::card::Card;
-use super::keymap::Place;
+use super::keymap::{Keys, Place};
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
@@ -17,6 +18,7 @@ use crate::gate::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use browse::{Browse, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +28,30 @@ pub struct Settings {
     pub offset: i32,
     /// Our own version, to name in messages about other ones.
     pub version: String,
+    /// The keys as the operator has bound them.
+    pub keys: Keys,
+    /// Whether this is the first console that this operator opens.
+    pub tour: Tour,
+    pub manner: Manner,
+    /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
+    pub problems: Vec<String>,
+}
+
+/// The five lines for a first look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tour {
+    #[default]
+    Dismissed,
+    Shown,
+}
+
+/// Whether the console may ring and notify.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    #[default]
+    Rings,
+    /// Neither bell nor notice.
+    Quiet,
 }
 
 /// Names a held call over all wrappers.
@@ -92,7 +118,18 @@ pub struct Incompatible {
 #[derive(Clone, Debug)]
 pub struct Passed {
     pub server: String,
+    pub session: String,
     pub activity: Activity,
+    /// Where this console has it from.
+    pub source: Heard,
+}
+
+/// Where an entry of Activity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Live,
+    /// It passed before this console was there.
+    FromLog,
 }
 
 /// The order of the queue.
@@ -110,6 +147,10 @@ pub enum Screen {
     Queue,
     Detail,
     Activity,
+    Log,
+    Tools,
+    Rules,
+    Servers,
 }
 
 /// A question that takes the keys until it is answered.
@@ -125,6 +166,16 @@ pub enum Overlay {
     Reason {
         armed: Armed,
         text: String,
+    },
+    /// Writing a search; what stood there before it comes back with Esc.
+    Find {
+        text: String,
+        before: String,
+    },
+    /// Choosing a command.
+    Palette {
+        text: String,
+        at: usize,
     },
     /// The edited text cannot be sent.
     Unreadable {
@@ -151,6 +202,11 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     /// One line for the operator, until the next key.
     pub note: Option<Row>,
+    /// When the note goes by itself, in milliseconds since 1970.
+    pub note_until: Option<i64>,
+    pub manner: Manner,
+    pub tour: Tour,
+    pub browse: Browse,
     pub wrappers: Vec<Connected>,
     pub incompatible: Vec<Incompatible>,
     pub trouble: Option<String>,
@@ -173,14 +229,15 @@ pub struct Model {
 pub enum Following {
     #[default]
     Newest,
-    /// The index of the last entry on screen.
-    Until(usize),
+    /// It stays where the operator looks.
+    Stays,
 }
 
 impl Model {
     /// An empty console of a given size.
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
-        Self { settings, size, ..Self::default() }
+        let (tour, manner) = (settings.tour, settings.manner);
+        Self { settings, size, tour, manner, ..Self::default() }
     }
 
     /// Where the operator is, for the table of keys.
@@ -190,6 +247,12 @@ impl Model {
             (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
+            (Some(Overlay::Find { .. }), _) => Place::Find,
+            (Some(Overlay::Palette { .. }), _) => Place::Palette,
+            (None, Screen::Log) => Place::Log,
+            (None, Screen::Tools) => Place::Tools,
+            (None, Screen::Rules) => Place::Rules,
+            (None, Screen::Servers) => Place::Servers,
             (None, Screen::Queue) => Place::Queue,
             (None, Screen::Detail) => Place::Detail,
             (None, Screen::Activity) => Place::Activity,
@@ -229,7 +292,7 @@ impl Model {
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
             _ if matches!(self.overlay, Some(Overlay::Help { .. })) => Arrangement::Body,
-            Screen::Activity => Arrangement::Body,
+            Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,
             Screen::Detail => Arrangement::CardAlone,
@@ -263,8 +326,14 @@ impl Model {
     pub fn next_tick(&self) -> Option<u64> {
         match self.armed() {
             Err(Unarmed::TooSoon) => Some(100),
-            _ if self.screen != Screen::Activity && !self.calls.is_empty() => Some(1000),
-            _ => None,
+            _ if self.note_until.is_some() => Some(1000),
+            _ => match self.screen {
+                Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
+                Screen::Activity => None,
+                Screen::Queue | Screen::Detail | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
+                    Some(1000)
+                }
+            },
         }
     }
 }

@@ -40,7 +40,7 @@ impl Desk {
     }
 
     pub fn with(width: u16, height: u16, palette: Palette) -> Self {
-        let settings = Settings { palette, offset: 0, version: "0.1.0".into() };
+        let settings = Settings { palette, offset: 0, version: "0.1.0".into(), ..Settings::default() };
         Self {
             model: Model::new(settings, (width, height)),
             now: NINE,

@@ -88,7 +88,7 @@ impl Model {
     pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(Overlay::Help { .. }) => false,
+            Some(Overlay::Help { .. } | Overlay::Find { .. } | Overlay::Palette { .. }) => false,
             Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => true,
             None => self.areas().card.height > 2,
         };

@@ -1,6 +1,6 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
-use crate::console::keymap::{Action, BINDINGS, Place};
+use crate::console::keymap::{self, Action, BINDINGS, Place};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -26,7 +26,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
-        .map(|binding| hint(binding.shown, binding.name, tone(binding.action)))
+        .map(|binding| hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)))
         .collect();
     // Help is named whatever else has no room.
     let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
@@ -50,7 +50,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
+    keymap::decides(action) && !matches!(action, Action::Confirm | Action::Send)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
