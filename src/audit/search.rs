@@ -3,6 +3,7 @@
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::query::Since;
+use super::record::Kind;
 use crate::policy::reading::nearest;
 
 /// What a term asks of.
@@ -190,6 +191,10 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         return Ok((*field, Value::Glob(glob.compile_matcher())));
     }
     if words.is_empty() {
+        // Half the kinds begin like another: a whole one means itself.
+        if *field == Field::Kind && value.parse::<Kind>().is_ok() {
+            return Ok((*field, Value::Word(value)));
+        }
         if let Some(whole) = value.strip_prefix('=') {
             return Ok((*field, Value::Word(whole.to_owned())));
         }

@@ -130,7 +130,8 @@ struct Detail {
     operator: Option<String>,
     why: Option<String>,
     banner: Option<String>,
-    host: Option<String>,
+    name: Option<String>,
+    version: Option<String>,
 }
 
 impl Line {
@@ -146,7 +147,7 @@ impl Line {
             "outcome" => detail.result.or(detail.reason),
             "decision-asked" => detail.why,
             "fault" => [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}")),
-            "host" => detail.host,
+            "host" => [detail.name, detail.version].into_iter().flatten().reduce(|name, version| name + " " + &version),
             "policy" => detail.banner,
             _ => detail.reason.or(detail.what),
         };

@@ -39,6 +39,9 @@ pub fn entries(model: &Model, text: &str) -> Vec<Entry> {
             return vec![Entry { name, keys, help, order: Order::Search(screen, find.trim().to_owned()) }];
         }
     }
+    if text.trim().is_empty() {
+        return all(model);
+    }
     let mut found: Vec<(i32, Entry)> = all(model)
         .into_iter()
         .filter_map(|entry| {

@@ -107,17 +107,22 @@ fn line(passed: &Passed, server: usize, model: &Model, width: usize) -> Row {
     let mut right = outcome(activity);
     if width < NARROW {
         right.runs.truncate(1);
-    } else if let Some(latency) = activity.latency_us {
+    } else if let Some(latency) = activity.latency_us.filter(|latency| tells(activity, *latency)) {
         right.push(Tone::Quiet, format!("{:>8}", time::latency(latency)));
     }
     let right = right.and(Tone::Ours, " ");
     let room = width.saturating_sub(right.width() + 1);
     let used = row.width();
     // Why it was decided so stands between, as far as there is room for more than a few letters.
-    if !activity.reason.is_empty() && room > used + 14 {
+    if !activity.reason.is_empty() && activity.by != Some(By::Default) && room > used + 14 {
         row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, &activity.reason);
     }
     ends(row.clipped(room), right, width)
+}
+
+/// Whether a latency is worth its columns: of every answer, and of a decision that took somebody's time.
+fn tells(activity: &Activity, latency: u64) -> bool {
+    activity.kind != ActivityKind::Call || latency >= 10_000
 }
 
 fn tone(activity: &Activity) -> Tone {

@@ -51,15 +51,15 @@ pub(super) fn foot(model: &Model) -> Row {
     };
     match &model.browse.checked {
         Some(checked) => match (&checked.broken, checked.until) {
-            (Some(broken), _) => row.push(Tone::Danger, format!(" · THE CHAIN IS BROKEN: {broken}")),
-            (None, _) if checked.lost => row.push(Tone::Danger, " · RECORDS ARE MISSING: mcp-approve log verify"),
+            (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
+            (None, _) if checked.lost => row.push(Tone::Danger, "  RECORDS ARE MISSING: mcp-approve log verify"),
             (None, Some(until)) => {
                 let (holds, until) = (grouped(checked.holds), grouped(until));
-                row.push(Tone::Warn, format!(" · checking the chain: {holds} of {until}"));
+                row.push(Tone::Warn, format!("  checking the chain: {holds} of {until}"));
             }
-            (None, None) => row.push(Tone::Good, format!(" · the chain holds to {}", grouped(checked.holds))),
+            (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
-        None => row.push(Tone::Quiet, " · :verify checks the chain"),
+        None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     row
 }
@@ -144,7 +144,8 @@ pub(super) fn happened(line: &Line) -> Row {
         (None, Some(by)) => row.push(Tone::Quiet, format!(" by {}", by.word())),
         (None, None) => {}
     }
-    if let Some(latency) = line.latency_us {
+    // What policy decides takes no time worth a word.
+    if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
         row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
     }
     if !line.note.is_empty() {

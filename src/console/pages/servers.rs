@@ -1,7 +1,7 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
 use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
-use crate::console::card::{counted, size};
+use crate::console::card::counted;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -180,8 +180,9 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     rows.push(caption("process", "", width));
     rows.extend(ours("wrapper", format!("pid {}", wrapper.pid), width));
     if let Some(bytes) = model.browse.footprints.get(&wrapper.pid) {
-        let bytes = usize::try_from(*bytes).unwrap_or(usize::MAX);
-        rows.extend(ours("memory", format!("{}, wrapper and server together", size(bytes)), width));
+        let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
+        let words = format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10);
+        rows.extend(ours("memory", words, width));
     }
     rows.extend(ours("started", time::date(wrapper.started, model.settings.offset), width));
     rows.extend(foreign("session", &wrapper.session, width));

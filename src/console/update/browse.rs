@@ -27,7 +27,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         return;
     }
-    let page = room.saturating_sub(1).max(1);
+    // The second line is no part of the list, and one row of the last page stays on screen.
+    let page = room.saturating_sub(2).max(1);
     let count = pages::count(model);
     let last = count.saturating_sub(1);
     if screen == Screen::Log && to_an_end(model, action) {

@@ -126,6 +126,7 @@ fn obey(model: &mut Model, order: Order) -> Vec<Command> {
         }
         Order::Verify => {
             model.screen = crate::console::model::Screen::Log;
+            model.browse.log.sheet = None;
             model.browse.checked = None;
             note(model, Tone::Ours, "Checking every record of the log; the last line tells what holds.");
             return vec![Command::Look(Task::Verify)];

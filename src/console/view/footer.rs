@@ -41,6 +41,9 @@ fn keys(model: &Model, width: u16) -> Row {
     row.joined(last.unwrap_or_default())
 }
 
+/// Lists need no word on how to move.
+const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
+
 fn knows_help(place: Place) -> bool {
     BINDINGS.iter().any(|binding| binding.action == Action::Help && binding.places.contains(&place))
 }
@@ -54,7 +57,18 @@ fn decides(action: Action) -> bool {
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
-    let leaves = matches!(action, Action::Waiting | Action::Activity | Action::Help | Action::Quit);
+    let leaves = matches!(
+        action,
+        Action::Waiting
+            | Action::Activity
+            | Action::Log
+            | Action::Tools
+            | Action::Rules
+            | Action::Servers
+            | Action::Palette
+            | Action::Help
+            | Action::Quit
+    );
     place == Place::Queue && !leaves
 }
 
@@ -62,6 +76,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top => false,
         Action::Back => place != Place::Queue,
         _ => true,
