@@ -1,4 +1,4 @@
-//! What a person types to find calls: words, and fields such as `tool:write verdict:deny since:1d`. Pure; reads no log.
+//! What a person types to find calls: words, "whole phrases", fields such as `tool:write since:1d`. Pure; reads no log.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -97,7 +97,8 @@ impl Search {
     /// [`Meaningless`] for an unknown field or a value that its field cannot have.
     pub fn read(text: &str, now: i64) -> Result<Self, Meaningless> {
         let mut search = Self { text: text.to_owned(), ..Self::default() };
-        for word in text.split_whitespace() {
+        for word in words(text) {
+            let word = word.as_str();
             let (wanted, word) = match word.strip_prefix('-') {
                 Some(rest) if !rest.is_empty() => (Wanted::Without, rest),
                 _ => (Wanted::With, word),
@@ -159,6 +160,22 @@ impl Search {
             Value::Part(_) | Value::Word(_) | Value::Glob(_) => true,
         })
     }
+}
+
+/// The words of a text. What stands in double quotes is one word, spaces and all.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in text.chars() {
+        match words.last_mut() {
+            _ if letter == '"' => quoted = !quoted,
+            _ if letter.is_whitespace() && !quoted => words.push(String::new()),
+            Some(word) => word.push(letter),
+            None => {}
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// A term that finds exactly this value of a field.

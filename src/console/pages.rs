@@ -62,7 +62,7 @@ pub fn heading(model: &Model, width: usize) -> Row {
     match model.screen {
         Screen::Queue | Screen::Detail => Row::default(),
         Screen::Activity => activity::heading(model),
-        Screen::Log => log::heading(model),
+        Screen::Log => log::heading(model, width),
         Screen::Tools => tools::heading(model, width),
         Screen::Rules => rules::heading(model),
         Screen::Servers => servers::heading(model),

@@ -15,7 +15,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 /// The figures of deciding, as far as they are counted.
-pub(super) fn heading(model: &Model) -> Row {
+pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(tally) = &model.browse.tally else {
         return Row::of(Tone::Quiet, " counting …");
     };
@@ -30,7 +30,9 @@ pub(super) fn heading(model: &Model) -> Row {
         row = row.and(Tone::Quiet, " median ").and(Tone::Strong, time::latency(median)).and(Tone::Quiet, " ·");
     }
     row = number(row, figures.by_rule, "saved by rules");
-    row = number(row, figures.by_default, "by default");
+    if width >= WIDE {
+        row = number(row, figures.by_default, "by default");
+    }
     if tally.upto < tally.newest {
         row = row.and(Tone::Warn, format!(" counted to {}", grouped(tally.upto)));
     } else if let Some(last) = row.runs.last_mut() {
@@ -90,7 +92,8 @@ pub(super) fn of(line: &Line, model: &Model, width: usize) -> Row {
         row.push(Tone::Quiet, format!("{:>digits$}  ", grouped(line.seq)));
     }
     let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
-    let when = if width < NARROW { when.chars().take(8).collect() } else { when };
+    // Where it is narrow, the day says enough of another day.
+    let when = if width < NARROW { when.split(' ').next().unwrap_or_default().to_owned() } else { when };
     let columns = if width < NARROW { 8 } else { 11 };
     row.push(Tone::Quiet, format!("{when:<columns$} "));
     row = row.joined(badge(line));
@@ -148,7 +151,7 @@ pub(super) fn happened(line: &Line) -> Row {
     if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
         row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
     }
-    if !line.note.is_empty() {
+    if !line.note.is_empty() && line.note != "ok" {
         row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, &line.note);
     }
     row

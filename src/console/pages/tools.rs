@@ -24,7 +24,7 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     if columns.latency > 0 {
         row.push(Tone::Quiet, format!("{:>7}{:>7}{:>9}", "denied", "failed", "median"));
     }
-    if columns.words > 0 {
+    if columns.words >= 12 {
         row.push(Tone::Quiet, "  what it is");
     }
     row

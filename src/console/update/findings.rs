@@ -8,7 +8,7 @@ use crate::audit::search::Field;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{Heard, Model, Passed, RuleHits, ServerLine, ToolLine, ToolStanding};
+use crate::console::model::{Heard, Model, Passed, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding};
 use crate::console::tally::{Tally, ToolTally};
 use crate::link::message::{Activity, ActivityKind, Direction, KnownTool};
 
@@ -160,17 +160,20 @@ fn as_passed(line: &Line) -> Option<Activity> {
 
 /// Makes the lists of Tools, Rules and Servers anew. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {
-    let selected =
-        model.browse.tool_lines.get(model.browse.tools.at).map(|line| (line.server.clone(), line.tool.clone()));
+    // Who has not moved yet sees what comes first.
+    let moved = |shelf: &Shelf| shelf.at > 0 || shelf.sheet.is_some();
+    let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
+    let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
+    let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));
+    let rule = rule.map(|line| line.id.clone());
     model.browse.tool_lines = tools(model);
+    model.browse.rule_lines = rules(model);
     let same =
-        |line: &ToolLine| selected.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
+        |line: &ToolLine| tool.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
     if let Some(at) = model.browse.tool_lines.iter().position(same) {
         model.browse.tools.at = at;
     }
-    let selected = model.browse.rule_lines.get(model.browse.rules.at).map(|line| line.id.clone());
-    model.browse.rule_lines = rules(model);
-    if let Some(at) = model.browse.rule_lines.iter().position(|line| Some(&line.id) == selected.as_ref()) {
+    if let Some(at) = model.browse.rule_lines.iter().position(|line| Some(&line.id) == rule.as_ref()) {
         model.browse.rules.at = at;
     }
     model.browse.server_lines = servers(model);

@@ -1,6 +1,6 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
-use crate::console::keymap::{self, Action, BINDINGS, Place};
+use crate::console::keymap::{self, Action, BINDINGS, Keys, Place};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -26,7 +26,10 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
-        .map(|binding| hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)))
+        .map(|binding| match binding.action {
+            Action::Waiting => screens(&model.settings.keys),
+            _ => hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)),
+        })
         .collect();
     // Help is named whatever else has no room.
     let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
@@ -39,6 +42,12 @@ fn keys(model: &Model, width: u16) -> Row {
         row = row.joined(hint);
     }
     row.joined(last.unwrap_or_default())
+}
+
+/// One hint for all screens: their keys stand side by side.
+fn screens(keys: &Keys) -> Row {
+    let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
+    hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)
 }
 
 /// Lists need no word on how to move.
@@ -76,6 +85,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top => false,
         Action::Back => place != Place::Queue,
