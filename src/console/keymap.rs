@@ -321,10 +321,20 @@ pub fn markdown() -> String {
     let mut out = String::from("| key | does | where |\n|---|---|---|\n");
     for binding in BINDINGS {
         let keys: Vec<String> = binding.shown.split(' ').map(|key| format!("`{key}`")).collect();
-        let places: Vec<&str> = binding.places.iter().map(|place| place.name()).collect();
+        let places = place_names(binding.places);
         out.push_str(&format!("| {} | {} | {} |\n", keys.join(" "), binding.help, places.join(", ")));
     }
     out
+}
+
+/// Where a key works: all screens, or all lists, in one word.
+fn place_names(places: &[Place]) -> Vec<&'static str> {
+    let groups = [("every screen", SCREENS), ("every list", LISTS)];
+    let all = |group: &[Place]| group.iter().all(|place| places.contains(place));
+    let group = groups.into_iter().find(|(_, group)| all(group));
+    let (name, group) = group.map_or((None, &[][..]), |(name, group)| (Some(name), group));
+    let others = places.iter().filter(|place| !group.contains(place)).map(|place| place.name());
+    name.into_iter().chain(others).collect()
 }
 
 impl Place {

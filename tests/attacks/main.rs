@@ -20,7 +20,7 @@
 //! | B7 | very long arguments | structure with sizes, head and tail; analysers read the whole; a frame stays under 100 ms at 16 MiB |
 //! | B8 | line separators that fake other fields | one value, one bordered region; breaks are marked; U+2028 is escaped |
 //! | B9 | width desync by wide and combining characters | widths come from the table that prints |
-//! | B10 | links, clipboard, title sequences | blocked by B1; the product emits none |
+//! | B10 | links, clipboard, title sequences | blocked by B1; of its own the product emits a title and a notice, and only a number is in them |
 //! | B13 | another call is run than the one approved (parallel calls) | a verdict carries ticket and digest; 10,000 races, no mismatch |
 //! | C1 | case-variant keys `Method`, `Name`, `Arguments` (CVE-2026-27896) | in envelope, `params` and protocol `_meta` (never inside `arguments`): any key that case-folds to a protocol key without being it is refused |
 //! | C2 | Unicode folding (`paramſ`, `K`) | compared after full case folding and NFKC |

@@ -21,7 +21,7 @@ const PAST: usize = 200;
 pub(super) fn take(model: &mut Model, finding: Finding) {
     let browse = &mut model.browse;
     match finding {
-        Finding::Page(page) => return take_page(model, page),
+        Finding::Page(page) => take_page(model, page),
         Finding::Record(seq, opened) => {
             if browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
                 browse.opened = Some((seq, opened));
