@@ -4,10 +4,14 @@
 
 #[path = "policy/conditions.rs"]
 mod conditions;
+#[path = "policy/editing.rs"]
+mod editing;
 #[path = "policy/effects.rs"]
 mod effects;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/making.rs"]
+mod making;
 #[path = "policy/parsing.rs"]
 mod parsing;
 #[path = "policy/properties.rs"]
