@@ -3,14 +3,17 @@
 pub mod annotated;
 pub mod arguments;
 pub mod conclude;
+pub mod curated;
 pub mod declared;
 pub mod evidence;
+pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
 pub mod lexicon;
 pub mod objects;
 pub mod phrases;
+pub mod profile;
 pub mod reading;
 pub mod taxonomy;
 pub mod tells;

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::demo::{AgentArgs, ServerArgs};
 use super::log::LogCommand;
 use super::{duration, name};
+use crate::behavior::expected::Expected;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -118,6 +119,9 @@ pub struct WrapOptions {
     /// When the host gives up on a call; it is denied before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
+    /// What the task needs: read-only, a class like PURE|READ or OVERWRITE, or an identity; other calls ask
+    #[arg(long, value_name = "WHAT")]
+    pub expect: Option<Expected>,
     /// Draw the console on the controlling terminal
     #[arg(long)]
     pub inline: bool,
@@ -141,6 +145,7 @@ impl WrapOptions {
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
+            (self.expect.is_some(), "--expect"),
             (self.inline, "--inline"),
             (self.observe, "--observe"),
             (self.audit_db.is_some(), "--audit-db"),
