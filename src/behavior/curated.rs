@@ -75,7 +75,11 @@ pub struct Row {
 impl Curated {
     /// The list of one package; empty where we have none.
     pub fn of_package(package: &str) -> Self {
-        LISTS.iter().find(|(known, _)| *known == package).map(|(known, text)| Self::read(known, text)).unwrap_or_default()
+        LISTS
+            .iter()
+            .find(|(known, _)| *known == package)
+            .map(|(known, text)| Self::read(known, text))
+            .unwrap_or_default()
     }
 
     /// What was found of a definition; `None` where it was not reviewed.

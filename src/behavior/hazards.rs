@@ -66,10 +66,7 @@ impl HazardKind {
 
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
-        matches!(
-            self,
-            Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition | Self::ChangedServer
-        )
+        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition | Self::ChangedServer)
     }
 }
 

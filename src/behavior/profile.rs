@@ -110,6 +110,15 @@ fn plural(word: &str) -> String {
     }
 }
 
+/// The words of a query that tell anything.
+pub fn asked(query: &str) -> Vec<String> {
+    const MUTE: &str =
+        "a an the of to in on at for from with by and or is are that this it its my me all some any i want";
+    let words = words::of_name(query);
+    let telling: Vec<String> = words.iter().filter(|word| !among(word, MUTE)).cloned().collect();
+    if telling.is_empty() { words } else { telling }
+}
+
 /// The words of a definition, for a full-text search. Foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {

@@ -20,8 +20,18 @@ use crate::policy::reading::{Problem, Reading};
 /// How long a held call waits for an answer, unless told otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
-const KEYS: &[&str] =
-    &["name", "policy", "unattended", "approval-timeout", "host-timeout", "inline", "observe", "audit-db", "trust", "expect"];
+const KEYS: &[&str] = &[
+    "name",
+    "policy",
+    "unattended",
+    "approval-timeout",
+    "host-timeout",
+    "inline",
+    "observe",
+    "audit-db",
+    "trust",
+    "expect",
+];
 const TOP: &[&str] = &["server"];
 
 /// Everything that decides how one server is wrapped.

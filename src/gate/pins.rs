@@ -145,7 +145,9 @@ impl Standing {
             Self::Changed { version, .. } => {
                 format!("the definition changed since it was trusted (now version {version}); see `tools review`")
             }
-            Self::Unreviewed => "nobody has reviewed this definition, and its server is not trusted; see `tools review`".to_owned(),
+            Self::Unreviewed => {
+                "nobody has reviewed this definition, and its server is not trusted; see `tools review`".to_owned()
+            }
             Self::Refused => "you refused this definition; see `tools review`".to_owned(),
         };
         Some(Hazard { kind: HazardKind::ChangedDefinition, what })

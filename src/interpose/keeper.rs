@@ -40,7 +40,10 @@ impl Keeper {
         let (memory, pins) = match read {
             Ok(read) => read,
             Err(error) => {
-                let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {error}; {}", error.hint());
+                let why = format!(
+                    "what is remembered of this server cannot be read, so nothing it says is trusted: {error}; {}",
+                    error.hint()
+                );
                 notice::say(&why);
                 let pins = Pins { changed: Some(why.into()), ..Pins::default() };
                 return (pins, Self { seen: None, ended: None });

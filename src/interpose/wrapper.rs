@@ -104,7 +104,8 @@ impl Wrapper {
         let mut ended: Option<Ended> = None;
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
-        let mut run = Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake: None, stopping: None };
+        let mut run =
+            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake: None, stopping: None };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();

@@ -74,9 +74,8 @@ impl Launch {
 
 /// Where a program lies, as a shell would find it.
 fn found(program: &OsStr) -> Option<PathBuf> {
-    let runs = |path: &Path| {
-        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
+    let runs =
+        |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     let path = if program.as_bytes().contains(&b'/') {
         PathBuf::from(program)
     } else {

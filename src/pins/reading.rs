@@ -6,6 +6,7 @@ use super::store::{Memory, PIN, PinsError, changed, pin};
 use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::profile;
 use crate::gate::pins::{Other, Pin, Pins, Standing};
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
@@ -114,7 +115,7 @@ impl Memory {
     /// # Errors
     /// Why they could not be read.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
-        let words: Vec<String> = crate::behavior::words::of_name(query).into_iter().map(|word| format!("\"{word}\"")).collect();
+        let words: Vec<String> = profile::asked(query).into_iter().map(|word| format!("\"{word}\"")).collect();
         if words.is_empty() {
             return Ok(Vec::new());
         }
@@ -134,8 +135,11 @@ fn look_alikes(tools: &mut [Known]) {
     use std::collections::HashMap;
     let mut by_shape: HashMap<String, Vec<(String, Other)>> = HashMap::new();
     for known in tools.iter() {
-        let other =
-            Other { server: known.server.name.clone(), tool: known.tool.name.clone(), first_seen: known.pin.first_seen };
+        let other = Other {
+            server: known.server.name.clone(),
+            tool: known.tool.name.clone(),
+            first_seen: known.pin.first_seen,
+        };
         let shape = crate::behavior::hazards::lookalike::shape(&known.tool.name);
         by_shape.entry(shape).or_default().push((known.server.name.clone(), other));
     }

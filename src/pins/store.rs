@@ -86,7 +86,8 @@ impl Memory {
     fn connect(path: &Path) -> Result<Self, PinsError> {
         let unusable = |why: String| PinsError::Unusable { path: path.into(), why };
         place::open_own(path).map_err(|error| unusable(error.to_string()))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let path_buf = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
         let db = Connection::open_with_flags(path_buf, flags).map_err(|error| unusable(error.to_string()))?;
         let mut memory = Self { db, path: path.into() };
@@ -248,11 +249,10 @@ impl Memory {
 
     fn digest(&self, path: &Path) -> std::io::Result<String> {
         let (name, stamp) = (path.display().to_string(), launch::stamp(path)?);
-        let known = self.db.query_row(
-            "SELECT digest FROM file WHERE path = ?1 AND stamp = ?2",
-            (&name, &stamp),
-            |row| row.get::<_, String>(0),
-        );
+        let known =
+            self.db.query_row("SELECT digest FROM file WHERE path = ?1 AND stamp = ?2", (&name, &stamp), |row| {
+                row.get::<_, String>(0)
+            });
         if let Ok(known) = known {
             return Ok(known);
         }
@@ -268,7 +268,7 @@ impl Memory {
 }
 
 /// The columns of a pin, as [`pin`] reads them.
-pub(super) const PIN: &str = 
+pub(super) const PIN: &str =
     "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen";
 
 /// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.

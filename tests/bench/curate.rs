@@ -28,7 +28,8 @@ fn main() {
             ((text(row, "package"), text(row, "tool")), identity)
         })
         .collect();
-    let wanted: Corrections = toml::from_str(&fs::read_to_string(root.join("tests/bench/curate.toml")).unwrap()).unwrap();
+    let wanted: Corrections =
+        toml::from_str(&fs::read_to_string(root.join("tests/bench/curate.toml")).unwrap()).unwrap();
     let mut table = String::from(HEAD);
     let mut tools = 0;
     for (registry, packages) in &wanted {
@@ -53,14 +54,16 @@ fn main() {
             }
             let name = format!("{registry}-{}.toml", package.trim_start_matches('@').replace('/', "-"));
             fs::write(root.join("assets/identities").join(&name), list).unwrap();
-            writeln!(table, "    (\"{registry}:{package}\", include_str!(\"../../../assets/identities/{name}\")),").unwrap();
+            writeln!(table, "    (\"{registry}:{package}\", include_str!(\"../../../assets/identities/{name}\")),")
+                .unwrap();
         }
     }
     fs::write(root.join("src/behavior/curated/table.rs"), table + "];\n").unwrap();
     println!("{tools} tools of {} packages", wanted.values().map(BTreeMap::len).sum::<usize>());
 }
 
-const HEAD: &str = "//! The lists themselves, embedded: which package has which file. Written by `tests/bench/curate.rs`.
+const HEAD: &str =
+    "//! The lists themselves, embedded: which package has which file. Written by `tests/bench/curate.rs`.
 
 /// Package and text of every list.
 #[rustfmt::skip]

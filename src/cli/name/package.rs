@@ -57,7 +57,10 @@ mod tests {
     #[test]
     fn packages() {
         for (command, found) in [
-            ("npx -y @modelcontextprotocol/server-filesystem /tmp", Some("npm:@modelcontextprotocol/server-filesystem")),
+            (
+                "npx -y @modelcontextprotocol/server-filesystem /tmp",
+                Some("npm:@modelcontextprotocol/server-filesystem"),
+            ),
             ("npx @modelcontextprotocol/server-memory@2026.1.1", Some("npm:@modelcontextprotocol/server-memory")),
             ("/usr/bin/npx --yes tavily-mcp@latest", Some("npm:tavily-mcp")),
             ("bunx mcp-ripgrep", Some("npm:mcp-ripgrep")),
