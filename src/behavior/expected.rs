@@ -98,7 +98,7 @@ impl Expected {
         (!self.fits(identity)).then(|| Hazard {
             kind: HazardKind::UnexpectedBehavior,
             what: format!(
-                "the task expects {}, the call's behavioral identity is {} ({identity}): blocked before dispatch",
+                "the task expects {}, the call's behavioral identity is {} ({identity}): held before dispatch",
                 self.text,
                 identity.hash(),
             ),

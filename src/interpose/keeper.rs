@@ -10,7 +10,7 @@ use super::clock;
 use super::notice;
 use crate::behavior::conclude::Trust;
 use crate::gate::pins::{Pins, Sighting};
-use crate::pins::{Launch, Memory};
+use crate::pins::{Launch, Memory, Program};
 
 /// How soon a review takes effect.
 const LOOK: Duration = Duration::from_secs(2);
@@ -34,10 +34,10 @@ impl Keeper {
         on_review: impl FnMut(Pins) + Send + 'static,
     ) -> (Pins, Self) {
         let read = Memory::open(path).and_then(|mut memory| {
-            let pins = memory.greet(&launch, trust, clock::wall_ms())?;
-            Ok((memory, pins))
+            let (pins, program) = memory.greet(&launch, trust, clock::wall_ms())?;
+            Ok((memory, pins, program))
         });
-        let (memory, pins) = match read {
+        let (memory, pins, program) = match read {
             Ok(read) => read,
             Err(error) => {
                 let why = format!(
@@ -51,7 +51,7 @@ impl Keeper {
         };
         let (seen, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let desk = Desk { memory, launch, inbox, on_review };
+        let desk = Desk { memory, launch, program, inbox, on_review };
         let started = Builder::new().name("keeper".to_owned()).spawn(move || {
             desk.work();
             // Nobody listens any more when the wrapper gave up waiting.
@@ -90,6 +90,7 @@ impl Drop for Keeper {
 struct Desk<F> {
     memory: Memory,
     launch: Launch,
+    program: Program,
     inbox: Receiver<Sighting>,
     on_review: F,
 }
@@ -112,7 +113,7 @@ impl<F: FnMut(Pins)> Desk<F> {
                 Err(RecvTimeoutError::Timeout) => {
                     let now = self.memory.generation().ok();
                     if now != generation
-                        && let Ok(pins) = self.memory.load(&self.launch)
+                        && let Ok(pins) = self.memory.load(&self.launch, &self.program)
                     {
                         generation = now;
                         (self.on_review)(pins);

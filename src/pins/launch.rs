@@ -65,7 +65,11 @@ impl Launch {
     /// The files that are run, as far as the command line names them.
     pub fn parts(&self) -> Vec<Part> {
         let counts = if self.target.is_some() { Counts::Place } else { Counts::Content };
-        let program = found(&self.program).map(|path| Part { path, counts });
+        let program = found(&self.program).map(|path| match counts {
+            // Where a link leads is the interpreter's own business; what it is called is not.
+            Counts::Place => Part { path, counts },
+            Counts::Content => Part { path: path.canonicalize().unwrap_or(path), counts },
+        });
         let target = self.target.as_ref().map(PathBuf::from).filter(|path| path.is_file());
         let target = target.and_then(|path| path.canonicalize().ok());
         program.into_iter().chain(target.map(|path| Part { path, counts: Counts::Content })).collect()
@@ -82,7 +86,7 @@ fn found(program: &OsStr) -> Option<PathBuf> {
         let places = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         std::env::split_paths(&places).map(|place| place.join(program)).find(|path| runs(path))?
     };
-    path.canonicalize().ok()
+    std::path::absolute(path).ok()
 }
 
 /// What tells that a file was not touched since: device, inode, size, and the times of content and of everything.

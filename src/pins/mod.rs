@@ -9,4 +9,4 @@ pub mod review;
 pub mod store;
 
 pub use launch::Launch;
-pub use store::{Memory, PinsError};
+pub use store::{Memory, PinsError, Program};

@@ -50,6 +50,10 @@ impl PinsError {
     }
 }
 
+/// The files that a server runs, with their digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program(String);
+
 /// The database of pins.
 #[derive(Debug)]
 pub struct Memory {
@@ -109,6 +113,8 @@ impl Memory {
             Ok((read("application_id")?, read("user_version")?))
         };
         if header(&self.db)? == (0, 0) {
+            // Small rows in many small tables: a first start writes little.
+            self.db.pragma_update(None, "page_size", 1024)?;
             self.db.pragma_update(None, "journal_mode", "WAL")?;
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let tables: i64 = change.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -129,40 +135,54 @@ impl Memory {
     /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
     ///
     /// # Errors
-    /// Why nothing could be read or noted.
-    pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<Pins, PinsError> {
-        let program = self.program(&launch.parts());
-        let fingerprint = launch.fingerprint.to_string();
-        let mut noted = || -> rusqlite::Result<()> {
-            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let is_first = change
-                .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
-                .optional()?
-                .is_none();
-            let trusted = is_first.then_some(&program);
-            change.execute(
-                "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-                 ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8",
-                (&fingerprint, &launch.name, &launch.shown, &launch.package, word(trust), &program, trusted, now),
-            )?;
-            change.commit()
-        };
-        noted().map_err(|error| self.fault(&error))?;
-        self.load(launch)
+    /// Why nothing could be read, or nothing is known and nothing can be noted.
+    pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
+        let program = Program(self.program(&launch.parts()));
+        let noted = self.note(launch, &program, trust, now);
+        // On a full disk what is known still counts.
+        match (self.load(launch, &program), noted) {
+            (Ok(pins), _) => Ok((pins, program)),
+            (Err(_), Err(error)) => Err(self.fault(&error)),
+            (Err(error), Ok(())) => Err(error),
+        }
     }
 
-    /// What is remembered of a server.
+    fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> rusqlite::Result<()> {
+        let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_first = change
+            .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
+            .optional()?
+            .is_none();
+        let trusted = is_first.then_some(&program.0);
+        change.execute(
+            "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+             ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8",
+            (
+                launch.fingerprint.to_string(),
+                &launch.name,
+                &launch.shown,
+                &launch.package,
+                word(trust),
+                &program.0,
+                trusted,
+                now,
+            ),
+        )?;
+        change.commit()
+    }
+
+    /// What is remembered of a server that runs this program.
     ///
     /// # Errors
     /// Why it could not be read.
-    pub fn load(&self, launch: &Launch) -> Result<Pins, PinsError> {
+    pub fn load(&self, launch: &Launch, program: &Program) -> Result<Pins, PinsError> {
         let read = || -> rusqlite::Result<Pins> {
             let fingerprint = launch.fingerprint.to_string();
-            let (program, trusted): (String, Option<String>) = self.db.query_row(
-                "SELECT program, trusted FROM server WHERE fingerprint = ?1 AND name = ?2",
+            let trusted: Option<String> = self.db.query_row(
+                "SELECT trusted FROM server WHERE fingerprint = ?1 AND name = ?2",
                 (&fingerprint, &launch.name),
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                |row| row.get(0),
             )?;
             let mut tools = HashMap::new();
             let mut rows = self.db.prepare(&format!("SELECT name, {PIN} FROM tool WHERE fingerprint = ?1"))?;
@@ -183,7 +203,7 @@ impl Memory {
                 others.entry(shape).or_default().push(other);
             }
             let package = launch.package.as_deref().map(Into::into);
-            Ok(Pins { package, changed: changed(&program, trusted.as_deref()).map(Into::into), tools, others })
+            Ok(Pins { package, changed: changed(&program.0, trusted.as_deref()).map(Into::into), tools, others })
         };
         read().map_err(|error| self.fault(&error))
     }
