@@ -92,7 +92,11 @@ fn print(
 ) -> Result<(), Error> {
     use super::log::print::visible_json;
     if output.json {
-        writeln!(out, "{}", visible_json(&format!("{:#}", serde_json::Value::from(rows))))?;
+        let rows: Vec<String> = rows.iter().map(|row| visible_json(&row.to_string())).collect();
+        match rows.is_empty() {
+            true => writeln!(out, "[]")?,
+            false => writeln!(out, "[\n{}\n]", rows.join(",\n"))?,
+        }
     } else if output.jsonl {
         for row in rows {
             writeln!(out, "{}", visible_json(&row.to_string()))?;

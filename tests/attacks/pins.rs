@@ -14,7 +14,8 @@ use crate::process::fake::server::{Server, reader, writer};
 use crate::world::{World, config};
 
 /// Everything of the server named `s` is allowed, changes too.
-const ALLOW: &str = "version = 1\n[[rule]]\nid = \"all\"\ndecision = \"allow\"\nserver = \"s\"\ntool = [\"read\", \"write\"]\n";
+const ALLOW: &str =
+    "version = 1\n[[rule]]\nid = \"all\"\ndecision = \"allow\"\nserver = \"s\"\ntool = [\"read\", \"write\"]\n";
 
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -135,7 +136,8 @@ fn a5_a_name_that_passes_for_one_of_another_server_is_never_allowed_unasked() {
 
 #[test]
 fn a5_a_rule_for_one_server_never_reaches_a_tool_of_the_same_name_on_another() {
-    let policy = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\nserver = \"notes\"\ntool = \"write_file\"\n";
+    let policy =
+        "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\nserver = \"notes\"\ntool = \"write_file\"\n";
     let mut world = World::with(config(), policy).ready();
     world.call("1", "write_file", r#"{"path":"a","content":"b"}"#);
     assert!(world.cards.contains_key("files-1"), "a rule of another server was used");
