@@ -1,6 +1,6 @@
 //! `mcp-approve log list|show|verify`: reviews the audit log. Prints only to the writer it is given.
 
-mod print;
+pub(super) mod print;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
