@@ -2,7 +2,8 @@
 //!
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
-use super::model::{Armed, Model, Overlay, Reading};
+use super::model::rule::RuleStage;
+use super::model::{Armed, Model, Overlay, Reading, RuleMaker};
 use super::row::{Row, Tone};
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
@@ -10,13 +11,17 @@ pub fn rows(model: &Model) -> Vec<Row> {
     let width = usize::from(model.size.0);
     let rows = match &model.overlay {
         Some(Overlay::Confirm { armed, reading }) => confirm(model, armed, *reading),
-        Some(Overlay::Reason { armed, text }) => reason(model, armed, text, width),
+        Some(Overlay::Reason { members, text, .. }) => reason(model, members, text, width),
+        Some(Overlay::Rule(maker)) => rule(maker, width),
+        Some(Overlay::Find { text }) => {
+            vec![Row::of(Tone::Key, " / ").and_foreign(Tone::Strong, text).and(Tone::Key, "▏"), find_hint(model)]
+        }
         Some(Overlay::Unreadable { armed, problem, .. }) => vec![
             heading(Tone::Warn, "The edited arguments cannot be sent", armed),
             Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
             Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
         ],
-        Some(Overlay::Help { .. }) | None => Vec::new(),
+        Some(Overlay::Help { .. } | Overlay::Batch(_)) | None => Vec::new(),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
 }
@@ -37,21 +42,59 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     ]
 }
 
-fn reason(model: &Model, armed: &Armed, text: &str, width: usize) -> Vec<Row> {
-    if model.still(armed).is_none() {
-        return vec![over(armed)];
-    }
+fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row> {
+    let heading = match members {
+        [armed] if model.still(armed).is_none() => return vec![over(armed)],
+        [armed] => heading(Tone::Ours, "Deny, because", armed),
+        many => Row::of(Tone::Ours, format!(" Deny {} calls, because ", many.len()))
+            .and(Tone::Quiet, " each is listed before anything is sent"),
+    };
     // What is being written stays in sight: a long reason is shown from its end.
     let mut shown = Row::default().and_foreign(Tone::Strong, text);
     let room = width.saturating_sub(4).max(1);
     let mut rows = std::mem::take(&mut shown).wrapped(room);
     let line = rows.pop().unwrap_or_default();
     let mark = if rows.is_empty() { " › " } else { " … " };
-    vec![
-        heading(Tone::Ours, "Deny, because", armed),
-        Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"),
-        Row::of(Tone::Quiet, " The agent is told the reason. It may stay empty."),
-    ]
+    let last = match model.reasons.front() {
+        Some(reason) if text.is_empty() => {
+            let told = Row::of(Tone::Quiet, " The agent is told the reason. ").and(Tone::Key, "↑");
+            told.and(Tone::Quiet, " takes the last: ").and_foreign(Tone::Ours, reason).clipped(width)
+        }
+        _ => Row::of(Tone::Quiet, " The agent is told the reason. It may stay empty."),
+    };
+    vec![heading, Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"), last]
+}
+
+/// The scopes, the text that would be written, and what should be known before it is.
+fn rule(maker: &RuleMaker, width: usize) -> Vec<Row> {
+    let mut rows = vec![Row::of(Tone::Strong, " Make a rule from this call; j k choose how wide")];
+    for (i, choice) in maker.choices.iter().enumerate() {
+        let (mark, tone) = if i == maker.at { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
+        rows.push(Row::of(tone, mark).and_foreign(tone, &choice.label).clipped(width));
+    }
+    let Some(choice) = maker.choice() else { return rows };
+    for line in choice.toml.lines() {
+        rows.push(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line));
+    }
+    for warning in &choice.warnings {
+        rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning));
+    }
+    rows.push(match maker.stage {
+        RuleStage::Choosing => {
+            Row::of(Tone::Quiet, " Enter, twice, adds this text to your policy file; the call itself still waits.")
+        }
+        RuleStage::Sure => {
+            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it.")
+        }
+    });
+    rows
+}
+
+fn find_hint(model: &Model) -> Row {
+    match model.sought.as_str() {
+        "" => Row::of(Tone::Quiet, " Words anywhere on the card, whatever their case; n and N go on from there."),
+        last => Row::of(Tone::Quiet, " Enter alone looks again for ").and_foreign(Tone::Ours, last),
+    }
 }
 
 fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {

@@ -6,6 +6,7 @@ mod empty;
 mod footer;
 mod header;
 pub mod help;
+mod list;
 mod panel;
 mod queue;
 
@@ -27,6 +28,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, areas.body, *top),
+        (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
         (_, Screen::Activity) => activity::draw(&mut paint, model, areas.body),
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

@@ -35,6 +35,8 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What it is about, for a list.
+    pub about: Option<String>,
 }
 
 /// Judges a call by what is known of its tool (`None`: nobody described it).
@@ -86,6 +88,7 @@ pub fn judge(
     };
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
+        about: effect_line::about(&arguments),
         danger: conclude::danger(&behavior),
         described,
         behavior,

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod answers;
+pub mod caller;
 pub mod catalog;
 pub mod deadline;
 pub mod decide;

@@ -225,6 +225,7 @@ pub fn write(ticket: &str) -> Snapshot {
         disputed: false,
         hazards: Vec::new(),
         effect: "creates notes/today.md (10 bytes)".into(),
+        about: Some("notes/today.md".into()),
         ruling: Ruling {
             decision: Decision::Ask,
             rule: None,
@@ -242,10 +243,25 @@ pub fn write(ticket: &str) -> Snapshot {
         arrived: NINE - 12_000,
         deadline: Some(NINE + 48_000),
         host: Some("claude-code 2.1.329".into()),
+        caller: Vec::new(),
         danger: None,
         edited_from: None,
         original_arguments: None,
     }
+}
+
+/// A harmless write that is identical with no other: it has a row of its own.
+pub fn own(ticket: &str) -> Snapshot {
+    let path = format!("notes/{ticket}.md");
+    let arguments = serde_json::json!({ "path": path, "content": "milk\neggs\n", "mode": 420 }).to_string();
+    Snapshot { about: Some(path), ..with_arguments(write(ticket), &arguments) }
+}
+
+/// A dangerous call that is identical with no other.
+pub fn own_delete(ticket: &str) -> Snapshot {
+    let path = format!("src/{ticket}");
+    let arguments = serde_json::json!({ "path": path, "recursive": true }).to_string();
+    Snapshot { about: Some(path), ..with_arguments(delete(ticket), &arguments) }
 }
 
 /// A dangerous call: `a`, then `y`, after its last line was shown.
@@ -262,6 +278,7 @@ pub fn delete(ticket: &str) -> Snapshot {
             output_domain: OutputDomain::Ack,
         },
         effect: "deletes the folder src and everything in it".into(),
+        about: Some("src".into()),
         arguments: arguments.into(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),
         danger: Some("it deletes: DELETE cannot be taken back".into()),

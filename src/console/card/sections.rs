@@ -2,9 +2,9 @@
 
 use super::{counted, size};
 use crate::behavior::evidence::{Claim, Evidence};
-use crate::behavior::taxonomy::ContentType;
+use crate::behavior::taxonomy::{ContentType, Mutability};
+use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
-use crate::console::theme::Risk;
 use crate::console::time;
 use crate::gate::snapshot::{Check, CheckState, Snapshot};
 
@@ -20,7 +20,7 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut badge = Row::of(Tone::Ours, " ");
     badge.runs.push(risk.run());
     let identity = snapshot.identity;
-    if risk == Risk::Danger {
+    if identity.mutability == Mutability::Mutates {
         badge.push(Tone::Strong, format!("  {}", identity.mutability.word()));
     }
     let words = format!("  {} → {}", identity.action.word(), identity.output_domain.word());

@@ -86,10 +86,21 @@ impl Model {
 
     /// Takes note that the frame of this size was drawn from the model as it is.
     pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
+        if size == self.size {
+            self.drew_list();
+        } else {
+            self.listed = None;
+        }
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(Overlay::Help { .. }) => false,
-            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => true,
+            Some(Overlay::Help { .. } | Overlay::Batch(_)) => false,
+            Some(
+                Overlay::Confirm { .. }
+                | Overlay::Reason { .. }
+                | Overlay::Unreadable { .. }
+                | Overlay::Rule(_)
+                | Overlay::Find { .. },
+            ) => true,
             None => self.areas().card.height > 2,
         };
         let shown = match (self.selection(), &self.card) {
@@ -111,18 +122,21 @@ impl Model {
         };
         let shown = self.scroll..self.scroll + self.card_rows();
         let reaches = |end: usize| shown.contains(&end.saturating_sub(1));
-        if let Some(held) = self.calls.iter_mut().find(|held| held.key == armed.key) {
-            if reaches(arguments_end) {
+        let (arguments, card) = (reaches(arguments_end), reaches(rows));
+        let class = self.selection().map(|held| held.class);
+        // Who has read one of several identical cards has read them all.
+        for held in self.calls.iter_mut().filter(|held| (arguments || card) && Some(held.class) == class) {
+            if arguments {
                 held.seen.arguments = Extent::ToItsEnd;
             }
-            if reaches(rows) {
+            if card {
                 held.seen.card = Extent::ToItsEnd;
             }
         }
         self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question });
     }
 
-    fn identified(&self, held: &Held) -> Armed {
+    pub(super) fn identified(&self, held: &Held) -> Armed {
         Armed { key: held.key.clone(), digest: held.snapshot.digest }
     }
 }
