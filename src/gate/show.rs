@@ -46,6 +46,8 @@ impl Gate {
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
+            facts: Vec::new(),
+            asked_again: None,
         })
     }
 

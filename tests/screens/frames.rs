@@ -18,7 +18,7 @@ use crate::desk::*;
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// One snapshot per size of the screen that `scene` sets up.
-fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
+pub fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     for (width, height) in SIZES {
         let mut desk = Desk::connected(width, height);
         scene(&mut desk);

@@ -7,3 +7,4 @@ mod desk;
 mod frames;
 mod keys;
 mod plain;
+mod previews;
