@@ -32,7 +32,7 @@ pub fn choices(snapshot: &Snapshot, now: i64) -> Vec<Choice> {
         exact.extend(named_hazards(snapshot));
         choices.push(offer("allow exactly this call".to_owned(), "allow", exact, Width::Narrow));
     }
-    for (name, folder) in folders(&arguments) {
+    for (name, folder) in folders(snapshot, &arguments) {
         let mut when = vec![format!("{{ arg = {}, under = {} }}", string(name), string(&folder))];
         when.extend(named_hazards(snapshot));
         choices.push(offer(format!("allow {tool} where {name} is under {folder}"), "allow", when, Width::Folder));
@@ -91,12 +91,16 @@ fn exactly(arguments: &Map<String, Value>) -> Option<Vec<String>> {
         .collect()
 }
 
-/// The folder of each argument that is a path, as it was sent.
-fn folders(arguments: &Map<String, Value>) -> Vec<(&str, String)> {
-    let folder = |(name, value): (&'static str, &Value)| {
-        let path = value.as_str()?;
+/// The folder of each argument that is a path: where it leads on this machine, else as it was sent where that is absolute.
+fn folders<'a>(snapshot: &'a Snapshot, arguments: &'a Map<String, Value>) -> Vec<(&'a str, String)> {
+    let folder = |(name, value): (&'a str, &'a Value)| {
+        let sent = value.as_str()?;
+        let pointer = format!("/{name}");
+        let seen = snapshot.facts.iter().find(|facts| facts.argument == pointer);
+        let path = seen.and_then(|facts| facts.real.as_deref()).unwrap_or(sent);
         let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
-        (!folder.is_empty() && !path.contains("..")).then(|| (name, folder.to_owned()))
+        let is_whole = folder.starts_with('/') || folder.starts_with("~/");
+        (is_whole && !path.contains("..")).then(|| (name, folder.to_owned()))
     };
     PATHS.iter().filter_map(|name| folder((name, arguments.get(*name)?))).collect()
 }

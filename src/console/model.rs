@@ -194,6 +194,8 @@ pub struct Model {
     pub reasons: VecDeque<String>,
     /// What was last looked for in a card.
     pub sought: String,
+    /// The row of the card where it was found.
+    pub found: Option<usize>,
     pub listed: Option<Listed>,
     pub selected: Option<CallKey>,
     pub queue_top: usize,

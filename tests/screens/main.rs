@@ -8,3 +8,4 @@ mod frames;
 mod keys;
 mod plain;
 mod previews;
+mod together;

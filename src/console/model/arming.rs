@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, Extent, Held, Model, Overlay, Standing};
+use super::{CallKey, Extent, Held, Model, Overlay, Seen, Standing};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -48,6 +48,8 @@ pub struct Drawn {
     pub since: i64,
     /// Whether its confirmation was on screen too.
     pub question: Question,
+    /// What had been seen of it before: a card that only flashed by was not read.
+    pub before: Seen,
 }
 
 /// Whether a frame asked for a confirmation.
@@ -124,6 +126,8 @@ impl Model {
         let reaches = |end: usize| shown.contains(&end.saturating_sub(1));
         let (arguments, card) = (reaches(arguments_end), reaches(rows));
         let class = self.selection().map(|held| held.class);
+        let before =
+            last.as_ref().map_or(self.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
         // Who has read one of several identical cards has read them all.
         for held in self.calls.iter_mut().filter(|held| (arguments || card) && Some(held.class) == class) {
             if arguments {
@@ -133,7 +137,19 @@ impl Model {
                 held.seen.card = Extent::ToItsEnd;
             }
         }
-        self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question });
+        self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question, before });
+    }
+
+    /// The selected call is left: what flashed by was not seen.
+    pub(in crate::console) fn leave(&mut self) {
+        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else {
+            return;
+        };
+        let (key, before) = (drawn.armed.key.clone(), drawn.before);
+        let class = self.call(&key).map(|held| held.class);
+        for held in self.calls.iter_mut().filter(|held| Some(held.class) == class) {
+            held.seen = before;
+        }
     }
 
     pub(super) fn identified(&self, held: &Held) -> Armed {

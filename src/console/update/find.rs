@@ -32,9 +32,13 @@ pub(super) fn again(model: &mut Model, action: Action) {
     if model.sought.is_empty() {
         return note(model, Tone::Ours, "/ says what to find.");
     }
-    let from = match action {
-        Action::PreviousHit => model.scroll,
-        _ => model.scroll + 1,
+    // From the last place, as long as it is on screen.
+    let on_screen = model.scroll..model.scroll + model.card_rows();
+    let here = model.found.filter(|row| on_screen.contains(row));
+    let from = match (action, here) {
+        (Action::PreviousHit, here) => here.unwrap_or(model.scroll),
+        (_, Some(here)) => here + 1,
+        (_, None) => model.scroll,
     };
     go(model, action, from);
 }
@@ -45,23 +49,19 @@ fn go(model: &mut Model, action: Action, from: usize) {
         Action::PreviousHit => card.find_before(&model.sought, from),
         _ => card.find_from(&model.sought, from),
     };
-    let last = card.rows().saturating_sub(model.card_rows().max(1));
-    match found {
-        Some(row) => {
-            let around = row < from && action != Action::PreviousHit || row >= from && action == Action::PreviousHit;
-            let page = model.card_rows().max(1);
-            let place = format!("row {} of {}", row + 1, card.rows());
-            // Near the end the row is on screen although it is not the first one.
-            model.scroll = row.min(last);
-            if row >= last + page {
-                model.scroll = last;
-            }
-            let words =
-                if around { format!("Found on {place}, around the end.") } else { format!("Found on {place}.") };
-            note(model, Tone::Ours, words);
-        }
-        None => note(model, Tone::Warn, "These words are nowhere on the card."),
-    }
+    let (last, rows) = (card.rows().saturating_sub(model.card_rows().max(1)), card.rows());
+    model.found = found;
+    let Some(row) = found else {
+        return note(model, Tone::Warn, "These words are nowhere on the card.");
+    };
+    let around = match action {
+        Action::PreviousHit => row >= from,
+        _ => row < from,
+    };
+    // Near the end the row is on screen although it is not the first one.
+    model.scroll = row.min(last);
+    let place = format!("Found on row {} of {rows}", row + 1);
+    note(model, Tone::Ours, format!("{place}{}", if around { ", around the end." } else { "." }));
 }
 
 impl Card {

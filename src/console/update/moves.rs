@@ -97,6 +97,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     if model.selected == key {
         return;
     }
+    model.leave();
     let left = std::mem::replace(&mut model.selected, key);
     model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
