@@ -12,6 +12,7 @@ use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::capability::schema::Violation;
 use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::wire::call::Call;
 
@@ -46,6 +47,7 @@ pub fn judge(
     described: Option<Arc<Described>>,
     server: &str,
     before_tool: &BeforeTool,
+    recent: &Recent,
 ) -> Judged {
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -82,7 +84,14 @@ pub fn judge(
     let ruling = match before_tool {
         BeforeTool::Policy(policy) => decide::decide(
             policy,
-            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
+            &Question {
+                server,
+                tool: call.name(),
+                behavior: &behavior,
+                arguments: &arguments,
+                now: now.wall,
+                recent: Some(recent),
+            },
         ),
         BeforeTool::Unregistered => unregistered(&behavior),
     };

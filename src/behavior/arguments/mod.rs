@@ -1,6 +1,7 @@
 //! What the arguments of one call would do. Evidence from here raises; it never lowers.
 
 pub mod choice;
+pub mod fingerprint;
 pub mod sql;
 
 use serde_json::Value;
