@@ -69,6 +69,7 @@ fn open(places: &Places) -> Result<(), Error> {
         palette: palette(),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
     };
     let me = Me {
         operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),

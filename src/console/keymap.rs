@@ -196,7 +196,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageDown],
         shown: "PgDn",
         name: "page",
-        places: &[Queue, Detail, Activity, Help, Batch],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Reads on by a page.",
     },
     Binding {
@@ -204,7 +204,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageUp],
         shown: "PgUp",
         name: "page back",
-        places: &[Queue, Detail, Activity, Help, Batch],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Reads back by a page.",
     },
     Binding {
@@ -212,7 +212,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Home],
         shown: "Home",
         name: "start",
-        places: &[Queue, Detail, Activity, Help, Batch],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Goes to the first line.",
     },
     Binding {
@@ -220,7 +220,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::End],
         shown: "End",
         name: "end",
-        places: &[Queue, Detail, Activity, Help, Batch],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.",
     },
     Binding {

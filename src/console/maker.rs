@@ -1,158 +1,102 @@
-//! The rules a held call could become, narrowest first, as text for the policy file. Owns the offers, not the language.
+//! The rules a held call could become, as the rule maker's panel offers them. What a rule covers is `policy::maker`'s.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::model::rule::Choice;
+use crate::behavior::conclude::Behavior;
 use crate::gate::snapshot::Snapshot;
+use crate::policy::decide::Question;
+use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
+use crate::policy::parse;
+use crate::policy::rule::Decision;
+use crate::policy::under::Roots;
 
-/// Arguments that are folders' children: a rule may hold for all of the folder.
-const PATHS: [&str; 7] = ["path", "file_path", "filename", "source", "destination", "file", "directory"];
-
-/// How long an offered rule lasts.
+/// How long an offered allow lasts: what is forgotten does not stay open.
 const DAYS: i64 = 30;
 
-/// The rules on offer: this very call, this tool within its folder, this tool, and never this tool.
+/// The rules on offer, narrowest first, then "never again": each with how many of the waiting calls it matches.
 ///
-/// `now` is milliseconds since 1970; the rules end some weeks later, so that what is forgotten does not stay open.
-pub fn choices(snapshot: &Snapshot, now: i64) -> Vec<Choice> {
-    let Ok(Value::Object(arguments)) = serde_json::from_str::<Value>(&snapshot.arguments) else {
-        return Vec::new();
+/// `now` is milliseconds since 1970.
+///
+/// # Errors
+/// Why no rule can be made from this call.
+pub fn choices(
+    snapshot: &Snapshot,
+    waiting: &[&Snapshot],
+    home: Option<&str>,
+    now: i64,
+) -> Result<Vec<Choice>, String> {
+    let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
+    let behavior = behavior_of(snapshot);
+    let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
+    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot) };
+    let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
+    let offer = |proposal: &Proposal, decision: Decision| choice(snapshot, waiting, &roots, proposal, decision, now);
+    let mut choices: Vec<Choice> = proposals.iter().map(|proposal| offer(proposal, Decision::Allow)).collect();
+    let whole = proposals.iter().find(|proposal| proposal.scope == Scope::ThisTool);
+    choices.extend(whole.map(|proposal| offer(proposal, Decision::Deny)));
+    Ok(choices)
+}
+
+fn choice(
+    snapshot: &Snapshot,
+    waiting: &[&Snapshot],
+    roots: &Roots,
+    proposal: &Proposal,
+    decision: Decision,
+    now: i64,
+) -> Choice {
+    // The moment makes the name the file's only one; that it is, is checked when it is written.
+    let id = format!("{}-{}", id_for(&snapshot.tool, |_| false), now / 1000);
+    let note = format!("made in the console from {}", snapshot.ticket);
+    let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
+    let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
+    let mut warnings = if decision == Decision::Allow { proposal.warnings() } else { Vec::new() };
+    let is_wide = !matches!(proposal.scope, Scope::ThisCall);
+    if decision == Decision::Allow && is_wide && snapshot.danger.is_some() {
+        warnings.push("calls like this one are dangerous, and the rule lets the next one pass unseen".to_owned());
+    }
+    let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
+    let covers = |other: &&&Snapshot| {
+        let arguments = serde_json::from_str(&other.arguments).unwrap_or(Value::Null);
+        let behavior = behavior_of(other);
+        let question = Question {
+            server: &other.server,
+            tool: &other.tool,
+            behavior: &behavior,
+            arguments: &arguments,
+            now,
+            recent: None,
+        };
+        policy.as_ref().is_some_and(|policy| proposal.covers(policy, &question))
     };
-    let tool = &snapshot.tool;
-    let mut choices = Vec::new();
-    let offer = |label: String, decision: &str, when: Vec<String>, width: Width| {
-        let expires = if decision == "allow" { Some(date(now + DAYS * 86_400_000)) } else { None };
-        Choice {
-            label,
-            toml: text(snapshot, decision, &when, expires.as_deref(), now),
-            warnings: warnings(snapshot, decision, width),
+    Choice {
+        label: format!("{} {}", decision.word(), proposal.scope.says()),
+        toml,
+        warnings,
+        waiting: waiting.iter().filter(covers).count(),
+    }
+}
+
+/// What the call was found to be, as its card tells it.
+fn behavior_of(snapshot: &Snapshot) -> Behavior {
+    Behavior {
+        identity: snapshot.identity,
+        content_type: snapshot.content_type,
+        evidence: snapshot.evidence.clone(),
+        disputed: snapshot.disputed,
+        hazards: snapshot.hazards.clone(),
+    }
+}
+
+/// The server's folder, where a relative path was seen to lead straight into it.
+fn folder_of(snapshot: &Snapshot) -> Option<String> {
+    snapshot.facts.iter().find_map(|facts| {
+        let relative = facts.path.strip_prefix("./").unwrap_or(&facts.path);
+        if relative.starts_with(['/', '~']) || relative.contains("..") {
+            return None;
         }
-    };
-    if let Some(mut exact) = exactly(&arguments) {
-        exact.extend(named_hazards(snapshot));
-        choices.push(offer("allow exactly this call".to_owned(), "allow", exact, Width::Narrow));
-    }
-    for (name, folder) in folders(snapshot, &arguments) {
-        let mut when = vec![format!("{{ arg = {}, under = {} }}", string(name), string(&folder))];
-        when.extend(named_hazards(snapshot));
-        choices.push(offer(format!("allow {tool} where {name} is under {folder}"), "allow", when, Width::Folder));
-    }
-    choices.push(offer(
-        format!("allow every {tool} on {}", snapshot.server),
-        "allow",
-        named_hazards(snapshot),
-        Width::Tool,
-    ));
-    choices.push(offer(format!("deny every {tool} on {}", snapshot.server), "deny", Vec::new(), Width::Narrow));
-    choices
-}
-
-/// How much more than this call a rule covers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Width {
-    Narrow,
-    Folder,
-    Tool,
-}
-
-fn warnings(snapshot: &Snapshot, decision: &str, width: Width) -> Vec<String> {
-    let mut found = Vec::new();
-    if decision != "allow" {
-        return found;
-    }
-    if snapshot.hazards.iter().any(|hazard| hazard.kind.beyond_any_allow()) {
-        found.push("This call has a hazard that no allow covers: it will ask all the same.".to_owned());
-    }
-    if width == Width::Tool {
-        found.push("Wide: any arguments at all pass without a question.".to_owned());
-    }
-    if width != Width::Narrow && snapshot.danger.is_some() {
-        found.push("Calls like this one are dangerous; the rule lets the next one pass unseen.".to_owned());
-    }
-    if snapshot.signature.is_none() {
-        found.push("No server has described this tool, so its arguments are not checked.".to_owned());
-    }
-    found
-}
-
-/// Every argument as it is; `None` where one of them is no plain value, so that a rule would cover more than it says.
-fn exactly(arguments: &Map<String, Value>) -> Option<Vec<String>> {
-    arguments
-        .iter()
-        .map(|(name, value)| {
-            let plain = match value {
-                Value::String(text) => string(text),
-                Value::Bool(_) => value.to_string(),
-                Value::Number(number) if number.is_i64() => value.to_string(),
-                _ => return None,
-            };
-            Some(format!("{{ arg = {}, eq = {plain} }}", string(name)))
-        })
-        .collect()
-}
-
-/// The folder of each argument that is a path: where it leads on this machine, else as it was sent where that is absolute.
-fn folders<'a>(snapshot: &'a Snapshot, arguments: &'a Map<String, Value>) -> Vec<(&'a str, String)> {
-    let folder = |(name, value): (&'a str, &'a Value)| {
-        let sent = value.as_str()?;
-        let pointer = format!("/{name}");
-        let seen = snapshot.facts.iter().find(|facts| facts.argument == pointer);
-        let path = seen.and_then(|facts| facts.real.as_deref()).unwrap_or(sent);
-        let (folder, _) = path.trim_end_matches('/').rsplit_once('/')?;
-        let is_whole = folder.starts_with('/') || folder.starts_with("~/");
-        (is_whole && !path.contains("..")).then(|| (name, folder.to_owned()))
-    };
-    PATHS.iter().filter_map(|name| folder((name, arguments.get(*name)?))).collect()
-}
-
-/// An allow covers a hazard only where it names it.
-fn named_hazards(snapshot: &Snapshot) -> Vec<String> {
-    let nameable = snapshot.hazards.iter().filter(|hazard| !hazard.kind.beyond_any_allow());
-    let mut kinds: Vec<&str> = nameable.map(|hazard| hazard.kind.word()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds.into_iter().map(|kind| format!("{{ hazard = {} }}", string(kind))).collect()
-}
-
-fn text(snapshot: &Snapshot, decision: &str, when: &[String], expires: Option<&str>, now: i64) -> String {
-    let mut out = format!("[[rule]]\nid = {}\ndecision = \"{decision}\"\n", string(&id(snapshot, decision, now)));
-    out.push_str(&format!("server = {}\ntool = {}\n", string(&glob(&snapshot.server)), string(&glob(&snapshot.tool))));
-    match when {
-        [] => {}
-        [one] => out.push_str(&format!("when = [{one}]\n")),
-        many => out.push_str(&format!("when = [\n    {},\n]\n", many.join(",\n    "))),
-    }
-    if let Some(date) = expires {
-        out.push_str(&format!("expires = {date}\n"));
-    }
-    out.push_str(&format!("note = {}\n", string(&format!("made in the console from {}", snapshot.ticket))));
-    out
-}
-
-/// A name for the log: the tool, and the moment, so that two never meet.
-fn id(snapshot: &Snapshot, decision: &str, now: i64) -> String {
-    let tame = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let tool: String = snapshot.tool.chars().take(40).map(tame).collect();
-    format!("{decision}-{}-{}", tool.trim_matches('-'), now / 1000)
-}
-
-/// A name that matches itself only: `*`, `?`, `[` and `{` are escaped.
-fn glob(name: &str) -> String {
-    name.chars()
-        .flat_map(|c| {
-            let special = matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!');
-            special.then_some('\\').into_iter().chain([c])
-        })
-        .collect()
-}
-
-/// A TOML string that says exactly this.
-fn string(text: &str) -> String {
-    toml_edit::Value::from(text).to_string().trim().to_owned()
-}
-
-/// `2026-12-31`.
-fn date(millis: i64) -> String {
-    let moment = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
-    moment.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
+        let folder = facts.real.as_deref()?.strip_suffix(relative)?.strip_suffix('/')?;
+        (!folder.is_empty()).then(|| folder.to_owned())
+    })
 }

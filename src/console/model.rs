@@ -32,6 +32,8 @@ pub struct Settings {
     pub offset: i32,
     /// Our own version, to name in messages about other ones.
     pub version: String,
+    /// The operator's home, for rules about paths.
+    pub home: Option<String>,
 }
 
 /// Names a held call over all wrappers.
@@ -258,7 +260,9 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_))) => Arrangement::Body,
+            _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_))) => {
+                Arrangement::Body
+            }
             Screen::Activity => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,

@@ -2,8 +2,7 @@
 //!
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
-use super::model::rule::RuleStage;
-use super::model::{Armed, Model, Overlay, Reading, RuleMaker};
+use super::model::{Armed, Model, Overlay, Reading};
 use super::row::{Row, Tone};
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
@@ -12,7 +11,6 @@ pub fn rows(model: &Model) -> Vec<Row> {
     let rows = match &model.overlay {
         Some(Overlay::Confirm { armed, reading }) => confirm(model, armed, *reading),
         Some(Overlay::Reason { members, text, .. }) => reason(model, members, text, width),
-        Some(Overlay::Rule(maker)) => rule(maker, width),
         Some(Overlay::Find { text }) => {
             vec![Row::of(Tone::Key, " / ").and_foreign(Tone::Strong, text).and(Tone::Key, "▏"), find_hint(model)]
         }
@@ -21,7 +19,7 @@ pub fn rows(model: &Model) -> Vec<Row> {
             Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
             Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
         ],
-        Some(Overlay::Help { .. } | Overlay::Batch(_)) | None => Vec::new(),
+        Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) | None => Vec::new(),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
 }
@@ -65,31 +63,6 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
         _ => Row::of(Tone::Quiet, " The agent is told the reason. It may stay empty."),
     };
     vec![heading, Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"), last]
-}
-
-/// The scopes, the text that would be written, and what should be known before it is.
-fn rule(maker: &RuleMaker, width: usize) -> Vec<Row> {
-    let mut rows = vec![Row::of(Tone::Strong, " Make a rule from this call; j k choose how wide")];
-    for (i, choice) in maker.choices.iter().enumerate() {
-        let (mark, tone) = if i == maker.at { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
-        rows.push(Row::of(tone, mark).and_foreign(tone, &choice.label).clipped(width));
-    }
-    let Some(choice) = maker.choice() else { return rows };
-    for line in choice.toml.lines() {
-        rows.push(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line));
-    }
-    for warning in &choice.warnings {
-        rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning));
-    }
-    rows.push(match maker.stage {
-        RuleStage::Choosing => {
-            Row::of(Tone::Quiet, " Enter, twice, adds this text to your policy file; the call itself still waits.")
-        }
-        RuleStage::Sure => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it.")
-        }
-    });
-    rows
 }
 
 fn find_hint(model: &Model) -> Row {

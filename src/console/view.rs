@@ -7,6 +7,7 @@ mod footer;
 mod header;
 pub mod help;
 mod list;
+pub mod maker;
 mod panel;
 mod queue;
 
@@ -29,6 +30,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, areas.body, *top),
         (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
+        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, rule, areas.body),
         (_, Screen::Activity) => activity::draw(&mut paint, model, areas.body),
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

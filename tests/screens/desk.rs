@@ -41,7 +41,7 @@ impl Desk {
     }
 
     pub fn with(width: u16, height: u16, palette: Palette) -> Self {
-        let settings = Settings { palette, offset: 0, version: "0.1.0".into() };
+        let settings = Settings { palette, offset: 0, version: "0.1.0".into(), home: Some("/home/ada".into()) };
         Self {
             model: Model::new(settings, (width, height)),
             now: NINE,

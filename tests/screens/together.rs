@@ -3,6 +3,7 @@
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::{Key, Place};
+use mcp_approve::console::maker;
 use mcp_approve::console::model::{Model, Screen};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::OperatorVerdict;
@@ -261,8 +262,9 @@ fn a_rule_is_written_after_two_enters_on_its_very_text() {
     assert_eq!(desk.keys("r"), []);
     let screen = desk.screen();
     for words in [
-        "allow exactly this call",
-        "allow create_file where path is under /home/ada/shop/notes",
+        "allow this exact call",
+        "allow this tool with path under ~/shop/notes",
+        "deny this tool",
         "[[rule]]",
         "expires = ",
     ] {
@@ -272,13 +274,28 @@ fn a_rule_is_written_after_two_enters_on_its_very_text() {
     // Another scope asks again.
     desk.keys("j");
     assert_eq!(desk.press(Key::Enter), []);
+    let text = desk.screen();
     let commands = desk.press(Key::Enter);
     let [Command::WriteRule { toml }] = commands.as_slice() else { panic!("{commands:?}") };
-    assert!(toml.contains(r#"when = [{ arg = "path", under = "/home/ada/shop/notes" }]"#), "{toml}");
+    assert!(toml.lines().all(|line| text.contains(line)), "{toml}\n{text}");
     assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
-    desk.send(Msg::RuleWritten(Ok("/home/ada/.config/mcp-approve/policy.toml".into())));
-    assert!(desk.screen().contains("This call still waits for you."));
+    desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
+    assert!(desk.screen().contains("The rule stands in policy.toml. This call still waits for you."));
     assert_eq!(desk.model.waiting(), 1);
+}
+
+#[test]
+fn a_rule_is_written_only_once_its_whole_text_was_on_screen() {
+    let mut desk = Desk::connected(40, 12);
+    desk.hold(write("filesystem-1"));
+    desk.look();
+    desk.keys("r");
+    assert!(desk.screen().contains("more lines below"), "{}", desk.screen());
+    while desk.screen().contains("below") {
+        assert_eq!(desk.press(Key::Enter), []);
+    }
+    assert_eq!(desk.press(Key::Enter), []);
+    assert!(matches!(desk.press(Key::Enter).as_slice(), [Command::WriteRule { .. }]));
 }
 
 #[test]
@@ -287,14 +304,17 @@ fn every_offered_rule_can_be_read_back() {
     let mut call = with_arguments(delete("filesystem-1"), r#"{"path":"/a/b\"c\n/d.md","n":-1,"on":true,"to":"x"}"#);
     call.tool = "de*le[te".into();
     call.server = "fi?les{x}".into();
-    call.hazards = vec![hazard(HazardKind::SensitiveRead, "a key"), hazard(HazardKind::HiddenCharacters, "hidden")];
-    let choices = mcp_approve::console::maker::choices(&call, NINE);
-    assert_eq!(choices.len(), 4);
+    call.hazards = vec![hazard(HazardKind::SensitiveRead, "a key")];
+    let choices = maker::choices(&call, &[&call, &own("filesystem-2")], None, NINE).unwrap();
+    assert!(choices.len() >= 3);
     for choice in choices {
         let read = parse::parse(&format!("version = 1\n\n{}", choice.toml));
         let policy = read.unwrap_or_else(|problems| panic!("{problems:?}\n{}", choice.toml));
         assert!(policy.rules[0].tool[0].matches("x", "de*le[te") && !policy.rules[0].tool[0].matches("x", "dexle[te"));
+        assert_eq!(choice.waiting, 1, "{}", choice.label);
     }
+    call.hazards.push(hazard(HazardKind::HiddenCharacters, "hidden"));
+    assert!(maker::choices(&call, &[], None, NINE).unwrap_err().contains("hidden-characters"));
 }
 
 #[test]

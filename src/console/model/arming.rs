@@ -95,13 +95,9 @@ impl Model {
         }
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(Overlay::Help { .. } | Overlay::Batch(_)) => false,
+            Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) => false,
             Some(
-                Overlay::Confirm { .. }
-                | Overlay::Reason { .. }
-                | Overlay::Unreadable { .. }
-                | Overlay::Rule(_)
-                | Overlay::Find { .. },
+                Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. } | Overlay::Find { .. },
             ) => true,
             None => self.areas().card.height > 2,
         };

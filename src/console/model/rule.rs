@@ -11,6 +11,8 @@ pub struct Choice {
     pub toml: String,
     /// What the operator should know before it is written.
     pub warnings: Vec<String>,
+    /// How many of the calls that wait now it matches, the one it was made from among them.
+    pub waiting: usize,
 }
 
 /// The open rule maker. It decides nothing about the call it starts from: that call waits on.
@@ -19,6 +21,8 @@ pub struct RuleMaker {
     pub armed: Armed,
     pub choices: Vec<Choice>,
     pub at: usize,
+    /// The first row on screen.
+    pub top: usize,
     pub stage: RuleStage,
 }
 

@@ -5,7 +5,7 @@ use crate::audit::record::VerdictWord;
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    Armed, CallKey, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
+    ARMING, Armed, CallKey, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, OperatorVerdict};
@@ -119,9 +119,16 @@ pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
             reason.to_owned()
         }
     };
-    let [armed] = members.as_slice() else {
-        batch::open(model, Fate::Deny { reason }, members);
-        return Vec::new();
+    // What is not the card on screen, long enough, is listed before anything is sent: several calls, or a marked one.
+    let is_shown = |armed: &Armed| {
+        model.drawn.as_ref().is_some_and(|drawn| drawn.armed == *armed && model.now - drawn.since >= ARMING)
+    };
+    let armed = match members.as_slice() {
+        [armed] if is_shown(armed) || model.still(armed).is_none() => armed,
+        _ => {
+            batch::open(model, Fate::Deny { reason }, members);
+            return Vec::new();
+        }
     };
     if model.still(armed).is_none() {
         let words = "Too late: the call no longer waits as it was shown. Nothing was sent.";

@@ -45,11 +45,17 @@ fn member(model: &Model, armed: &Armed, width: usize) -> Row {
     };
     let mut mark = Row::default();
     mark.runs.push(Risk::of(&held.snapshot).run());
-    let row = Row::of(Tone::Ours, "  ").joined(mark.padded(risk::WIDEST)).and(Tone::Ours, "  ");
-    let row = row.joined(ticket).and(Tone::Ours, "  ").and_foreign(Tone::Strong, &held.snapshot.tool);
-    let about = held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect);
-    row.and(Tone::Ours, "  ").and_foreign(Tone::Ours, about).clipped(width)
+    let row = Row::of(Tone::Ours, "  ").joined(mark.padded(risk::WIDEST)).and(Tone::Ours, " ");
+    let tool = Row::default().and_foreign(Tone::Strong, &held.snapshot.tool).and(Tone::Ours, "  ");
+    let about = Row::default().and_foreign(Tone::Ours, held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect));
+    if width < NARROW {
+        return row.joined(tool).joined(about).and(Tone::Ours, "  ").joined(ticket).clipped(width);
+    }
+    row.joined(ticket).and(Tone::Ours, "  ").joined(tool).joined(about).clipped(width)
 }
+
+/// Below this width what a call is about comes before its ticket.
+const NARROW: usize = 60;
 
 fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
     let below = batch.members.len().saturating_sub(batch.top + room);
