@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::arguments::effect::Analysis;
 use super::evidence::{Claim, Evidence};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
@@ -34,6 +35,8 @@ pub struct Behavior {
     /// Evidence contradicts itself: MUTATES, and on the review list.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
+    /// What the arguments of this very call would do; empty for a tool.
+    pub analyses: Vec<Analysis>,
 }
 
 impl Behavior {
@@ -45,6 +48,7 @@ impl Behavior {
             evidence: Vec::new(),
             disputed: false,
             hazards: Vec::new(),
+            analyses: Vec::new(),
         }
     }
 
@@ -87,9 +91,11 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
             behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what });
         }
     }
-    for evidence in arguments::found(tool, arguments) {
+    for analysis in arguments::found(tool, arguments) {
+        let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);
         behavior.evidence.push(evidence);
+        behavior.analyses.push(analysis);
     }
     behavior
 }
@@ -148,6 +154,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
         evidence: Vec::new(),
         disputed,
         hazards: Vec::new(),
+        analyses: Vec::new(),
     }
 }
 

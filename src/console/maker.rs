@@ -86,6 +86,8 @@ fn behavior_of(snapshot: &Snapshot) -> Behavior {
         evidence: snapshot.evidence.clone(),
         disputed: snapshot.disputed,
         hazards: snapshot.hazards.clone(),
+        // A made rule speaks of names and arguments only.
+        analyses: Vec::new(),
     }
 }
 
