@@ -39,6 +39,8 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What it is about, for a list.
+    pub about: Option<String>,
 }
 
 /// What a call is held against beside the policy.
@@ -123,6 +125,7 @@ pub fn judge(
     };
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
+        about: effect_line::about(&arguments),
         danger: conclude::danger(&behavior),
         described,
         behavior,
