@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+mod lock;
 pub mod place;
 pub mod query;
 pub mod record;
