@@ -514,3 +514,19 @@ fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
     assert!(answer(&world.call("9", "read_file", r#"{"path":"/a"}"#)).contains("Closed"));
     world.finish();
 }
+
+#[test]
+fn a_rule_that_was_over_stays_so_when_the_clock_is_set_back() {
+    const DAY: i64 = 86_400_000;
+    let policy =
+        "version = 1\n[[rule]]\nid = \"until\"\ndecision = \"allow\"\ntool = \"write_file\"\nexpires = 2026-11-22\n";
+    let mut world = World::with(world::config(), policy).ready();
+    // Noon of the day before.
+    world.now.wall = 1_795_255_200_000;
+    assert!(matches!(world.call("1", "write_file", WRITE).as_slice(), [Did::Forward(_)]));
+    world.now.wall += 3 * DAY;
+    assert!(matches!(world.call("2", "write_file", WRITE).as_slice(), [Did::Ask(_)]));
+    world.now.wall -= 3 * DAY;
+    assert!(matches!(world.call("3", "write_file", WRITE).as_slice(), [Did::Ask(_)]));
+    world.finish();
+}

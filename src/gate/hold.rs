@@ -173,7 +173,7 @@ impl Gate {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool);
+        let judged = judge::judge(now, self.latest, &held.call, described, &self.config.server, &self.before_tool);
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);

@@ -37,9 +37,27 @@ pub struct Judged {
     pub effect: String,
 }
 
-/// Judges a call by what is known of its tool (`None`: nobody described it).
+/// Judges a call. Where the clock was set back, also by the `latest` time that was seen, and the stricter ruling holds:
+/// a rule that was over stays so.
 pub fn judge(
     now: Now,
+    latest: i64,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    server: &str,
+    before_tool: &BeforeTool,
+) -> Judged {
+    let judged = judge_at(now.wall, call, described.clone(), server, before_tool);
+    if latest <= now.wall {
+        return judged;
+    }
+    let later = judge_at(latest, call, described, server, before_tool);
+    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+}
+
+/// Judges a call by what is known of its tool (`None`: nobody described it), at a time of day.
+fn judge_at(
+    wall: i64,
     call: &Call,
     described: Option<Arc<Described>>,
     server: &str,
@@ -80,7 +98,7 @@ pub fn judge(
     let ruling = match before_tool {
         BeforeTool::Policy(policy) => decide::decide(
             policy,
-            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
+            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: wall },
         ),
         BeforeTool::Unregistered => unregistered(&behavior),
     };

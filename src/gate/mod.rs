@@ -102,6 +102,8 @@ pub struct Gate {
     /// The log's trouble, until an entry gets through again.
     log_trouble: Option<Arc<str>>,
     wake: u64,
+    /// The latest time of day that was seen, in milliseconds.
+    latest: i64,
     /// Since when (monotonic microseconds) nobody sends any more.
     host_gone: Option<u64>,
     /// How the server ended, or why it takes nothing more.
@@ -131,6 +133,7 @@ impl Gate {
             status: Status::default(),
             log_trouble: None,
             wake: u64::MAX,
+            latest: i64::MIN,
             host_gone: None,
             server_gone: None,
             server_ended: false,
@@ -145,6 +148,7 @@ impl Gate {
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut out = Vec::new();
+        self.latest = self.latest.max(now.wall);
         match event {
             Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
             Event::HostLine(line) => self.host_line(now, line, &mut out),

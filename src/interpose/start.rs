@@ -62,6 +62,9 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
+/// How many descriptors a wrapper takes with its server, its log and a console or two.
+const NEEDED: usize = 32;
+
 /// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
 pub type Beside = Box<dyn FnOnce() + Send>;
 
@@ -70,6 +73,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
+    there_is_room()?;
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -82,6 +86,17 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
     // A guardian that is gone needs no goodbye.
     let _ = guardian.dismiss();
     Ok(code)
+}
+
+/// Fails where the wrapper would run out of descriptors half-way: the runtime answers that with a panic, and a server
+/// that had been started by then with confusion.
+fn there_is_room() -> io::Result<()> {
+    let probe = std::fs::File::open("/dev/null")?;
+    let mut probes = Vec::with_capacity(NEEDED);
+    for _ in 0..NEEDED {
+        probes.push(probe.try_clone()?);
+    }
+    Ok(())
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {

@@ -86,7 +86,8 @@ fn c1_case_variant_keys_are_refused() {
     ] {
         assert_eq!(refusal(line).code, -32600, "{line}");
     }
-    for method in ["Tools/Call", "TOOLS/CALL", "tool\u{17f}/call", "tools\u{ff0f}call"] {
+    let trimmed = ["tools/call ", "\\ttools/call", "tools/call\u{a0}", "tools/call\\u0000", "Tools/Call\\u0000x"];
+    for method in ["Tools/Call", "TOOLS/CALL", "tool\u{17f}/call", "tools\u{ff0f}call"].into_iter().chain(trimmed) {
         assert_eq!(refusal(with("tools/call", method)).code, -32600, "{method}");
     }
     let free = r#"{"Name":1,"NAME":2,"params":3,"Params":4,"_Meta":5}"#;

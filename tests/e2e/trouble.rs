@@ -54,6 +54,26 @@ fn a_command_that_cannot_run_says_why() {
     }
 }
 
+/// The runtime panics where a descriptor is missing at the wrong moment; nothing may have been started by then.
+#[test]
+fn without_descriptors_it_says_so_and_starts_nothing() {
+    for limit in ["6", "10", "20", "30"] {
+        let home = tempfile::tempdir().unwrap();
+        let mark = home.path().join("started");
+        let out = Command::new("sh")
+            .args(["-c", "ulimit -n \"$0\"; exec \"$@\"", limit, BINARY, "--home"])
+            .arg(home.path())
+            .args(["--", "touch"])
+            .arg(&mark)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(2), "{limit}: {}", error(&out));
+        assert!(error(&out).contains("hint: look at the limits on processes and open files"), "{}", error(&out));
+        assert!(!mark.exists(), "{limit}: the server was started");
+    }
+}
+
 #[test]
 fn without_a_place_for_the_log_calls_are_refused_and_the_rest_passes() {
     let bed = tempfile::tempdir().unwrap();
