@@ -114,6 +114,8 @@ impl Gate {
             self.record(entry, out);
             out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
         }
+        let runs = self.refusals.all();
+        self.refused_runs(now, runs, out);
         let entry = self.entry(now, Kind::ServerEnd).with("how", how);
         self.record(entry, out);
         out.push(Effect::Close(Side::Host));

@@ -19,6 +19,7 @@ pub mod judge;
 pub mod operator;
 pub mod pass;
 pub mod records;
+pub mod refusals;
 pub mod report;
 pub mod show;
 pub mod snapshot;
@@ -34,6 +35,7 @@ use event::{Event, Now, Side};
 use flight::Flights;
 use held::Table;
 use judge::BeforeTool;
+use refusals::Refusals;
 use report::Status;
 
 use crate::audit::record::{Entry, Kind};
@@ -112,6 +114,7 @@ pub struct Gate {
     /// The wrapper was told to stop.
     stopping: bool,
     host_recorded: bool,
+    refusals: Refusals,
 }
 
 impl Gate {
@@ -139,6 +142,7 @@ impl Gate {
             server_ended: false,
             stopping: false,
             host_recorded: false,
+            refusals: Refusals::default(),
         };
         gate.register(before_tool);
         gate
