@@ -359,6 +359,8 @@ fn unattended_deny_does_not_wait() {
     let mut world = World::with(Config { unattended: Unattended::Deny, ..config() }, "").ready();
     let did = world.call("7", "write_file", WRITE);
     assert!(answer(&did).contains("no console is open"), "{did:?}");
+    let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
+    assert_eq!((last.verdict, last.by), (Some(VerdictWord::Deny), Some(By::Default)), "no time ran out");
     world.finish();
 }
 

@@ -82,10 +82,14 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(wrap(setup, pipe, &guardian))?;
-    // A guardian that is gone needs no goodbye.
-    let _ = guardian.dismiss();
-    Ok(code)
+    let ended = runtime.block_on(wrap(setup, pipe, &guardian));
+    // A server that could not be run has named its group already, and that number may be another's by now. Whatever else
+    // failed, failed beside a running server, which the guardian ends.
+    if matches!(ended, Ok(_) | Err(StartError::Spawn(_))) {
+        // A guardian that is gone needs no goodbye.
+        let _ = guardian.dismiss();
+    }
+    ended
 }
 
 /// Fails where the wrapper would run out of descriptors half-way: the runtime answers that with a panic, and a server
