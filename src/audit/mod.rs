@@ -9,4 +9,5 @@ pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod secrets;
+pub mod stats;
 pub mod store;
