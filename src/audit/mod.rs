@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+mod lock;
 pub mod place;
 pub mod query;
 pub mod record;
@@ -9,4 +10,5 @@ pub mod redact;
 pub mod rehearsal;
 pub mod search;
 pub mod secrets;
+pub mod stats;
 pub mod store;

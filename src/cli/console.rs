@@ -14,6 +14,7 @@ use rustix::termios::tcgetpgrp;
 use super::config::console::{Manners, Theme};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
+use super::rules::append::append;
 use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::RuleBook;
@@ -65,6 +66,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 
 fn open(places: &Places) -> Result<(), Error> {
     let (wanted, problems) = config::console::load(places);
+    let policy = places.policy_file();
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -74,12 +76,14 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
         },
+        write_rule: Box::new(move |rule| append(&policy, rule).map(|()| policy.display().to_string())),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
         palette: palette(wanted.theme),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
         keys: wanted.keys,
         tour: if seen.exists() { Tour::Dismissed } else { Tour::Shown },
         manner: match wanted.manners {

@@ -2,9 +2,13 @@
 
 mod arming;
 mod banners;
+pub mod batch;
 mod browse;
+pub mod figures;
+pub mod queue;
+pub mod rule;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::card::Card;
@@ -12,13 +16,15 @@ use super::keymap::{Keys, Place};
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
-use super::theme::{Palette, Risk};
+use super::theme::Palette;
 use crate::audit::record::VerdictWord;
 use crate::gate::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use batch::{Batch, Fate, Listed};
 pub use browse::{Browse, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
+pub use rule::RuleMaker;
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +34,8 @@ pub struct Settings {
     pub offset: i32,
     /// Our own version, to name in messages about other ones.
     pub version: String,
+    /// The operator's home, for rules about paths.
+    pub home: Option<String>,
     /// The keys as the operator has bound them.
     pub keys: Keys,
     /// Whether this is the first console that this operator opens.
@@ -55,7 +63,7 @@ pub enum Manner {
 }
 
 /// Names a held call over all wrappers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     pub session: String,
     pub ticket: String,
@@ -68,6 +76,10 @@ pub struct Held {
     pub snapshot: Arc<Snapshot>,
     pub standing: Standing,
     pub seen: Seen,
+    /// Calls with the same number are identical but for their ticket and time.
+    pub class: u64,
+    /// A hash of what makes a class.
+    pub likeness: u64,
 }
 
 /// How a call stands, as far as this console knows.
@@ -140,6 +152,14 @@ pub enum Sort {
     Risk,
 }
 
+/// Whether identical calls are one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    #[default]
+    Identical,
+    Each,
+}
+
 /// Which screen is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
@@ -163,12 +183,22 @@ pub enum Overlay {
         armed: Armed,
         reading: Reading,
     },
+    /// Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
     Reason {
-        armed: Armed,
+        members: Vec<Armed>,
+        text: String,
+        offered: usize,
+    },
+    /// Several calls at once: each is listed.
+    Batch(Batch),
+    /// A rule is made from a call.
+    Rule(RuleMaker),
+    /// Words to find in the card.
+    Find {
         text: String,
     },
     /// Writing a search; what stood there before it comes back with Esc.
-    Find {
+    Search {
         text: String,
         before: String,
     },
@@ -213,6 +243,18 @@ pub struct Model {
     /// In order of arrival at this console.
     pub calls: Vec<Held>,
     pub sort: Sort,
+    pub grouping: Grouping,
+    pub(in crate::console) last_class: u64,
+    /// Calls the operator marked; those that are over no longer count.
+    pub marked: BTreeSet<CallKey>,
+    pub decisions: figures::Decisions,
+    /// Reasons of earlier denials, the last first.
+    pub reasons: VecDeque<String>,
+    /// What was last looked for in a card.
+    pub sought: String,
+    /// The row of the card where it was found.
+    pub found: Option<usize>,
+    pub listed: Option<Listed>,
     pub selected: Option<CallKey>,
     pub queue_top: usize,
     pub card: Option<Card>,
@@ -247,7 +289,10 @@ impl Model {
             (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
+            (Some(Overlay::Batch(_)), _) => Place::Batch,
+            (Some(Overlay::Rule(_)), _) => Place::Rule,
             (Some(Overlay::Find { .. }), _) => Place::Find,
+            (Some(Overlay::Search { .. }), _) => Place::Search,
             (Some(Overlay::Palette { .. }), _) => Place::Palette,
             (None, Screen::Log) => Place::Log,
             (None, Screen::Tools) => Place::Tools,
@@ -257,19 +302,6 @@ impl Model {
             (None, Screen::Detail) => Place::Detail,
             (None, Screen::Activity) => Place::Activity,
         }
-    }
-
-    /// The queue in its order.
-    pub fn queue(&self) -> Vec<&Held> {
-        let mut queue: Vec<&Held> = self.calls.iter().collect();
-        queue.sort_by_key(|held| {
-            let risk = match self.sort {
-                Sort::Oldest => None,
-                Sort::Risk => Some(std::cmp::Reverse(Risk::of(&held.snapshot))),
-            };
-            (risk, held.snapshot.arrived)
-        });
-        queue
     }
 
     /// The call with this key.
@@ -291,7 +323,9 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(self.overlay, Some(Overlay::Help { .. })) => Arrangement::Body,
+            _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_))) => {
+                Arrangement::Body
+            }
             Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,
@@ -322,10 +356,19 @@ impl Model {
         screen::content_rows(self.areas().card)
     }
 
+    /// Whether a list is on screen whose `y` does not count yet.
+    fn unlisted_yet(&self) -> bool {
+        match &self.overlay {
+            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(batch::Unlisted::TooSoon),
+            _ => false,
+        }
+    }
+
     /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
     pub fn next_tick(&self) -> Option<u64> {
         match self.armed() {
             Err(Unarmed::TooSoon) => Some(100),
+            _ if self.unlisted_yet() => Some(100),
             _ if self.note_until.is_some() => Some(1000),
             _ => match self.screen {
                 Screen::Queue | Screen::Detail if self.calls.is_empty() => None,

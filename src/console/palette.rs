@@ -71,7 +71,9 @@ fn all(model: &Model) -> Vec<Entry> {
     };
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
     let useful = |binding: &&Binding| {
-        !matches!(binding.action, Action::Run | Action::Palette | Action::Send | Action::Confirm | Action::Back)
+        use Action::{Back, Confirm, Earlier, Later, NextHit, Palette, PreviousHit, Run, Seek, Send, WriteRule};
+        let inside = [Run, Palette, Send, Confirm, Back, Seek, NextHit, PreviousHit, Earlier, Later, WriteRule];
+        !inside.contains(&binding.action)
     };
     let mut entries: Vec<Entry> = BINDINGS
         .iter()

@@ -28,6 +28,8 @@ pub struct Outside {
     pub drafts: PathBuf,
     pub notice: Notice,
     pub mouse: Pointer,
+    /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
+    pub write_rule: RuleWriter,
 }
 
 /// How the terminal is asked for a desktop notice.
@@ -48,6 +50,9 @@ pub enum Pointer {
     /// It is left to the terminal.
     Left,
 }
+
+/// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
+pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
@@ -198,6 +203,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                             more.push(Msg::Link(ClientEvent::Trouble(why)));
                         }
                     }
+                    Command::WriteRule { toml } => more.push(Msg::RuleWritten((self.outside.write_rule)(&toml))),
                     Command::OpenEditor { armed, text } => {
                         let outside = self.outside;
                         let edit = || editor::edit(&outside.editor, &outside.drafts, &text);

@@ -1,12 +1,15 @@
 //! Changes the model: a message goes in, commands come out. Pure; time is an argument.
 
+mod batch;
 mod browse;
 mod decide;
 mod edit;
+mod find;
 mod findings;
 mod heard;
 mod moves;
 mod pointer;
+mod rule;
 mod typing;
 
 use super::client::ClientEvent;
@@ -39,6 +42,8 @@ pub enum Msg {
         armed: Armed,
         outcome: Edit,
     },
+    /// A rule was written to this file, or why it was not.
+    RuleWritten(Result<String, String>),
 }
 
 /// Which way the wheel turned.
@@ -68,6 +73,10 @@ pub enum Command {
     OpenEditor {
         armed: Armed,
         text: String,
+    },
+    /// Adds this text to the operator's policy file.
+    WriteRule {
+        toml: String,
     },
     /// Throws away keys that were typed before the screen changed.
     Drain,
@@ -112,6 +121,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             Vec::new()
         }
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
+        Msg::RuleWritten(outcome) => rule::written(model, outcome),
     };
     moves::settle(model);
     browse::settle(model);
@@ -128,8 +138,8 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
     let place = model.place();
     match model.settings.keys.action(key, place) {
         Some(action) => act(model, action),
-        None if place == Place::Reason => decide::typed(model, key),
-        None if matches!(place, Place::Find | Place::Palette) => {
+        None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
+        None if matches!(place, Place::Search | Place::Palette) => {
             typing::typed(model, key);
             Vec::new()
         }
@@ -152,13 +162,22 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Open => moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
+        Action::Group => batch::regroup(model),
+        Action::Mark => batch::mark(model),
+        Action::DenyServer => batch::deny_server(model),
+        Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Rule => rule::open(model),
+        Action::WriteRule => return rule::enter(model),
+        Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
+        Action::Find => find::open(model),
+        Action::Seek => find::seek(model),
+        Action::NextHit | Action::PreviousHit => find::again(model, action),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => browse::visit(model, Screen::Activity),
         Action::Log => browse::visit(model, Screen::Log),
         Action::Tools => browse::visit(model, Screen::Tools),
         Action::Rules => browse::visit(model, Screen::Rules),
         Action::Servers => browse::visit(model, Screen::Servers),
-        Action::Find => typing::find(model),
         Action::Palette => typing::palette(model),
         Action::Run => return typing::run(model),
         Action::Help => {
@@ -174,10 +193,10 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
 /// A paste decides nothing; where text is written it is text.
 fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
     match &mut model.overlay {
-        Some(Overlay::Reason { text: reason, .. }) => {
-            reason.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        Some(Overlay::Reason { text: written, .. } | Overlay::Find { text: written }) => {
+            written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
         }
-        Some(Overlay::Find { .. } | Overlay::Palette { .. }) => typing::pasted(model, text),
+        Some(Overlay::Search { .. } | Overlay::Palette { .. }) => typing::pasted(model, text),
         _ => note(model, Tone::Warn, "A paste decides nothing; press the key itself."),
     }
     Vec::new()

@@ -6,8 +6,10 @@ mod footer;
 mod header;
 pub mod help;
 mod list;
+pub mod maker;
 mod panel;
 mod queue;
+mod shelf;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -28,8 +30,10 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
+        (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
+        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, rule, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            list::draw(&mut paint, model, areas.body);
+            shelf::draw(&mut paint, model, areas.body);
         }
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

@@ -106,8 +106,22 @@ pub struct KnownTool {
     pub hazards: Vec<Hazard>,
     /// Of the canonical definition.
     pub digest: Digest,
-    /// Another definition of the same tool came before, in this session.
-    pub changed: bool,
+    pub pin: PinStanding,
+}
+
+/// How a tool's definition stands to the one that is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "pin", rename_all = "kebab-case")]
+pub enum PinStanding {
+    Trusted,
+    /// Another is trusted; this is the definition of that number.
+    Changed {
+        version: u64,
+    },
+    /// Nobody has looked at it, and this server's word is not taken on first sight.
+    Unreviewed,
+    /// The operator looked at it and refused it.
+    Refused,
 }
 
 /// What the operator decided.

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::gate::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::report::{Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status};
+pub use crate::gate::report::{
+    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, PinStanding, Settled, Status,
+};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;

@@ -269,7 +269,8 @@ fn quiet_rings_no_bell() {
 fn the_mouse_selects_and_scrolls_and_decides_nothing() {
     let mut desk = Desk::connected(80, 24);
     for i in 1..=5 {
-        desk.hold(write(&format!("filesystem-{i}")));
+        let arguments = format!(r#"{{"path":"notes/{i}.md"}}"#);
+        desk.hold(with_arguments(write(&format!("filesystem-{i}")), &arguments));
     }
     desk.look();
     let mut seen = BTreeSet::new();

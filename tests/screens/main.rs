@@ -10,3 +10,5 @@ mod frames;
 mod keys;
 mod lists;
 mod plain;
+mod previews;
+mod together;

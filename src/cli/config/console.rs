@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_said_is_taken() {
         let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\n\
-            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"n\", \"Down\"]\n";
+            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
         let (settings, problems) = parse(text);
         assert_eq!(problems, []);
         assert_eq!((settings.theme, settings.manners), (Theme::ColourBlind, Manners::Quiet));

@@ -33,7 +33,16 @@ impl Conflict {
 }
 
 /// Actions of the places where keys are text: those keep their own keys.
-const FIXED: [Action; 4] = [Action::Send, Action::Run, Action::Back, Action::Confirm];
+const FIXED: [Action; 8] = [
+    Action::Send,
+    Action::Run,
+    Action::Back,
+    Action::Confirm,
+    Action::Seek,
+    Action::WriteRule,
+    Action::Earlier,
+    Action::Later,
+];
 
 impl Keys {
     /// The table with these keys instead: actions and keys as config.toml names them.
@@ -128,7 +137,14 @@ impl Keys {
 pub fn decides(action: Action) -> bool {
     matches!(
         action,
-        Action::Approve | Action::ApproveUnread | Action::Deny | Action::Confirm | Action::Send | Action::Edit
+        Action::Approve
+            | Action::ApproveUnread
+            | Action::Deny
+            | Action::DenyServer
+            | Action::Confirm
+            | Action::Send
+            | Action::Edit
+            | Action::WriteRule
     )
 }
 
@@ -138,6 +154,8 @@ fn config_name(binding: &Binding) -> String {
         // Its name in the footer says what it does there.
         Action::Send => "send".to_owned(),
         Action::Confirm => "confirm".to_owned(),
+        Action::Seek => "seek".to_owned(),
+        Action::WriteRule => "write-rule".to_owned(),
         _ => binding.name.replace(' ', "-"),
     }
 }
@@ -208,13 +226,13 @@ mod tests {
 
     #[test]
     fn an_own_key_stands_for_the_table_s() {
-        let keys = bind(&[("approve", &["Ctrl-y"]), ("down", &["n", "Down"])]).unwrap();
+        let keys = bind(&[("approve", &["Ctrl-y"]), ("down", &["m", "Down"])]).unwrap();
         assert_eq!(keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
         assert_eq!(keys.action(Key::Char('a'), Place::Queue), None);
-        assert_eq!(keys.action(Key::Char('n'), Place::Log), Some(Action::Down));
+        assert_eq!(keys.action(Key::Char('m'), Place::Log), Some(Action::Down));
         assert_eq!(keys.action(Key::Char('k'), Place::Log), Some(Action::Up));
         let down = BINDINGS.iter().find(|binding| binding.action == Action::Down).unwrap();
-        assert_eq!(keys.shown(down), "n Down");
+        assert_eq!(keys.shown(down), "m Down");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::audit::search::Search;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
 use crate::console::tally::{SessionTally, Tally};
-use crate::link::message::KnownTool;
+use crate::link::message::{KnownTool, PinStanding};
 
 use super::{Connected, Screen};
 
@@ -101,7 +101,8 @@ pub struct ToolLine {
     /// Name and what was found.
     pub hazards: Vec<(String, String)>,
     pub disputed: bool,
-    pub changed: bool,
+    /// How its definition stands to the trusted one; `None` where no running server describes it.
+    pub pin: Option<PinStanding>,
     /// Of the canonical definition.
     pub definition: Option<String>,
     pub standing: ToolStanding,
@@ -143,6 +144,13 @@ pub enum ServerLine {
     Ended(usize),
     /// One that only the log knows.
     Past(String, Box<SessionTally>),
+}
+
+impl ToolLine {
+    /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
+    pub fn wants_review(&self) -> bool {
+        self.pin.is_some_and(|pin| pin != PinStanding::Trusted)
+    }
 }
 
 impl Browse {

@@ -6,11 +6,12 @@ use crate::console::card::counted;
 use crate::console::model::{Model, ToolLine, ToolStanding};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::link::message::PinStanding;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;
     let row = Row::of(Tone::Strong, " Tools").and(Tone::Quiet, format!(" · {}", counted(lines.len(), "tool")));
-    let look = lines.iter().filter(|line| line.changed || line.disputed || !line.hazards.is_empty()).count();
+    let look = lines.iter().filter(|line| line.wants_review() || line.disputed || !line.hazards.is_empty()).count();
     if look == 0 { row } else { row.and(Tone::Warn, format!(" · {look} to look at, first")) }
 }
 
@@ -89,7 +90,7 @@ fn row(line: &ToolLine, columns: &Columns) -> Row {
 
 /// Whether it needs a look: changed before disputed before hazards.
 fn look(line: &ToolLine) -> Row {
-    if line.changed {
+    if line.wants_review() {
         Row::of(Tone::Danger, "Δ ")
     } else if line.disputed {
         Row::of(Tone::Warn, "? ")
@@ -109,8 +110,11 @@ fn badge(line: &ToolLine) -> Row {
 }
 
 fn why(line: &ToolLine) -> Row {
-    if line.changed {
-        return Row::of(Tone::Danger, "definition changed");
+    match line.pin {
+        Some(PinStanding::Changed { .. }) => return Row::of(Tone::Danger, "definition changed"),
+        Some(PinStanding::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
+        Some(PinStanding::Refused) => return Row::of(Tone::Danger, "refused"),
+        Some(PinStanding::Trusted) | None => {}
     }
     if line.disputed {
         return Row::of(Tone::Warn, "disputed");
@@ -131,9 +135,21 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     badge = badge.and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
     badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
     rows.extend(entry("badge", badge, width));
-    if line.changed {
-        let words = "Δ its definition changed since this session first saw it: no allow rule covers it";
-        rows.extend(entry("changed", Row::of(Tone::Danger, words), width));
+    let pin = match line.pin {
+        Some(PinStanding::Changed { version }) => Some(format!(
+            "Δ its definition is another than the trusted one (version {version}): no allow rule covers it"
+        )),
+        Some(PinStanding::Unreviewed) => Some("Δ nobody has looked at it yet: no allow rule covers it".to_owned()),
+        Some(PinStanding::Refused) => Some("Δ this definition was refused: no allow rule covers it".to_owned()),
+        Some(PinStanding::Trusted) | None => None,
+    };
+    if let Some(words) = pin {
+        rows.extend(entry("pin", Row::of(Tone::Danger, words), width));
+        rows.extend(entry(
+            "",
+            Row::of(Tone::Key, "mcp-approve tools review").and(Tone::Quiet, " shows what changed"),
+            width,
+        ));
     }
     if line.disputed {
         let words = "? its hints and its words contradict each other: it counts as what is more cautious";

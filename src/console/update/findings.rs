@@ -225,7 +225,7 @@ fn tools(model: &Model) -> Vec<ToolLine> {
         })
         .collect();
     lines.sort_by_cached_key(|line| {
-        let quiet = !line.changed;
+        let quiet = !line.wants_review();
         (quiet, !line.disputed, line.hazards.is_empty(), line.server.clone(), line.tool.clone())
     });
     lines
@@ -238,7 +238,7 @@ fn tool_text(line: &ToolLine) -> String {
         text.push_str(part);
     }
     text.push_str(if line.disputed { " disputed" } else { "" });
-    text.push_str(if line.changed { " changed" } else { "" });
+    text.push_str(if line.wants_review() { " changed unreviewed" } else { "" });
     text
 }
 
@@ -275,7 +275,7 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.evidence = tool.evidence.iter().map(proof).collect();
     line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
     line.disputed = tool.disputed;
-    line.changed |= tool.changed;
+    line.pin = Some(tool.pin);
     line.definition = Some(tool.digest.to_string());
     line.standing = ToolStanding::Offered;
 }

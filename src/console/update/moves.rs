@@ -20,6 +20,16 @@ pub(super) fn go(model: &mut Model, action: Action) {
         model.overlay = Some(Overlay::Help { top });
         return;
     }
+    if let Some(Overlay::Batch(batch)) = &model.overlay {
+        let top = moved(batch.top, action, model.list_rows(), batch.members.len());
+        if let Some(Overlay::Batch(batch)) = &mut model.overlay {
+            batch.top = top;
+        }
+        return;
+    }
+    if matches!(model.overlay, Some(Overlay::Rule(_))) {
+        return super::rule::choose(model, action);
+    }
     match model.screen {
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
             super::browse::go(model, action);
@@ -63,15 +73,14 @@ pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usi
 
 /// To the next or previous call; leaving a settled one lets it go.
 fn step(model: &mut Model, action: Action) {
-    let queue = model.queue();
-    let here = model.selected.as_ref();
-    let at = queue.iter().position(|held| Some(&held.key) == here);
+    let queue = model.groups();
+    let at = model.selected.as_ref().and_then(|here| queue.iter().position(|group| group.has(here)));
     let goal = match (at, action) {
         (None, _) => Some(0),
         (Some(at), Action::Down) => Some(at + 1),
         (Some(at), _) => at.checked_sub(1),
     };
-    let next = goal.and_then(|i| queue.get(i)).map(|held| held.key.clone());
+    let next = goal.and_then(|i| queue.get(i)).map(|group| group.lead.key.clone());
     match next {
         Some(key) => select(model, Some(key)),
         None if model.selection().is_some_and(is_over) => {
@@ -87,6 +96,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     if model.selected == key {
         return;
     }
+    model.leave();
     let left = std::mem::replace(&mut model.selected, key);
     model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
@@ -121,7 +131,7 @@ pub(super) fn open(model: &mut Model) {
 /// `Esc`: one step back.
 pub(super) fn back(model: &mut Model) -> Vec<Command> {
     match model.overlay.take() {
-        Some(Overlay::Find { before, .. }) => {
+        Some(Overlay::Search { before, .. }) => {
             super::typing::drop_search(model, &before);
             return Vec::new();
         }
@@ -134,6 +144,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
             let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
             select(model, next);
         }
+        Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
         Screen::Queue if model.tour == Tour::Shown => {
             model.tour = Tour::Dismissed;
             return vec![Command::Look(Task::TourSeen)];
@@ -193,9 +204,10 @@ fn lay_card(model: &mut Model) {
 /// Keeps the selected call within the rows of the queue.
 fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
-    let queue = model.queue();
+    let queue = model.groups();
     let len = queue.len();
-    let at = queue.iter().position(|held| Some(&held.key) == model.selected.as_ref()).unwrap_or(0);
+    let here = model.selected.as_ref();
+    let at = here.and_then(|here| queue.iter().position(|group| group.has(here))).unwrap_or(0);
     let top = model.queue_top.min(len.saturating_sub(page));
     model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
 }

@@ -13,7 +13,7 @@ pub(super) fn find(model: &mut Model) {
     if let Some(shelf) = model.browse.shelf_mut(model.screen) {
         shelf.sheet = None;
         let text = shelf.find.clone();
-        model.overlay = Some(Overlay::Find { before: text.clone(), text });
+        model.overlay = Some(Overlay::Search { before: text.clone(), text });
     }
 }
 
@@ -25,7 +25,7 @@ pub(super) fn palette(model: &mut Model) {
 /// A key that is text.
 pub(super) fn typed(model: &mut Model, key: Key) {
     let now_in = match &mut model.overlay {
-        Some(Overlay::Find { text, .. } | Overlay::Palette { text, .. }) => text,
+        Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) => text,
         _ => return,
     };
     match key {
@@ -45,7 +45,7 @@ pub(super) fn typed(model: &mut Model, key: Key) {
 
 /// Text that came at once.
 pub(super) fn pasted(model: &mut Model, pasted: &str) {
-    if let Some(Overlay::Find { text, .. } | Overlay::Palette { text, .. }) = &mut model.overlay {
+    if let Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) = &mut model.overlay {
         text.extend(pasted.chars().map(|c| if c.is_control() { ' ' } else { c }));
         changed(model, Key::Char(' '));
     }
@@ -53,7 +53,7 @@ pub(super) fn pasted(model: &mut Model, pasted: &str) {
 
 fn changed(model: &mut Model, key: Key) {
     match model.overlay.clone() {
-        Some(Overlay::Find { text, .. }) => browse::search(model, model.screen, &text),
+        Some(Overlay::Search { text, .. }) => browse::search(model, model.screen, &text),
         Some(Overlay::Palette { text, at }) => {
             let last = palette::entries(model, &text).len().saturating_sub(1);
             let at = match key {
@@ -77,7 +77,7 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
                 Vec::new()
             }
         },
-        Some(Overlay::Find { .. }) => {
+        Some(Overlay::Search { .. }) => {
             let problem = model.browse.shelf(model.screen).and_then(|shelf| shelf.problem.clone());
             if let Some(problem) = problem {
                 model.note = Some(crate::console::row::Row::default().and_foreign(Tone::Warn, &problem));

@@ -1,6 +1,6 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
-use crate::console::keymap::{self, Action, BINDINGS, Keys, Place};
+use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -62,7 +62,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    keymap::decides(action) && !matches!(action, Action::Confirm | Action::Send)
+    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit | Action::Rule)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
@@ -87,7 +87,7 @@ fn is_worth_a_hint(action: Action, place: Place) -> bool {
         Action::Help => place == Place::Help,
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
-        Action::Up | Action::PageUp | Action::Top => false,
+        Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
         Action::Back => place != Place::Queue,
         _ => true,
     }
