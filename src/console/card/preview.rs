@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::sections::caption;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::row::{Row, Tone};
-use crate::gate::change::{self, Change};
 use crate::gate::snapshot::Snapshot;
+use crate::gate::touched::{self, Change};
 
 /// Arguments longer than this are not previewed, in bytes: they are read where they stand.
 const LONGEST: usize = 2 << 20;
@@ -34,7 +34,7 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     let Ok(arguments) = serde_json::from_str::<Value>(&snapshot.arguments) else {
         return Preview::default();
     };
-    let changes = change::of(snapshot.identity.action, &arguments, &snapshot.facts);
+    let changes = touched::of(snapshot.identity.action, &arguments, &snapshot.facts);
     let mut rows = files::rows(&changes, &snapshot.facts, width);
     let mut effect = effect(&changes);
     for (name, text) in texts(&arguments) {
