@@ -103,7 +103,7 @@ fn what_was_not_read_is_not_approved() {
     let mut terminal = console(home.path());
     let long: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
     host.call(1, "add_note", &json!({ "text": long.join("\n") }));
-    terminal.shows(&["s-1", "line 0", "read on to approve"]);
+    terminal.shows(&["s-1", "line 0", "scroll on"]);
     terminal.types("a");
     terminal.shows(&["Not read yet"]);
     assert!(server.executed().is_empty());
@@ -125,13 +125,13 @@ fn a_dangerous_call_is_read_to_its_end_and_confirmed() {
     terminal.types(END);
     terminal.shows(&["· armed"]);
     terminal.types("a");
-    terminal.shows(&["y yes, approve"]);
+    terminal.shows(&["y yes"]);
     terminal.types("\r");
     terminal.types("\x1b");
-    terminal.awaits("the question is gone", |screen| !screen.contains("y yes, approve"));
+    terminal.awaits("the question is gone", |screen| !screen.contains("y yes"));
     assert!(server.executed().is_empty());
     terminal.types("a");
-    terminal.shows(&["y yes, approve"]);
+    terminal.shows(&["y yes"]);
     terminal.types("y");
     assert_eq!(text(&host.answer(1)), "done");
     assert_eq!(server.executed().len(), 1);

@@ -10,6 +10,7 @@ mod sql;
 use serde_json::Value;
 
 use super::sections::caption;
+use super::{counted, grouped};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
@@ -47,10 +48,10 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
             let agrees = tone != Tone::Ours || snapshot.identity.mutability == Mutability::Pure;
             effect = effect.or_else(|| agrees.then_some(line));
         } else if is_shell(name) {
-            let made = shell::rows(text, width);
-            if !made.is_empty() {
+            let commands = shell::commands(text);
+            if !commands.is_empty() {
                 rows.push(caption("commands", &argument(name), width));
-                rows.extend(made);
+                rows.extend(some(commands, "command", width));
             }
         }
         rows.extend(media::rows(name, text, width));
@@ -94,6 +95,22 @@ fn is_sql(name: &str) -> bool {
 
 fn is_shell(name: &str) -> bool {
     matches!(name, "command" | "cmd" | "commands" | "script" | "shell" | "bash")
+}
+
+/// The first of many pieces, and how many more the arguments below have: none is left out unsaid.
+fn some(pieces: Vec<Row>, what: &str, width: usize) -> Vec<Row> {
+    const MOST: usize = 40;
+    let is_risky = |row: &&Row| row.runs.iter().any(|run| run.tone == Tone::Danger);
+    let left = pieces.get(MOST..).unwrap_or_default();
+    let (more, risky) = (left.len(), left.iter().filter(is_risky).count());
+    let mut rows: Vec<Row> = pieces.into_iter().take(MOST).flat_map(|row| bordered(row, width)).collect();
+    if more > 0 {
+        let words = format!("… {} in the arguments below", counted(more, &format!("more {what}")));
+        let words =
+            if risky > 0 { format!("{words}, {} of them with a word marked here", grouped(risky)) } else { words };
+        rows.extend(bordered(Row::of(Tone::Warn, words), width));
+    }
+    rows
 }
 
 /// A row of a preview: its border, then what it says, wrapped.
