@@ -187,7 +187,7 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     assert!(below.contains(" … 555 more lines below · arguments 4,838 bytes"), "{below}");
     let rows = desk.model.card.as_ref().unwrap().window(0, 80);
     assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
-    assert!(rows.iter().any(|row| row.text().contains("… 461 more commands in the arguments below, 1 of them")));
+    assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 2 of them")));
     assert_eq!(desk.keys("a"), []);
     desk.look();
     for _ in 0..3 {
