@@ -30,6 +30,8 @@ const HAZARDS: &[HazardKind] = &[
     HazardKind::PreferenceManipulation,
     HazardKind::Confusable,
     HazardKind::ChangedDefinition,
+    HazardKind::ChangedServer,
+    HazardKind::UnexpectedBehavior,
     HazardKind::UnusableSchema,
 ];
 
