@@ -70,6 +70,7 @@ pub enum Command {
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     model.now = now;
+    let is_news = matches!(msg, Msg::Link(_));
     let commands = match msg {
         Msg::Key(key) => pressed(model, key),
         Msg::Paste(text) => pasted(model, &text),
@@ -87,6 +88,9 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
     };
     moves::settle(model);
+    if !is_news {
+        moves::show_selection(model);
+    }
     commands
 }
 
