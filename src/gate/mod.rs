@@ -7,7 +7,6 @@ pub mod answer;
 pub mod answers;
 pub mod caller;
 pub mod catalog;
-pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
@@ -28,6 +27,7 @@ pub mod report;
 pub mod show;
 pub mod snapshot;
 pub mod token;
+pub mod touched;
 pub mod wake;
 
 use std::collections::{HashSet, VecDeque};
