@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::arguments::effect::Analysis;
 use super::curated::Reviewed;
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
@@ -35,6 +36,8 @@ pub struct Behavior {
     /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
+    /// What the arguments of this very call would do; empty for a tool.
+    pub analyses: Vec<Analysis>,
 }
 
 impl Behavior {
@@ -46,6 +49,7 @@ impl Behavior {
             evidence: Vec::new(),
             disputed: false,
             hazards: Vec::new(),
+            analyses: Vec::new(),
         }
     }
 
@@ -139,9 +143,11 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
             behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what });
         }
     }
-    for evidence in arguments::found(tool, arguments) {
+    for analysis in arguments::found(tool, arguments) {
+        let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);
         behavior.evidence.push(evidence);
+        behavior.analyses.push(analysis);
     }
     behavior
 }
@@ -201,6 +207,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
         evidence: Vec::new(),
         disputed,
         hazards: Vec::new(),
+        analyses: Vec::new(),
     }
 }
 

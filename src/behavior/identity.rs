@@ -19,6 +19,17 @@ impl Identity {
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 
+    /// Reads the three words, `MUTATES|UPDATE|CONTENT`.
+    pub fn from_words(words: &str) -> Option<Self> {
+        let mut words = words.split('|');
+        let identity = Self {
+            mutability: Mutability::from_word(words.next()?)?,
+            action: Action::from_word(words.next()?)?,
+            output_domain: OutputDomain::from_word(words.next()?)?,
+        };
+        words.next().is_none().then_some(identity)
+    }
+
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
         Digest::of(self.to_string().as_bytes()).short()

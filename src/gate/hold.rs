@@ -173,7 +173,7 @@ impl Gate {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let yardstick = Yardstick::of(&self.config, &self.catalog);
+        let yardstick = Yardstick::of(&self.config, &self.catalog, &self.recent);
         let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, yardstick);
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));

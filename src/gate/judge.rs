@@ -15,6 +15,7 @@ use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::capability::schema::Violation;
 use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::call::Call;
 
@@ -47,12 +48,15 @@ pub struct Yardstick<'a> {
     pub expected: Option<&'a Expected>,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
+    /// What was approved before, for rules with a rate.
+    pub recent: &'a Recent,
 }
 
 impl<'a> Yardstick<'a> {
     /// What this gate was told, and what its catalog remembers.
-    pub(super) fn of(config: &'a Config, catalog: &'a Catalog) -> Self {
-        Self { expected: config.expected.as_ref(), server_change: catalog.server_change().map(|change| &**change) }
+    pub(super) fn of(config: &'a Config, catalog: &'a Catalog, recent: &'a Recent) -> Self {
+        let server_change = catalog.server_change().map(|change| &**change);
+        Self { expected: config.expected.as_ref(), server_change, recent }
     }
 }
 
@@ -106,7 +110,14 @@ pub fn judge(
         },
         BeforeTool::Policy(policy) => decide::decide(
             policy,
-            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
+            &Question {
+                server,
+                tool: call.name(),
+                behavior: &behavior,
+                arguments: &arguments,
+                now: now.wall,
+                recent: Some(yardstick.recent),
+            },
         ),
         BeforeTool::Unregistered => unregistered(&behavior),
     };

@@ -43,6 +43,7 @@ use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::mcp::lifecycle::Lifecycle;
+use crate::policy::rate::Recent;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -102,6 +103,8 @@ pub struct Gate {
     homework: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
+    /// The calls approved lately, for rules with a rate.
+    recent: Recent,
     /// Ids of entries given out so far.
     entries: u64,
     attached: usize,
@@ -134,6 +137,7 @@ impl Gate {
             homework: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
+            recent: Recent::default(),
             entries: 0,
             attached: 0,
             status: Status::default(),
