@@ -39,6 +39,8 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What it is about, for a list.
+    pub about: Option<String>,
 }
 
 /// What a call is held against beside the policy.
@@ -48,7 +50,7 @@ pub struct Yardstick<'a> {
     pub expected: Option<&'a Expected>,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
-    /// What was approved before, for rules with a rate.
+    /// What ran of late, for rates.
     pub recent: &'a Recent,
 }
 
@@ -123,6 +125,7 @@ pub fn judge(
     };
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
+        about: effect_line::about(&arguments),
         danger: conclude::danger(&behavior),
         described,
         behavior,

@@ -5,13 +5,16 @@
 
 pub mod answer;
 pub mod answers;
+pub mod caller;
 pub mod catalog;
+pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
 pub mod effect_line;
 pub mod ending;
 pub mod event;
+pub mod facts;
 pub mod flight;
 pub mod held;
 pub mod hold;

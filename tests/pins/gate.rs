@@ -161,3 +161,20 @@ fn an_unexpected_behavior_is_asked_or_denied_as_the_policy_says() {
     assert!(matches!(&did[..], [Did::Settle(_), Did::Answer(text)] if text.contains("strict")), "{did:?}");
     world.finish();
 }
+
+#[test]
+fn a_rule_matches_the_tags_that_listings_show() {
+    for (tag, passes) in [("files:write", true), ("ack:overwrite", true), ("files:read", false), ("file:write", false)]
+    {
+        let allow = format!(
+            "version = 1\n[[rule]]\nid = \"tag\"\ndecision = \"allow\"\nserver = \"files\"\ncapability = \"{tag}\"\n"
+        );
+        let mut world = World::with(config(), &allow).ready();
+        let did = world.call("1", "write_file", r#"{"path":"a","content":"b"}"#);
+        assert_eq!(matches!(did[..], [Did::Forward(_)]), passes, "{tag}: {did:?}");
+        if !passes {
+            world.deny("files-1", "");
+        }
+        world.finish();
+    }
+}
