@@ -178,3 +178,16 @@ fn a_rule_matches_the_tags_that_listings_show() {
         world.finish();
     }
 }
+
+#[test]
+fn until_the_pins_are_read_everything_passes_but_calls() {
+    let mut world = World::with(Config { pins: Pins::awaited(), ..config() }, "").ready();
+    assert_eq!(world.remembered.len(), 0, "nothing is learnt yet");
+    assert_eq!(world.call("1", "read_file", READ), [], "a call waits");
+    assert!(matches!(world.call("2", "nobody_described", "{}")[..], []));
+    assert!(matches!(world.host(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#)[..], [Did::ToServer(_)]));
+    let did = world.step(Event::Reviewed(Box::default()));
+    assert!(matches!(did[..], [Did::Query(_), Did::Forward(_)] | [Did::Forward(_), Did::Query(_)]), "{did:?}");
+    assert_eq!(world.remembered.len(), 3);
+    world.finish();
+}
