@@ -71,6 +71,9 @@ impl Error {
             Self::Pins(error) => Some(error.hint()),
             Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
             Self::Demo(error) => Some(error.hint().to_owned()),
+            Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
+                Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
+            }
             Self::CannotRun(_) => Some(
                 "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps".to_owned(),
             ),

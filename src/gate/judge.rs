@@ -52,19 +52,39 @@ pub struct Yardstick<'a> {
     pub server_change: Option<&'a str>,
     /// What ran of late, for rates.
     pub recent: &'a Recent,
+    /// The latest time of day that was seen: the clock may have been set back since.
+    pub latest: i64,
 }
 
 impl<'a> Yardstick<'a> {
-    /// What this gate was told, and what its catalog remembers.
-    pub(super) fn of(config: &'a Config, catalog: &'a Catalog, recent: &'a Recent) -> Self {
+    /// What this gate was told, and what it remembers.
+    pub(super) fn of(config: &'a Config, catalog: &'a Catalog, recent: &'a Recent, latest: i64) -> Self {
         let server_change = catalog.server_change().map(|change| &**change);
-        Self { expected: config.expected.as_ref(), server_change, recent }
+        Self { expected: config.expected.as_ref(), server_change, recent, latest }
     }
 }
 
-/// Judges a call by what is known of its tool (`None`: nobody described it).
+/// Judges a call. Where the clock was set back, also by the `latest` time that was seen, and the stricter ruling holds:
+/// a rule that was over stays so.
 pub fn judge(
     now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    server: &str,
+    before_tool: &BeforeTool,
+    yardstick: Yardstick<'_>,
+) -> Judged {
+    let judged = judge_at(now.wall, call, described.clone(), server, before_tool, yardstick);
+    if yardstick.latest <= now.wall {
+        return judged;
+    }
+    let later = judge_at(yardstick.latest, call, described, server, before_tool, yardstick);
+    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+}
+
+/// Judges a call by what is known of its tool (`None`: nobody described it), at a time of day.
+fn judge_at(
+    wall: i64,
     call: &Call,
     described: Option<Arc<Described>>,
     server: &str,
@@ -117,7 +137,7 @@ pub fn judge(
                 tool: call.name(),
                 behavior: &behavior,
                 arguments: &arguments,
-                now: now.wall,
+                now: wall,
                 recent: Some(yardstick.recent),
             },
         ),

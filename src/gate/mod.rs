@@ -23,6 +23,7 @@ pub mod operator;
 pub mod pass;
 pub mod pins;
 pub mod records;
+pub mod refusals;
 pub mod report;
 pub mod show;
 pub mod snapshot;
@@ -39,6 +40,7 @@ use flight::Flights;
 use held::Table;
 use judge::BeforeTool;
 use pins::{Pins, Standing};
+use refusals::Refusals;
 use report::Status;
 
 use crate::audit::record::{Entry, Kind};
@@ -115,6 +117,8 @@ pub struct Gate {
     /// The log's trouble, until an entry gets through again.
     log_trouble: Option<Arc<str>>,
     wake: u64,
+    /// The latest time of day that was seen, in milliseconds.
+    latest: i64,
     /// Since when (monotonic microseconds) nobody sends any more.
     host_gone: Option<u64>,
     /// How the server ended, or why it takes nothing more.
@@ -123,6 +127,7 @@ pub struct Gate {
     /// The wrapper was told to stop.
     stopping: bool,
     host_recorded: bool,
+    refusals: Refusals,
 }
 
 impl Gate {
@@ -146,11 +151,13 @@ impl Gate {
             status: Status::default(),
             log_trouble: None,
             wake: u64::MAX,
+            latest: i64::MIN,
             host_gone: None,
             server_gone: None,
             server_ended: false,
             stopping: false,
             host_recorded: false,
+            refusals: Refusals::default(),
         };
         gate.register(before_tool);
         gate
@@ -160,6 +167,7 @@ impl Gate {
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut out = Vec::new();
+        self.latest = self.latest.max(now.wall);
         match event {
             Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
             Event::HostLine(line) => self.host_line(now, line, &mut out),

@@ -6,6 +6,7 @@ use super::Gate;
 use super::flight::Flight;
 use super::held::{Arrival, Held, Verdict};
 use super::judge::Judged;
+use super::refusals::Run;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::evidence::{Evidence, Source};
 use crate::gate::event::Now;
@@ -102,6 +103,16 @@ impl Gate {
             .with("reason", refusal.what.as_str())
             .with("code", refusal.code)
             .with("bytes", bytes)
+    }
+
+    /// Refused lines of one reason that were not recorded one by one.
+    pub(super) fn refused_run(&self, now: Now, run: &Run) -> Entry {
+        self.entry(now, Kind::Fault)
+            .with("what", "refused more lines from the host")
+            .with("reason", run.reason.as_str())
+            .with("code", run.code)
+            .with("lines", run.lines)
+            .with("bytes", run.bytes)
     }
 
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {

@@ -14,6 +14,7 @@ pub mod outbox;
 pub mod scribe;
 pub mod server;
 pub mod signals;
+pub mod stall;
 pub mod start;
 pub mod stdio;
 pub mod stopping;

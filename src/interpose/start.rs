@@ -71,6 +71,9 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
+/// How many descriptors a wrapper takes with its server, its log and a console or two.
+const NEEDED: usize = 32;
+
 /// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
 pub type Beside = Box<dyn FnOnce() + Send>;
 
@@ -79,6 +82,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
+    there_is_room()?;
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -87,10 +91,25 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(wrap(setup, pipe, &guardian))?;
-    // A guardian that is gone needs no goodbye.
-    let _ = guardian.dismiss();
-    Ok(code)
+    let ended = runtime.block_on(wrap(setup, pipe, &guardian));
+    // A server that could not be run has named its group already, and that number may be another's by now. Whatever else
+    // failed, failed beside a running server, which the guardian ends.
+    if matches!(ended, Ok(_) | Err(StartError::Spawn(_))) {
+        // A guardian that is gone needs no goodbye.
+        let _ = guardian.dismiss();
+    }
+    ended
+}
+
+/// Fails where the wrapper would run out of descriptors half-way: the runtime answers that with a panic, and a server
+/// that had been started by then with confusion.
+fn there_is_room() -> io::Result<()> {
+    let probe = std::fs::File::open("/dev/null")?;
+    let mut probes = Vec::with_capacity(NEEDED);
+    for _ in 0..NEEDED {
+        probes.push(probe.try_clone()?);
+    }
+    Ok(())
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {

@@ -17,6 +17,7 @@ use super::notice;
 use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
+use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
@@ -75,6 +76,7 @@ struct Running {
     attend: Attend,
     wake: Option<u64>,
     stopping: Option<Stopping>,
+    stall: Stall,
 }
 
 impl Wrapper {
@@ -104,8 +106,9 @@ impl Wrapper {
         let mut ended: Option<Ended> = None;
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
+        let (wake, stopping, stall) = (None, None, Stall::default());
         let mut run =
-            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake: None, stopping: None };
+            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake, stopping, stall };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -244,6 +247,13 @@ impl Running {
             self.step(now, Event::Woke);
         }
         self.scribe.rest(now.mono);
+        if self.stopping.is_none()
+            && let Some(how) = self.stall.fault(now.mono, self.host.standing())
+        {
+            notice::say(&format!("the server is ended: {how}"));
+            self.step(now, Event::Deaf { how: how.into() });
+            self.stopping = Some(Stopping::terminate(now.mono, &self.child));
+        }
         if let Some(stopping) = &mut self.stopping {
             stopping.advance(now.mono, &self.child);
         }
@@ -304,6 +314,7 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
+        self.stall.look(now.mono, self.host.standing());
         if self.server.is_gone() && self.stopping.is_none() {
             // It closed its stdin: nothing can reach it any more, so it is brought to its end.
             self.step(now, Event::Deaf { how: "it closed its input".into() });
@@ -359,10 +370,17 @@ impl Running {
 
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), self.scribe.wake_at(), stop]
-            .into_iter()
-            .flatten()
-            .min();
+        let first = [
+            self.wake,
+            self.ledger.wake_at(),
+            self.attend.wake_at(),
+            self.scribe.wake_at(),
+            self.stall.wake_at(),
+            stop,
+        ]
+        .into_iter()
+        .flatten()
+        .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
 }

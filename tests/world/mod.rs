@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+pub mod moves;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 

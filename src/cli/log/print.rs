@@ -91,7 +91,7 @@ fn decision(fields: &Fields<'_>) -> String {
     words
 }
 
-fn clipped(text: &str, widest: usize) -> String {
+pub(super) fn clipped(text: &str, widest: usize) -> String {
     if text.width() <= widest {
         return text.to_owned();
     }
