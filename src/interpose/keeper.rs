@@ -27,13 +27,13 @@ impl Keeper {
     /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
     /// with what stands, once it is read and whenever an operator has reviewed it.
     ///
-    /// Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
+    /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
     pub fn start(
         path: PathBuf,
         launch: Launch,
         trust: Trust,
         mut on_review: impl FnMut(Pins) + Send + 'static,
-    ) -> Self {
+    ) -> (Pins, Self) {
         let (seen, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let desk = move || {
@@ -47,11 +47,11 @@ impl Keeper {
             // Nobody listens any more when the wrapper gave up waiting.
             let _ = end.send(());
         };
-        if let Err(error) = Builder::new().name("keeper".to_owned()).spawn(desk) {
-            // Its pins never come: calls wait for their deadline, and are denied.
-            notice::say(&format!("no call can run: the thread that reads what is remembered could not start: {error}"));
-        }
-        Self { seen: Some(seen), ended }
+        let pins = match Builder::new().name("keeper".to_owned()).spawn(desk) {
+            Ok(_) => Pins::awaited(),
+            Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
+        };
+        (pins, Self { seen: Some(seen), ended })
     }
 
     /// Keeps a definition. Never waits.

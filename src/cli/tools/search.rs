@@ -66,7 +66,7 @@ pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn W
     let left_out = found - hits.len();
     hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
     hits.truncate(options.output.limit.unwrap_or(10));
-    let rows: Vec<_> = hits.iter().map(|hit| json(hit)).collect();
+    let rows: Vec<_> = hits.iter().map(json).collect();
     let none = match left_out {
         0 => "No tool fits these words. `mcp-approve tools list` shows them all.".to_owned(),
         _ => format!("No tool that may be used fits these words; {left_out} that fit may not be used."),
