@@ -517,6 +517,21 @@ fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
     world.finish();
 }
 
+/// An allow with a rate lets so many calls run, and asks for the next one until the time is over.
+#[test]
+fn a_rate_is_counted_by_the_gate() {
+    let rules = "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"write_file\"\nwhen = [{ rate = { most = 2, per = \"1m\" } }]\n";
+    let mut world = World::with(config(), rules).ready();
+    let asked = |did: &[Did]| did.iter().any(|one| matches!(one, Did::Ask(_)));
+    let call = |world: &mut World, id: &str| {
+        let did = world.call(id, "write_file", r#"{"path":"/a","content":"x"}"#);
+        asked(&did)
+    };
+    assert_eq!([call(&mut world, "1"), call(&mut world, "2"), call(&mut world, "3")], [false, false, true]);
+    world.wait(61);
+    assert!(!call(&mut world, "4"), "the time is over");
+}
+
 #[test]
 fn a_rule_that_was_over_stays_so_when_the_clock_is_set_back() {
     const DAY: i64 = 86_400_000;

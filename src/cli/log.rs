@@ -1,7 +1,7 @@
 //! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
 
 pub mod export;
-mod print;
+pub(super) mod print;
 pub mod stats;
 
 use std::io::{self, Write};

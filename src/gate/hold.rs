@@ -8,7 +8,7 @@ use super::deadline::{self, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
-use super::judge;
+use super::judge::{self, Yardstick};
 use super::pass::duplicate;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
@@ -173,7 +173,8 @@ impl Gate {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let judged = judge::judge(now, self.latest, &held.call, described, &self.config.server, &self.before_tool);
+        let yardstick = Yardstick::of(&self.config, &self.catalog, &self.recent, self.latest);
+        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, yardstick);
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);

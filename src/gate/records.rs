@@ -118,7 +118,11 @@ impl Gate {
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {
         let Some(judged) = &held.judged else { return };
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
-        entry.detail.push(("why", judged.ruling.reason.as_str().into()));
+        let why = judged.ruling.reason.as_str();
+        // What policy alone decided says so already.
+        if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
+            entry.detail.push(("why", why.into()));
+        }
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.disputed {
             entry.detail.push(("disputed", true.into()));

@@ -6,6 +6,7 @@ pub mod child;
 pub mod clock;
 pub mod guardian;
 pub mod host;
+pub mod keeper;
 pub mod ledger;
 pub mod longline;
 pub mod notice;

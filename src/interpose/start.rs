@@ -14,6 +14,7 @@ use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::guardian::Guardian;
 use super::host::Host;
+use super::keeper::Keeper;
 use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
@@ -23,9 +24,12 @@ use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
+use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::gate::judge::BeforeTool;
+use crate::gate::pins::Pins;
 use crate::gate::{Config, Gate, Mode, Unattended};
+use crate::pins::Launch;
 use crate::policy::rule::Policy;
 
 /// What a wrapper is started with.
@@ -49,6 +53,11 @@ pub struct Setup {
     pub run_dir: PathBuf,
     /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
     pub log_dir: Option<PathBuf>,
+    /// What is remembered between sessions; `None` where nothing may be written to the state folder.
+    pub pins: Option<PathBuf>,
+    pub launch: Launch,
+    /// What the task expects of every call.
+    pub expected: Option<Expected>,
 }
 
 /// What keeps a wrapper from starting.
@@ -124,6 +133,19 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     if setup.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
+    let (to_loop, reviews) = mpsc::unbounded_channel();
+    let (pins, keeper) = match setup.pins {
+        Some(path) => {
+            let on_review = move |pins| {
+                // The loop outlives the keeper.
+                let _ = to_loop.send(pins);
+            };
+            let (pins, keeper) = Keeper::start(&path, setup.launch, setup.trust, on_review);
+            (pins, Some(keeper))
+        }
+        // Without a state folder no call runs, whatever its tool.
+        None => (Pins::default(), None),
+    };
     let session: Arc<str> = chance()?.into();
     let config = Config {
         server: setup.name.as_str().into(),
@@ -135,12 +157,16 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: setup.mode,
         trust: setup.trust,
         scope: Scope::Whole,
+        pins,
+        expected: setup.expected,
     };
     widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
         scribe,
         done,
+        keeper,
+        reviews,
         server_output: child.output()?,
         server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
         host_input: AsyncIn::new(pipe.input)?,

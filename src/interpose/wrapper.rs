@@ -10,6 +10,7 @@ use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
+use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
 use super::notice;
@@ -22,6 +23,7 @@ use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
+use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::id::Id;
@@ -48,6 +50,9 @@ pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
     pub done: mpsc::UnboundedReceiver<Done>,
+    /// What is remembered between sessions, and what was reviewed of it elsewhere.
+    pub keeper: Option<Keeper>,
+    pub reviews: mpsc::UnboundedReceiver<Pins>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -62,6 +67,7 @@ pub struct Wrapper {
 struct Running {
     gate: Gate,
     scribe: Scribe,
+    keeper: Option<Keeper>,
     child: Child,
     server: Server,
     host: Host,
@@ -80,6 +86,8 @@ impl Wrapper {
             gate,
             scribe,
             mut done,
+            keeper,
+            mut reviews,
             child,
             server_output,
             server,
@@ -99,7 +107,8 @@ impl Wrapper {
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
         let (wake, stopping, stall) = (None, None, Stall::default());
-        let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake, stopping, stall };
+        let mut run =
+            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake, stopping, stall };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -116,6 +125,7 @@ impl Wrapper {
                 },
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
+                Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -225,6 +235,11 @@ impl Running {
         }
     }
 
+    fn reviewed(&mut self, pins: Pins) {
+        let now = self.clock.now();
+        self.step(now, Event::Reviewed(Box::new(pins)));
+    }
+
     fn time_passed(&mut self) {
         let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
@@ -278,6 +293,11 @@ impl Running {
                 self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::Remember(sighting) => {
+                if let Some(keeper) = &self.keeper {
+                    keeper.keep(*sighting);
+                }
+            }
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.

@@ -166,7 +166,7 @@ fn statement(chance: &mut Chance) {
         text += chance.word(WORDS);
         text += chance.word(&[" ", "", "\n", "\t"]);
     }
-    let _ = sql::judge(&text);
+    let _ = sql::judge(&text, None);
 }
 
 fn rendering(chance: &mut Chance) {
