@@ -236,8 +236,7 @@ impl Running {
     }
 
     fn reviewed(&mut self, pins: Pins) {
-        let now = self.clock.now();
-        self.step(now, Event::Reviewed(Box::new(pins)));
+        self.step(self.clock.now(), Event::Reviewed(Box::new(pins)));
     }
 
     fn time_passed(&mut self) {
