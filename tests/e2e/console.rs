@@ -80,6 +80,60 @@ fn one_key_approves_what_was_read() {
 }
 
 #[test]
+fn what_was_decided_is_reviewed_in_the_same_console() {
+    let (home, _server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("dtoo late\r");
+    host.answer(1);
+    terminal.types("3");
+    terminal.shows(&["Log ·", "add_note", "denied by", "too late", "1 asked"]);
+    terminal.types("/kind:decision\r");
+    terminal.shows(&["/kind:decision", "denied by"]);
+    terminal.types("\r");
+    terminal.shows(&["its link follows from record", "ticket      s-1"]);
+    // From the record to its tool, and to all records of the tool.
+    terminal.types("4");
+    terminal.shows(&["tool        add_note", "a running server describes it now", "1 decided, 1 denied"]);
+    terminal.types("3");
+    terminal.shows(&["/tool:=add_note server:s", "asked", "denied by"]);
+    terminal.types("6\r");
+    terminal.shows(&["lifecycle   Active", "wrapper and server together"]);
+    terminal.types(":verify\r");
+    terminal.shows(&["the chain holds to"]);
+    terminal.types("5");
+    terminal.shows(&["There are no rules yet."]);
+}
+
+#[test]
+fn the_tour_is_shown_until_it_is_dismissed_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = console(home.path());
+    terminal.shows(&["dismisses these lines for good"]);
+    terminal.types("\x1b");
+    terminal.awaits(&["no tour"], |screen| !screen.contains("dismisses these lines"));
+    terminal.types("q");
+    assert!(terminal.wait().success());
+    let mut terminal = console(home.path());
+    terminal.shows(&["No server is wrapped yet"]);
+    assert!(!terminal.screen().contains("dismisses these lines"));
+    terminal.types("q");
+}
+
+#[test]
+fn a_mistake_in_the_console_s_configuration_is_told_and_keeps_nothing_shut() {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join("config");
+    fs::create_dir(&config).unwrap();
+    fs::write(config.join("config.toml"), "[console.keys]\napprove = \"j\"\n").unwrap();
+    let mut terminal = Terminal::console(home.path(), (120, 40), &[]);
+    terminal.shows(&["config.toml:2:1: j is bound to approve and to down", "No server is wrapped yet"]);
+    terminal.types("q");
+    assert!(terminal.wait().success());
+}
+
+#[test]
 fn a_denial_takes_the_typed_reason_to_the_agent() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
