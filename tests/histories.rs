@@ -26,12 +26,15 @@ enum Move {
     AnswerOne,
     AnswerTwo,
     ListChanged,
+    DiskShows,
+    DiskHangs,
+    DiskChanges,
     HostGone,
     ServerGone,
     Stop,
 }
 
-const MOVES: [Move; 16] = [
+const MOVES: [Move; 19] = [
     Move::Write,
     Move::Read,
     Move::Unknown,
@@ -45,6 +48,9 @@ const MOVES: [Move; 16] = [
     Move::AnswerOne,
     Move::AnswerTwo,
     Move::ListChanged,
+    Move::DiskShows,
+    Move::DiskHangs,
+    Move::DiskChanges,
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
@@ -70,6 +76,13 @@ fn play(world: &mut World, one: Move) {
         Move::AnswerOne => world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
         Move::AnswerTwo => world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#),
         Move::ListChanged => world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
+        Move::DiskShows => world.disk_shows(),
+        Move::DiskHangs => world.disk_hangs(),
+        Move::DiskChanges => {
+            let size = world.disk.get("/a").map_or(0, |(_, content)| content.len());
+            world.disk.insert("/a".into(), ("/a".into(), "x".repeat(size + 1)));
+            Vec::new()
+        }
         Move::HostGone => world.close(Side::Host),
         Move::ServerGone => world.close(Side::Server),
         Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),
@@ -79,6 +92,7 @@ fn play(world: &mut World, one: Move) {
 fn replay(moves: &[Move]) {
     let mut world = World::new().ready();
     world.log_answers = false;
+    world.disk_answers = false;
     for one in moves {
         play(&mut world, *one);
     }
@@ -100,7 +114,7 @@ fn every_history_of_length_three_after_a_held_call() {
     for a in MOVES {
         for b in MOVES {
             for c in MOVES {
-                replay(&[Move::Write, Move::LogTakes, a, b, c]);
+                replay(&[Move::Write, Move::DiskShows, Move::LogTakes, a, b, c]);
             }
         }
     }

@@ -234,6 +234,8 @@ fn held(arguments: &str) -> FromWrapper {
             danger: None,
             edited_from: None,
             original_arguments: None,
+            facts: Vec::new(),
+            asked_again: None,
         }),
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::args::{Unattended, WrapOptions};
 use super::config::{self, Drawing, Mode};
 use super::places::Places;
-use super::{console, policy_file};
+use super::{console, policy_file, user};
 use crate::console::run::restore;
 use crate::error::Error;
 use crate::gate;
@@ -42,6 +42,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         audit_db: state.map(|()| settings.audit_db),
         key: places.state_dir().join("redaction.key"),
         run_dir: places.run_dir(),
+        home: user::current().ok().map(|user| user.home),
     };
     let (pipe, beside) = match settings.drawing {
         Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),

@@ -2,6 +2,7 @@
 
 use crate::audit::record::Entry;
 use crate::gate::event::{ConsoleId, Side};
+use crate::gate::facts::Look;
 use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
@@ -22,6 +23,9 @@ pub enum Effect {
     Query(Question),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
+    /// Look at what a call would touch; the answer comes as [`crate::gate::event::Event::Facts`] with the same number, in
+    /// good time, and says so where something could not be seen.
+    LookUp { ticket: String, look: u64, wanted: Look },
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call waits no longer.

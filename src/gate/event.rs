@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
+use crate::gate::facts::Found;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -53,6 +54,8 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
+    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
+    Facts { ticket: String, look: u64, found: Found },
     /// The time asked for has come.
     Woke,
     /// A console attached; so many are attached now.

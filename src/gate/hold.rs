@@ -7,6 +7,7 @@ use super::catalog::Known;
 use super::deadline::{self, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
+use super::facts::Look;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge;
 use super::pass::duplicate;
@@ -118,6 +119,9 @@ impl Gate {
             arrival: Arrival::Unrecorded,
             original: None,
             beat,
+            look: Look::default(),
+            found: None,
+            asked_again: None,
         };
         self.held.insert(number, held);
         if !is_open {
@@ -173,7 +177,18 @@ impl Gate {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool);
+        let found = held.found.as_ref();
+        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, found);
+        if self.look_first(number, &judged, out) {
+            if let Some(held) = self.held.get_mut(number) {
+                held.judged = Some(judged);
+            }
+            return;
+        }
+        let Some(held) = self.held.get_mut(number) else {
+            return;
+        };
+        let edited = held.original.is_some();
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
@@ -188,6 +203,8 @@ impl Gate {
                     let reply = answers::denied_by_policy(&held.call, &ruling.reason);
                     Verdict::deny(by, ruling.rule, &ruling.reason, reply)
                 }
+                // Whoever edits a call has the last word on it.
+                (Decision::Allow, _) if edited => return self.ask(now, number, out),
                 (Decision::Allow, _) => Verdict::approve(by, ruling.rule, ruling.reason),
                 (Decision::Ask, Some(from)) => {
                     Verdict::approve(from.by, from.rule, format!("continues the approval of {}", from.ticket))

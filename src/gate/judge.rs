@@ -7,12 +7,17 @@ use serde_json::Value;
 use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
+use super::facts::{self, FileKind, Found, Look};
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
 use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
-use crate::policy::rule::Policy;
+use crate::policy::fit::paths_wanted;
+use crate::policy::paths::Paths;
+use crate::policy::rule::{Decision, Policy};
+use crate::policy::under::Roots;
 use crate::wire::call::Call;
 
 /// What the gate registered to run before a tool: the seed's `before_tool` callback.
@@ -35,6 +40,8 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What must be looked at before this ruling counts.
+    pub wanted: Look,
 }
 
 /// Judges a call by what is known of its tool (`None`: nobody described it).
@@ -44,6 +51,7 @@ pub fn judge(
     described: Option<Arc<Described>>,
     server: &str,
     before_tool: &BeforeTool,
+    found: Option<&Found>,
 ) -> Judged {
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -77,16 +85,29 @@ pub fn judge(
             }),
         }
     }
+    let mut wanted = Look::default();
     let ruling = match before_tool {
-        BeforeTool::Policy(policy) => decide::decide(
-            policy,
-            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
-        ),
+        BeforeTool::Policy(policy) => {
+            let question =
+                Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall };
+            wanted.real = paths_wanted(policy, &question);
+            rule_on(policy, &question, &wanted, found)
+        }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
+    let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
+    if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
+        let paths = facts::path_arguments(&arguments);
+        match behavior.badge() {
+            Mutability::Mutates => wanted.files = paths,
+            // Nothing is replaced: where it leads is all there is to see.
+            Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
+        }
+    }
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
-        danger: conclude::danger(&behavior),
+        danger: danger(&behavior, found),
+        wanted,
         described,
         behavior,
         ruling,
@@ -95,9 +116,35 @@ pub fn judge(
     }
 }
 
+/// The ruling, with what is known of where the paths lead; paths nobody has followed decide nothing.
+fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Option<&Found>) -> Ruling {
+    if wanted.real.is_empty() {
+        return decide::decide(policy, question);
+    }
+    let real = found.map(|found| found.real.clone()).unwrap_or_default();
+    let roots = Roots { paths: Paths::Followed(real), ..policy.roots.clone() };
+    decide::decide_at(policy, question, &roots)
+}
+
+/// Why one careless key must not approve it: its behavior, and what it would replace.
+fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
+    let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
+    let target = match behavior.identity.action {
+        Action::Create => files.first(),
+        Action::Move => files.get(1),
+        _ => None,
+    };
+    let replaces = target.and_then(|target| match target.kind {
+        FileKind::Missing => None,
+        FileKind::Unseen => Some("what it would replace could not be seen"),
+        FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
+    });
+    let reasons: Vec<String> = conclude::danger(behavior).into_iter().chain(replaces.map(str::to_owned)).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
 fn unregistered(behavior: &Behavior) -> Ruling {
     use super::token::UncheckedInvocation;
-    use crate::policy::rule::Decision;
     match UncheckedInvocation::for_read_only(behavior) {
         Some(_) => Ruling {
             decision: Decision::Allow,

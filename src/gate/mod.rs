@@ -12,10 +12,12 @@ pub mod effect;
 pub mod effect_line;
 pub mod ending;
 pub mod event;
+pub mod facts;
 pub mod flight;
 pub mod held;
 pub mod hold;
 pub mod judge;
+pub mod look;
 pub mod operator;
 pub mod pass;
 pub mod records;
@@ -97,6 +99,8 @@ pub struct Gate {
     flights: Flights,
     /// Ids of entries given out so far.
     entries: u64,
+    /// Look-ups asked for so far.
+    looks: u64,
     attached: usize,
     status: Status,
     /// The log's trouble, until an entry gets through again.
@@ -127,6 +131,7 @@ impl Gate {
             held: Table::default(),
             flights: Flights::default(),
             entries: 0,
+            looks: 0,
             attached: 0,
             status: Status::default(),
             log_trouble: None,
@@ -158,12 +163,13 @@ impl Gate {
             Event::Edited { ticket, digest, arguments, who, console } => {
                 self.edited(now, &operator::Said { ticket, digest, who, console }, &arguments, &mut out);
             }
-            Event::Recorded(receipt) => self.recorded(now, &receipt, &mut out),
+            Event::Recorded(receipt) => self.recorded(now, receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
             Event::PolicyChanged(policy) => {
                 self.register(BeforeTool::Policy(policy));
                 self.policy_changed(now, &mut out);
             }
+            Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),

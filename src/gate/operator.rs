@@ -7,7 +7,8 @@ use super::answers;
 use super::catalog::Known;
 use super::effect::Effect;
 use super::event::{ConsoleId, Now};
-use super::held::{Original, Stage, Verdict};
+use super::facts::Look;
+use super::held::{After, Original, Stage, Verdict};
 use super::judge;
 use super::report::OperatorVerdict;
 use crate::audit::record::{By, Kind, VerdictWord};
@@ -44,6 +45,7 @@ impl Gate {
                 rule,
                 reason: "approved by the operator".into(),
                 who: said.who,
+                console: said.console,
                 unread,
                 reply: None,
             },
@@ -54,15 +56,19 @@ impl Gate {
                 reply: Some(answers::denied_by_operator(&held.call, &reason)),
                 reason: if reason.is_empty() { "denied by the operator".into() } else { reason },
                 who: said.who,
+                console: said.console,
                 unread: false,
             },
         };
+        if verdict.word == VerdictWord::Approve && self.looks_again(number) {
+            return self.look(number, After::Approving(verdict), out);
+        }
         self.decide(now, number, verdict, out);
     }
 
     /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
     /// and this is why the verdict on the old card counts for nothing.
-    fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
+    pub(super) fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
         let held = self.held.get(number)?;
         let shown = held.judged.as_ref()?.described.as_ref()?;
         match self.catalog.find(held.call.name()) {
@@ -97,10 +103,20 @@ impl Gate {
                 Stage::Deciding { verdict, .. } | Stage::Withdrawn { verdict, .. } if !verdict.who.is_empty() => {
                     format!("{} has decided it already", verdict.who)
                 }
-                Stage::Deciding { .. } | Stage::Withdrawn { .. } => "it is decided already".to_owned(),
-                Stage::Opening | Stage::Describing | Stage::Asking { .. } => {
-                    "it does not wait for an operator yet".to_owned()
+                Stage::Looking { after: After::Approving(verdict) | After::Forwarding { verdict, .. }, .. }
+                    if !verdict.who.is_empty() =>
+                {
+                    format!("{} has decided it already", verdict.who)
                 }
+                Stage::Deciding { .. }
+                | Stage::Withdrawn { .. }
+                | Stage::Looking { after: After::Approving(_) | After::Forwarding { .. }, .. } => {
+                    "it is decided already".to_owned()
+                }
+                Stage::Opening
+                | Stage::Describing
+                | Stage::Looking { after: After::Judging, .. }
+                | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
             },
         };
         let word = match verdict {
@@ -132,14 +148,15 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool);
+        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool, None);
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
                 out,
             );
         }
-        if judged.ruling.decision == Decision::Deny {
+        // Where the disk must be looked at first, nothing is ruled yet.
+        if judged.ruling.decision == Decision::Deny && judged.wanted.real.is_empty() {
             return refuse(format!("the policy denies the edited call: {}", judged.ruling.reason), out);
         }
         if held.original.is_none() {
@@ -147,7 +164,9 @@ impl Gate {
             held.original = Some(Original { digest, arguments });
         }
         *held.call = call;
-        held.judged = Some(judged);
-        self.ask(now, number, out);
+        // What the edited call would touch is looked at before it is shown.
+        (held.look, held.found, held.asked_again) = (Look::default(), None, None);
+        let described = judged.described;
+        self.judge(now, number, described, out);
     }
 }

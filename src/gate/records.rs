@@ -104,8 +104,23 @@ impl Gate {
             .with("bytes", bytes)
     }
 
+    /// What the call would touch, for its first record: where it leads and what stands there, not its content.
+    fn touches(entry: &mut Entry, held: &Held) {
+        let Some(found) = &held.found else { return };
+        let real = found.real.iter().filter(|(path, _)| held.look.real.contains(*path));
+        let real = real.map(|(path, real)| json!({ "path": path, "real": real }));
+        let files = found.files.iter().map(
+            |one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }),
+        );
+        entry.detail.push(("touches", real.chain(files).collect()));
+        if let Some(what) = held.asked_again {
+            entry.detail.push(("asked_again", what.into()));
+        }
+    }
+
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {
         let Some(judged) = &held.judged else { return };
+        Self::touches(entry, held);
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
         entry.detail.push(("why", judged.ruling.reason.as_str().into()));
         entry.detail.push(("evidence", evidence(judged)));

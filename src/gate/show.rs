@@ -44,6 +44,8 @@ impl Gate {
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
+            facts: held.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
+            asked_again: held.asked_again.map(str::to_owned),
         })
     }
 

@@ -6,6 +6,7 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::ContentType;
+use crate::gate::facts::Facts;
 use crate::policy::decide::Ruling;
 use crate::wire::digest::Digest;
 
@@ -51,6 +52,12 @@ pub struct Snapshot {
     pub edited_from: Option<Digest>,
     /// The original arguments' text, when edited.
     pub original_arguments: Option<String>,
+    /// What the call would touch, as it stands on this machine; empty where its arguments name no path.
+    #[serde(default)]
+    pub facts: Vec<Facts>,
+    /// What has changed since it was approved, where it is asked again for that; in our words.
+    #[serde(default)]
+    pub asked_again: Option<String>,
 }
 
 /// The three checks of `Safe(agent, tool, state)`.

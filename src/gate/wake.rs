@@ -28,6 +28,7 @@ impl Gate {
                 self.wake_by(held.deadline, out);
             }
         }
+        self.expire_looks(now, out);
         if self.catalog.expire(now) {
             self.undescribed(now, out);
         }

@@ -4,6 +4,7 @@ pub mod adopted;
 pub mod attend;
 pub mod child;
 pub mod clock;
+pub mod facts;
 pub mod guardian;
 pub mod host;
 pub mod ledger;

@@ -12,6 +12,7 @@ use super::adopted::Adopted;
 use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
+use super::facts::Lookout;
 use super::guardian::Guardian;
 use super::host::Host;
 use super::notice;
@@ -47,6 +48,8 @@ pub struct Setup {
     /// The key that redacted values are hashed with.
     pub key: PathBuf,
     pub run_dir: PathBuf,
+    /// Where `~` in a path leads; `None` where that is not known.
+    pub home: Option<PathBuf>,
     /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
     pub log_dir: Option<PathBuf>,
 }
@@ -117,6 +120,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         trust: setup.trust,
         scope: Scope::Whole,
     };
+    let (tell, looked) = mpsc::unbounded_channel();
+    let lookout = Lookout::new(setup.home, move |found| {
+        // As above.
+        let _ = tell.send(found);
+    });
     widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
@@ -128,6 +136,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
+        lookout,
+        looked,
         registration: Registration {
             run_dir: setup.run_dir,
             name: setup.name,

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
+use super::facts::{Looked, Lookout};
 use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
@@ -55,6 +56,8 @@ pub struct Wrapper {
     pub clock: Clock,
     pub registration: Registration,
     pub signals: Signals,
+    pub lookout: Lookout,
+    pub looked: mpsc::UnboundedReceiver<Looked>,
 }
 
 /// The loop's own state beside the gate.
@@ -67,6 +70,7 @@ struct Running {
     clock: Clock,
     ledger: Ledger,
     attend: Attend,
+    lookout: Lookout,
     wake: Option<u64>,
     stopping: Option<Stopping>,
 }
@@ -86,6 +90,8 @@ impl Wrapper {
             clock,
             registration,
             mut signals,
+            lookout,
+            mut looked,
         } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -96,7 +102,8 @@ impl Wrapper {
         let mut ended: Option<Ended> = None;
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
-        let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake: None, stopping: None };
+        let mut run =
+            Running { gate, scribe, child, server, host, clock, ledger, attend, lookout, wake: None, stopping: None };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -113,6 +120,7 @@ impl Wrapper {
                 },
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
+                Some(found) = looked.recv() => run.looked(found),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -215,6 +223,13 @@ impl Running {
         }
     }
 
+    fn looked(&mut self, looked: Looked) {
+        let now = self.clock.now();
+        if let Some(facts) = self.lookout.came(looked) {
+            self.step(now, facts);
+        }
+    }
+
     fn console(&mut self, said: FromConsoles) {
         let now = self.clock.now();
         if let Some(event) = self.attend.hear(said, &self.gate) {
@@ -227,6 +242,9 @@ impl Running {
         if self.wake.is_some_and(|at| at <= now.mono) {
             self.wake = None;
             self.step(now, Event::Woke);
+        }
+        for facts in self.lookout.overdue(now.mono) {
+            self.step(now, facts);
         }
         self.scribe.rest(now.mono);
         if let Some(stopping) = &mut self.stopping {
@@ -268,6 +286,7 @@ impl Running {
                 self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.
@@ -339,7 +358,8 @@ impl Running {
 
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), self.scribe.wake_at(), stop]
+        let (ledger, attend) = (self.ledger.wake_at(), self.attend.wake_at());
+        let first = [self.wake, ledger, attend, self.scribe.wake_at(), self.lookout.wake_at(), stop]
             .into_iter()
             .flatten()
             .min();

@@ -1,5 +1,7 @@
 //! How one rule stands to one call: whether it matches, and else what first keeps it from that. Owns no ruling.
 
+use std::collections::BTreeSet;
+
 use super::decide::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -51,11 +53,15 @@ impl Part {
     }
 }
 
-/// Tells how one rule stands to a call.
+/// Tells how one rule stands to one call, by the words of its paths alone.
 pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
+    fit_at(policy, rule, question, &policy.roots)
+}
+
+/// Tells how one rule stands to one call, with what is known of where its paths lead.
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
-    let differs =
-        selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, &policy.roots));
+    let differs = selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, roots));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -63,6 +69,24 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
         (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
         (None, Decision::Allow) => Fit::Matches,
     }
+}
+
+/// The paths whose links must be followed before the policy can rule on a call: those that an `under` speaks of in a rule
+/// for this call, and its folders. Empty for most calls, which then cost no look at the disk.
+pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String> {
+    let mut wanted = BTreeSet::new();
+    for rule in &policy.rules {
+        let speaks = rule.when.iter().chain(&rule.unless).filter_map(|one| one.under(question.arguments));
+        let mut speaks = speaks.peekable();
+        if speaks.peek().is_none() || selectors(rule, question).is_some() {
+            continue;
+        }
+        for (path, folders) in speaks {
+            wanted.insert(path.to_owned());
+            wanted.extend(folders.iter().filter_map(|folder| folder.path(&policy.roots)));
+        }
+    }
+    wanted
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.

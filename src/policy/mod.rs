@@ -7,6 +7,7 @@ pub mod fit;
 pub mod glob;
 pub mod lint;
 pub mod parse;
+pub mod paths;
 pub mod reading;
 pub mod rule;
 pub mod under;

@@ -83,6 +83,20 @@ impl Predicate {
     }
 }
 
+impl Predicate {
+    /// The path and the folders that it compares, where it does that and the argument is a text.
+    pub fn under<'a>(&'a self, arguments: &'a Value) -> Option<(&'a str, &'a [Folder])> {
+        let About::Argument { arg, tests } = &self.about else {
+            return None;
+        };
+        let folders = tests.iter().find_map(|test| match test {
+            Test::Under(folders) => Some(folders.as_slice()),
+            _ => None,
+        })?;
+        Some((argument(arguments, arg)?.as_str()?, folders))
+    }
+}
+
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

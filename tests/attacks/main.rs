@@ -34,6 +34,7 @@
 //! | C10 | deep nesting, giant lines | depth ≤ 64; client line ≤ 16 MiB by default; bounded memory |
 //! | C11 | display differs from bytes (trimmed space selects another program) | digest over the forwarded bytes; nothing is trimmed; trailing space is visible |
 //! | C12 | a verdict replayed | one ticket, one verdict, single use |
+//! | C13 | the file changes between approval and forwarding | the preview's facts (size, digest, link target) are taken again just before forwarding; a difference asks again |
 //! | C14 | a path that forwards without a decision | one writer to the server, its only argument is the proof; compile-fail test |
 //! | C15 | the approval layer itself changes arguments | byte equality in every test and in the soak |
 //! | C16 | the operator's edit | original and edit are both recorded, the edit is judged and validated again, its digest is the one forwarded |
@@ -51,12 +52,15 @@
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //!
-//! Not answered yet, and so not in the table: A5, A9 (pins over sessions), C13 (facts taken again before forwarding), D1, D2,
+//! Not answered yet, and so not in the table: A5, A9 (pins over sessions), D1, D2,
 //! D6 (figures, limits, the rule maker), E3 (reload with a diff), E6 (unwrapped servers), E9, E10 (the operator's key).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod binding;
+mod disk;
+#[path = "../e2e/fake/mod.rs"]
+mod fake;
 mod framing;
 mod process;
 mod screen;

@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn an_allow_under_a_folder_never_reaches_out_of_it(path in "(/|~/|)((\\.\\.|\\.|a|b|A|home|me)?/?){0,7}") {
         let text = "version = 1\n[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ arg = \"p\", under = \"~/a\" }]\n";
-        let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/b".to_owned()) };
+        let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/b".to_owned()), ..Roots::default() };
         let policy = parse_at(text, &roots).unwrap();
         let ruling = rule_with(&policy, "s.t", "MUTATES UPDATE", &json!({ "p": path }));
         let absolute = if let Some(rest) = path.strip_prefix("~/") { format!("/home/me/{rest}") }

@@ -245,6 +245,8 @@ pub fn write(ticket: &str) -> Snapshot {
         danger: None,
         edited_from: None,
         original_arguments: None,
+        facts: Vec::new(),
+        asked_again: None,
     }
 }
 

@@ -12,6 +12,7 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
+use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
 use mcp_approve::gate::judge::BeforeTool;
 use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::snapshot::Snapshot;
@@ -64,6 +65,13 @@ pub struct World {
     pub shown: Vec<Activity>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
+    /// What stands on the disk, by path: where it leads and its content. What is not in it does not exist.
+    pub disk: BTreeMap<String, (String, String)>,
+    /// Look at once, as a healthy disk would answer.
+    pub disk_answers: bool,
+    looks: VecDeque<(String, u64, Look)>,
+    /// How often the disk was looked at.
+    pub looked: u32,
 }
 
 impl World {
@@ -89,6 +97,10 @@ impl World {
             settled: Vec::new(),
             shown: Vec::new(),
             log_answers: true,
+            disk: BTreeMap::new(),
+            disk_answers: true,
+            looks: VecDeque::new(),
+            looked: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -186,10 +198,41 @@ impl World {
         if self.gate.has_homework() {
             did.extend(self.step(Event::ReadOn));
         }
-        while self.log_answers && !self.pending.is_empty() {
-            did.extend(self.log_takes());
+        while (self.log_answers && !self.pending.is_empty()) || (self.disk_answers && !self.looks.is_empty()) {
+            if self.disk_answers {
+                did.extend(self.disk_shows());
+            }
+            if self.log_answers {
+                did.extend(self.log_takes());
+            }
         }
         did
+    }
+
+    /// The disk answers the oldest look.
+    pub fn disk_shows(&mut self) -> Vec<Did> {
+        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
+        let lead = |path: &String| self.disk.get(path).map_or_else(|| path.clone(), |(real, _)| real.clone());
+        let real = wanted.real.iter().map(|path| (path.clone(), Some(lead(path)))).collect();
+        let files = wanted.files.iter().map(|(argument, path)| {
+            let content = self.disk.get(path).map(|(_, content)| content.clone());
+            Facts {
+                real: Some(lead(path)),
+                kind: if content.is_some() { FileKind::File } else { FileKind::Missing },
+                size: content.as_ref().map(|content| content.len() as u64),
+                digest: content.as_ref().map(|content| Digest::of(content.as_bytes())),
+                unseen: None,
+                ..Facts::unseen(argument, path, "")
+            }
+        });
+        let found = Found { real, files: files.collect() };
+        self.step(Event::Facts { ticket, look, found })
+    }
+
+    /// The disk does not answer the oldest look in time.
+    pub fn disk_hangs(&mut self) -> Vec<Did> {
+        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
+        self.step(Event::Facts { ticket, look, found: wanted.unseen("no time") })
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
@@ -221,6 +264,12 @@ impl World {
                 let ticket = card.ticket.clone();
                 self.cards.insert(ticket.clone(), *card);
                 Did::Ask(ticket)
+            }
+            Effect::LookUp { ticket, look, wanted } => {
+                assert!(!wanted.is_empty(), "a look at nothing");
+                self.looked += 1;
+                self.looks.push_back((ticket, look, wanted));
+                return None;
             }
             Effect::Settle(settled) => {
                 self.settled.push(settled.clone());
@@ -275,8 +324,9 @@ impl World {
 
     /// Ends the history: the log answers for everything, the server goes; nothing may be left open.
     pub fn finish(mut self) {
-        while !self.pending.is_empty() {
+        while !self.pending.is_empty() || !self.looks.is_empty() {
             self.log_takes();
+            self.disk_shows();
         }
         self.close(Side::Server);
         while !self.pending.is_empty() {

@@ -18,7 +18,7 @@ pub struct Operator {
     /// Heard, and not asked for yet.
     kept: Vec<ClientEvent>,
     /// The cards given out: one that arrives while a console attaches may be told twice.
-    given: Vec<(String, Digest)>,
+    given: Vec<(String, Digest, Option<String>)>,
 }
 
 /// A call put before the operator.
@@ -73,7 +73,7 @@ impl Operator {
     pub fn asked(&mut self, tool: &str) -> Asked {
         loop {
             let asked = self.held(tool);
-            let card = (asked.call.ticket.clone(), asked.call.digest);
+            let card = (asked.call.ticket.clone(), asked.call.digest, asked.call.asked_again.clone());
             if !self.given.contains(&card) {
                 self.given.push(card);
                 return asked;

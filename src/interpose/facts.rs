@@ -1,0 +1,326 @@
+//! Looks at what a call would touch, on a thread of its own and within a budget: the loop never waits for a disk.
+//!
+//! Links are followed word by word, so that a link to nowhere leads where a server that writes through it would write.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crate::gate::event::Event;
+use crate::gate::facts::{Facts, FileKind, Found, Look};
+use crate::wire::digest::Hasher;
+
+/// How long one look may take (microseconds); what is not seen by then is told as such.
+const BUDGET: u64 = 500_000;
+/// How much of all files of one call is read.
+const READ: u64 = 16 << 20;
+/// How much text of all files of one call goes to the card.
+const TEXT: usize = 256 << 10;
+/// How many entries of a folder are counted.
+const ENTRIES: u64 = 10_000;
+/// How many links one path may have, as in the system's own limit.
+const LINKS: usize = 40;
+/// How many threads may hang on a disk that does not answer before no more are started.
+const STUCK: usize = 4;
+
+/// Where paths start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// The user's home, for `~`.
+    pub home: Option<PathBuf>,
+    /// The folder that the server runs in.
+    pub folder: Option<PathBuf>,
+}
+
+impl Ground {
+    /// This process's folder, which a wrapped server inherits.
+    pub fn here(home: Option<PathBuf>) -> Self {
+        Self { home, folder: std::env::current_dir().ok() }
+    }
+}
+
+/// What a thread has found, by the number of the look.
+pub struct Looked {
+    look: u64,
+    found: Found,
+}
+
+type Job = (u64, Look, Instant);
+
+/// The loop's side.
+pub struct Lookout {
+    ground: Ground,
+    jobs: Option<Sender<Job>>,
+    on_found: Arc<dyn Fn(Looked) + Send + Sync>,
+    /// Looks without an answer, with the time at which the loop waits no longer (monotonic microseconds).
+    pending: BTreeMap<u64, (u64, String, Look)>,
+    stuck: usize,
+}
+
+impl Lookout {
+    /// Nothing is started before the first look. `on_found` is called on a thread of its own.
+    pub fn new(home: Option<PathBuf>, on_found: impl Fn(Looked) + Send + Sync + 'static) -> Self {
+        let ground = Ground::here(home);
+        Self { ground, jobs: None, on_found: Arc::new(on_found), pending: BTreeMap::new(), stuck: 0 }
+    }
+
+    /// Has a look taken. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
+    pub fn look(&mut self, now: u64, ticket: String, look: u64, wanted: Look) {
+        let until = Instant::now() + Duration::from_micros(BUDGET * 4 / 5);
+        let job = (look, wanted.clone(), until);
+        let sent = self.worker().is_some_and(|jobs| jobs.send(job).is_ok());
+        // Where nobody can look, the answer is due at once: nothing was seen.
+        let due = if sent { now + BUDGET } else { now };
+        self.pending.insert(look, (due, ticket, wanted));
+    }
+
+    /// An answer came; `None` when it was given up already.
+    pub fn came(&mut self, looked: Looked) -> Option<Event> {
+        let Some((_, ticket, _)) = self.pending.remove(&looked.look) else {
+            // A thread that hung has come back.
+            self.stuck = self.stuck.saturating_sub(1);
+            return None;
+        };
+        Some(Event::Facts { ticket, look: looked.look, found: looked.found })
+    }
+
+    /// Looks that took too long: answered with what is true of them, that nothing was seen.
+    pub fn overdue(&mut self, now: u64) -> Vec<Event> {
+        let late: Vec<u64> = self.pending.iter().filter(|(_, (due, ..))| *due <= now).map(|(look, _)| *look).collect();
+        if !late.is_empty() && self.jobs.take().is_some() {
+            // Its thread hangs on the disk; the next look gets another, for a while.
+            self.stuck += 1;
+        }
+        let answers = late.into_iter().filter_map(|look| {
+            let (_, ticket, wanted) = self.pending.remove(&look)?;
+            let found = wanted.unseen("the disk did not answer in time");
+            Some(Event::Facts { ticket, look, found })
+        });
+        answers.collect()
+    }
+
+    /// When the next look is overdue.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.pending.values().map(|(due, ..)| *due).min()
+    }
+
+    fn worker(&mut self) -> Option<&Sender<Job>> {
+        if self.jobs.is_none() && self.stuck < STUCK {
+            let (jobs, inbox) = mpsc::channel::<Job>();
+            let (ground, on_found) = (self.ground.clone(), Arc::clone(&self.on_found));
+            let started = Builder::new().name("lookout".to_owned()).spawn(move || {
+                while let Ok((look, wanted, until)) = inbox.recv() {
+                    on_found(Looked { look, found: found(&ground, &wanted, until) });
+                }
+            });
+            match started {
+                Ok(_) => self.jobs = Some(jobs),
+                Err(error) => tracing::error!(%error, "the thread that looks at files could not be started"),
+            }
+        }
+        self.jobs.as_ref()
+    }
+}
+
+/// Looks now, at all that is wanted.
+pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Found {
+    let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
+    let mut rest = Rest { read: READ, text: TEXT, until };
+    Found {
+        real: wanted.real.iter().map(real).collect(),
+        files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
+    }
+}
+
+/// What may still be read for one call.
+struct Rest {
+    read: u64,
+    text: usize,
+    until: Instant,
+}
+
+/// Where a path ends.
+struct End {
+    real: PathBuf,
+    /// What the path's own last word, being a link, says.
+    link: Option<PathBuf>,
+    /// `None` where nothing stands there.
+    found: Option<Metadata>,
+}
+
+/// Follows every link of a path, as opening it would.
+fn follow(ground: &Ground, path: &str) -> io::Result<End> {
+    let unknown = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
+    let start = if let Some(rest) = path.strip_prefix('~') {
+        let home = ground.home.as_ref().ok_or_else(|| unknown("your home is not known"))?;
+        match rest.strip_prefix('/') {
+            Some(rest) => home.join(rest.trim_start_matches('/')),
+            None if rest.is_empty() => home.clone(),
+            None => return Err(unknown("it starts in somebody else's home")),
+        }
+    } else if path.starts_with('/') {
+        PathBuf::from(path)
+    } else {
+        ground.folder.as_ref().ok_or_else(|| unknown("the server's folder is not known"))?.join(path)
+    };
+    let words = words(&start);
+    let last = words.len();
+    // What is still to walk, the next word last; with each word that is the path's own its number.
+    let mut todo: Vec<(Word, usize)> = words.into_iter().enumerate().map(|(at, word)| (word, at + 1)).rev().collect();
+    let mut end = End { real: PathBuf::from("/"), link: None, found: Some(fs::symlink_metadata("/")?) };
+    let mut links = 0;
+    while let Some((word, number)) = todo.pop() {
+        let Word::Name(name) = word else {
+            if end.found.is_none() {
+                return Err(unknown("it climbs (..) out of a folder that does not exist"));
+            }
+            end.real.pop();
+            continue;
+        };
+        let next = end.real.join(name);
+        if end.found.is_none() {
+            end.real = next;
+            continue;
+        }
+        match fs::symlink_metadata(&next) {
+            Ok(found) if found.is_symlink() => {
+                links += 1;
+                if links > LINKS {
+                    return Err(unknown("it has too many links"));
+                }
+                let target = fs::read_link(&next)?;
+                if number == last {
+                    end.link = Some(target.clone());
+                }
+                if target.is_absolute() {
+                    end.real = PathBuf::from("/");
+                }
+                todo.extend(self::words(&target).into_iter().map(|word| (word, 0)).rev());
+            }
+            Ok(found) => (end.real, end.found) = (next, Some(found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (end.real, end.found) = (next, None),
+            Err(error) => return Err(error),
+        }
+    }
+    if end.found.is_some() {
+        // After `..` the last thing seen is another.
+        end.found = Some(fs::symlink_metadata(&end.real)?);
+    }
+    Ok(end)
+}
+
+enum Word {
+    Name(std::ffi::OsString),
+    Up,
+}
+
+fn words(path: &Path) -> Vec<Word> {
+    let word = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(Word::Name(name.to_owned())),
+        Component::ParentDir => Some(Word::Up),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    };
+    path.components().filter_map(word).collect()
+}
+
+fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts {
+    let mut facts = Facts::unseen(argument, path, "");
+    facts.unseen = None;
+    let end = match follow(ground, path) {
+        Ok(end) => end,
+        Err(error) => return Facts::unseen(argument, path, &format!("it could not be followed: {error}")),
+    };
+    facts.link = end.link.map(|link| link.to_string_lossy().into_owned());
+    let real = end.real.clone();
+    facts.real = text(end.real);
+    let Some(found) = end.found else {
+        facts.kind = FileKind::Missing;
+        return facts;
+    };
+    facts.stamp = Some(format!("{}:{}:{}.{:09}", found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
+    if found.is_file() {
+        facts.kind = FileKind::File;
+        facts.size = Some(found.len());
+        match read(&real, &found, rest) {
+            Ok(Content { digest, text }) => (facts.digest, facts.text) = (Some(digest), text),
+            Err(error) => facts.unseen = Some(format!("its content was not read: {error}")),
+        }
+    } else if found.is_dir() {
+        facts.kind = FileKind::Folder;
+        match count(&real, rest) {
+            Ok(entries) => facts.entries = Some(entries),
+            Err(error) => facts.unseen = Some(format!("its entries were not counted: {error}")),
+        }
+    } else {
+        facts.kind = FileKind::Other;
+    }
+    facts
+}
+
+struct Content {
+    digest: crate::wire::digest::Digest,
+    text: Option<String>,
+}
+
+fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<Content> {
+    if seen.len() > rest.read {
+        return Err(io::Error::other("it is too large to be compared whole"));
+    }
+    // Not blocking: what was a file a moment ago may be a pipe by now.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() || (found.dev(), found.ino()) != (seen.dev(), seen.ino()) {
+        return Err(io::Error::other("it changed while it was looked at"));
+    }
+    let (mut hasher, mut kept, mut total) = (Hasher::default(), Vec::new(), 0u64);
+    let keeps = usize::try_from(seen.len()).is_ok_and(|size| size <= rest.text);
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        if Instant::now() > rest.until {
+            return Err(io::Error::other("there was no time to read all of it"));
+        }
+        let n = file.read(&mut chunk)?;
+        if n == 0 {
+            break;
+        }
+        total += n as u64;
+        if total > rest.read {
+            return Err(io::Error::other("it grew while it was looked at"));
+        }
+        hasher.update(&chunk[..n]);
+        if keeps && kept.len() + n <= rest.text {
+            kept.extend_from_slice(&chunk[..n]);
+        }
+    }
+    rest.read -= total;
+    let whole = keeps && kept.len() as u64 == total;
+    let text = if whole { String::from_utf8(kept).ok() } else { None };
+    rest.text -= text.as_ref().map_or(0, String::len);
+    Ok(Content { digest: hasher.finish(), text })
+}
+
+fn count(path: &Path, rest: &Rest) -> io::Result<u64> {
+    let mut entries = 0;
+    for entry in fs::read_dir(path)? {
+        entry?;
+        entries += 1;
+        if entries >= ENTRIES {
+            break;
+        }
+        if Instant::now() > rest.until {
+            return Err(io::Error::other("there was no time"));
+        }
+    }
+    Ok(entries)
+}
+
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
+}
