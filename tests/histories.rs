@@ -5,6 +5,7 @@
 mod world;
 
 use mcp_approve::gate::event::{Event, Side};
+use mcp_approve::gate::grants::{Covers, Lasts};
 use mcp_approve::gate::report::OperatorVerdict;
 use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
@@ -29,12 +30,15 @@ enum Move {
     DiskShows,
     DiskHangs,
     DiskChanges,
+    Grant,
+    PolicyAllows,
+    PolicyDenies,
     HostGone,
     ServerGone,
     Stop,
 }
 
-const MOVES: [Move; 19] = [
+const MOVES: [Move; 22] = [
     Move::Write,
     Move::Read,
     Move::Unknown,
@@ -51,6 +55,9 @@ const MOVES: [Move; 19] = [
     Move::DiskShows,
     Move::DiskHangs,
     Move::DiskChanges,
+    Move::Grant,
+    Move::PolicyAllows,
+    Move::PolicyDenies,
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
@@ -83,6 +90,14 @@ fn play(world: &mut World, one: Move) {
             world.disk.insert("/a".into(), ("/a".into(), "x".repeat(size + 1)));
             Vec::new()
         }
+        Move::Grant => {
+            let first = world.gate.snapshots().first().map_or("files-1".into(), |card| card.ticket.clone());
+            world.grant(&first, Covers::Tool, Lasts::Calls(1))
+        }
+        Move::PolicyAllows => {
+            world.policy("version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n")
+        }
+        Move::PolicyDenies => world.policy("version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\n"),
         Move::HostGone => world.close(Side::Host),
         Move::ServerGone => world.close(Side::Server),
         Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),

@@ -102,16 +102,6 @@ pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     }
 }
 
-/// The policy to start with: a broken file means that everything asks, under a banner.
-pub fn at_start(place: &PolicyPlace) -> Policy {
-    load(place).unwrap_or_else(|broken| parse::everything_asks(broken.banner()))
-}
-
-/// The policy after a change of the file: a broken one suspends the last allows, under a banner.
-pub fn reloaded(place: &PolicyPlace, last: &Policy) -> Policy {
-    load(place).unwrap_or_else(|broken| parse::suspended(last, broken.banner()))
-}
-
 /// The text of the file, if only its owner could have written it.
 ///
 /// # Errors
@@ -133,7 +123,7 @@ pub fn text(path: &Path) -> Result<String, Why> {
 }
 
 /// Where `~` and relative paths start: the user's home, and the folder a wrapped server inherits from this process.
-fn roots() -> Roots {
+pub fn roots() -> Roots {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     Roots {
         home: user::current().ok().and_then(|user| text(user.home)),
@@ -142,7 +132,7 @@ fn roots() -> Roots {
     }
 }
 
-fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
+pub(super) fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
     // A link to nowhere is a policy that got lost, not one that never was.
     matches!(place, PolicyPlace::Usual(path) if path.symlink_metadata().is_err())
         && error.kind() == io::ErrorKind::NotFound

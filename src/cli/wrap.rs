@@ -1,14 +1,17 @@
 //! `mcp-approve -- CMD`: settles the options and starts the wrapper.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::{Unattended, WrapOptions};
 use super::config::{self, Drawing, Mode};
+use super::layers::{Keeps, Layers};
 use super::places::Places;
-use super::{console, policy_file, user};
+use super::{console, user};
 use crate::console::run::restore;
 use crate::error::Error;
 use crate::gate;
+use crate::interpose::reload::{Order, Reader, Told};
 use crate::interpose::start::{self, Setup, StartError};
 use crate::interpose::stdio::HostPipe;
 
@@ -23,8 +26,18 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     if let Err(why) = &state {
         crate::interpose::notice::say(&format!("no call can run: {why}, and start this server again"));
     }
+    let folder = std::env::current_dir().ok();
+    let mut layers = Layers::of(places, folder.as_deref(), &settings.policy);
+    let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let setup = Setup {
-        policy: policy_file::at_start(&settings.policy),
+        policy: layers.load(keeps),
+        reader: Reader::new(move |order| match order {
+            Order::Look => layers.changed().map_or(Told::Same, |policy| Told::Policy(Box::new(policy))),
+            Order::Accept { file, digest, console } => match layers.accept(Path::new(&file), digest) {
+                Ok(()) => layers.changed().map_or(Told::Same, |policy| Told::Policy(Box::new(policy))),
+                Err(why) => Told::Refused { console, why },
+            },
+        }),
         command: settings.command,
         name: settings.name,
         approval_timeout: settings.approval_timeout,

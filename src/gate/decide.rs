@@ -67,7 +67,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         // A continued call is by the operator too, but nobody was asked again.
-        let asked = !verdict.who.is_empty();
+        let (asked, granted) = (!verdict.who.is_empty(), verdict.grant.is_some());
         let Some(session) = held.session else {
             // No proof, no token: a call is only decided on after its session was proven.
             return self.end_withdrawn(now, &held, Withdrawal::Stopping, out);
@@ -77,6 +77,9 @@ impl Gate {
             self.status.approved_by_operator += 1;
         } else {
             self.status.approved_by_policy += 1;
+        }
+        if let Some(terms) = &verdict.grant {
+            self.grant(now, &held, &verdict, terms, out);
         }
         if asked {
             let entry = self.forward(now, &held, receipt.seq());
@@ -118,6 +121,9 @@ impl Gate {
         self.flights.insert(call.id().clone(), flight);
         let token = GuardrailToken::mint(&self.config.session, &call, session, held.scope, clearance, receipt);
         out.push(Effect::Forward(token, call));
+        if granted {
+            self.rejudge(now, out);
+        }
     }
 
     fn denied_now(&mut self, now: Now, held: &Held, verdict: Verdict, out: &mut Vec<Effect>) {

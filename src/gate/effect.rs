@@ -7,6 +7,7 @@ use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
 
@@ -34,6 +35,8 @@ pub enum Effect {
     Refuse { console: ConsoleId, ticket: String, why: String },
     /// Show something that passed (only while a console is attached).
     Show(Box<Activity>),
+    /// Keep the text of a policy file as the one the operator has accepted, if it still has this digest.
+    AcceptPolicy { file: String, digest: Digest, console: ConsoleId },
     /// Send [`crate::gate::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
     WakeAt(u64),
     /// Nothing more will go to this end.

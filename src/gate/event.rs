@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::record::Receipt;
 use crate::gate::facts::Found;
+use crate::gate::grants::GrantTerms;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -56,6 +57,12 @@ pub enum Event {
     PolicyChanged(Arc<Policy>),
     /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
     Facts { ticket: String, look: u64, found: Found },
+    /// An operator approved exactly these bytes, and calls like it for a while.
+    Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
+    /// An operator ended a grant.
+    GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
+    /// An operator accepted a changed policy file, as it was shown.
+    PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
     /// The time asked for has come.
     Woke,
     /// A console attached; so many are attached now.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::event::{ConsoleId, Now};
 use super::facts::{Found, Look};
+use super::grants::GrantTerms;
 use super::judge::Judged;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::capability::scope::InScope;
@@ -117,6 +118,8 @@ pub struct Verdict {
     pub console: ConsoleId,
     /// Approved without having been read to its end.
     pub unread: bool,
+    /// What was approved beyond this call.
+    pub grant: Option<GrantTerms>,
     /// What the host is answered when it is denied.
     pub reply: Option<Line>,
 }
@@ -224,7 +227,17 @@ impl Table {
 impl Verdict {
     /// An approval that no person gave.
     pub fn approve(by: By, rule: Option<String>, reason: String) -> Self {
-        Self { word: VerdictWord::Approve, by, rule, reason, who: "".into(), console: 0, unread: false, reply: None }
+        Self {
+            word: VerdictWord::Approve,
+            by,
+            rule,
+            reason,
+            who: "".into(),
+            console: 0,
+            unread: false,
+            grant: None,
+            reply: None,
+        }
     }
 
     /// A denial that no person gave, with what the host is answered.
@@ -238,6 +251,7 @@ impl Verdict {
             who: "".into(),
             console: 0,
             unread: false,
+            grant: None,
             reply: Some(reply),
         }
     }

@@ -174,11 +174,12 @@ impl Gate {
 
     /// Judges one held call and acts on the ruling.
     pub(super) fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
-        let Some(held) = self.held.get_mut(number) else {
+        self.prune_grants(now, out);
+        let Some(held) = self.held.get(number) else {
             return;
         };
         let found = held.found.as_ref();
-        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, found);
+        let judged = judge::judge(now, &held.call, described, &self.judge_by(), found);
         if self.look_first(number, &judged, out) {
             if let Some(held) = self.held.get_mut(number) {
                 held.judged = Some(judged);
@@ -205,6 +206,9 @@ impl Gate {
                 }
                 // Whoever edits a call has the last word on it.
                 (Decision::Allow, _) if edited => return self.ask(now, number, out),
+                (Decision::Allow, _) if self.grants.use_up(ruling.rule.as_deref()) => {
+                    Verdict::approve(By::Rule, ruling.rule, ruling.reason)
+                }
                 (Decision::Allow, _) => Verdict::approve(by, ruling.rule, ruling.reason),
                 (Decision::Ask, Some(from)) => {
                     Verdict::approve(from.by, from.rule, format!("continues the approval of {}", from.ticket))

@@ -8,6 +8,7 @@ use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
 use super::facts::{self, FileKind, Found, Look};
+use super::grants::{Asked, Grants};
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -44,15 +45,22 @@ pub struct Judged {
     pub wanted: Look,
 }
 
+/// What a call is judged by, beside itself.
+pub struct JudgeBy<'a> {
+    pub server: &'a str,
+    pub before_tool: &'a BeforeTool,
+    pub grants: &'a Grants,
+}
+
 /// Judges a call by what is known of its tool (`None`: nobody described it).
 pub fn judge(
     now: Now,
     call: &Call,
     described: Option<Arc<Described>>,
-    server: &str,
-    before_tool: &BeforeTool,
+    by: &JudgeBy<'_>,
     found: Option<&Found>,
 ) -> Judged {
+    let server = by.server;
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
@@ -86,12 +94,15 @@ pub fn judge(
         }
     }
     let mut wanted = Look::default();
-    let ruling = match before_tool {
+    let ruling = match by.before_tool {
         BeforeTool::Policy(policy) => {
             let question =
                 Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall };
             wanted.real = paths_wanted(policy, &question);
-            rule_on(policy, &question, &wanted, found)
+            let asked = Asked { call: &question, described: described.as_deref(), roots: &policy.roots };
+            wanted.real.extend(by.grants.paths_wanted(&asked));
+            let ruling = rule_on(policy, &question, &wanted, found);
+            by.grants.loosen(ruling, &asked, policy, found)
         }
         BeforeTool::Unregistered => unregistered(&behavior),
     };

@@ -6,6 +6,7 @@
 pub mod answer;
 pub mod answers;
 pub mod catalog;
+pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
@@ -14,6 +15,7 @@ pub mod ending;
 pub mod event;
 pub mod facts;
 pub mod flight;
+pub mod grants;
 pub mod held;
 pub mod hold;
 pub mod judge;
@@ -34,6 +36,7 @@ use catalog::Catalog;
 use effect::Effect;
 use event::{Event, Now, Side};
 use flight::Flights;
+use grants::Grants;
 use held::Table;
 use judge::BeforeTool;
 use report::Status;
@@ -97,6 +100,7 @@ pub struct Gate {
     homework: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
+    grants: Grants,
     /// Ids of entries given out so far.
     entries: u64,
     /// Look-ups asked for so far.
@@ -130,6 +134,7 @@ impl Gate {
             homework: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
+            grants: Grants::default(),
             entries: 0,
             looks: 0,
             attached: 0,
@@ -165,10 +170,14 @@ impl Gate {
             }
             Event::Recorded(receipt) => self.recorded(now, receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
-            Event::PolicyChanged(policy) => {
-                self.register(BeforeTool::Policy(policy));
-                self.policy_changed(now, &mut out);
+            Event::PolicyChanged(policy) => self.policy_changed(now, policy, &mut out),
+            Event::PolicyAccepted { file, digest, who, console } => {
+                self.policy_accepted(now, file, digest, &who, console, &mut out);
             }
+            Event::Granted { ticket, digest, terms, who, console } => {
+                self.granted(now, operator::Said { ticket, digest, who, console }, terms, &mut out);
+            }
+            Event::GrantEnded { grant, who, console } => self.grant_ended(now, &grant, &who, console, &mut out),
             Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
@@ -193,6 +202,10 @@ impl Gate {
             self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
         status.host = self.lifecycle.host().map(|(name, version)| format!("{name} {version}"));
+        status.grants = self.grants.cards();
+        if let BeforeTool::Policy(policy) = &self.before_tool {
+            status.pending.clone_from(&policy.pending);
+        }
         status.banner = match &self.log_trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
             None => self.policy_banner.clone(),
@@ -245,7 +258,6 @@ impl Gate {
     fn started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
         self.config.server = server;
         let mut entry = self.entry(now, Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
-        entry.policy = self.policy_digest;
         if self.config.mode == Mode::Observe {
             entry = entry.with("mode", "observe");
         }
@@ -255,15 +267,6 @@ impl Gate {
     fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
         self.attached = attached;
         let entry = self.entry(now, kind).with("operator", who).with("attached", attached);
-        self.record(entry, out);
-    }
-
-    fn policy_changed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Policy);
-        entry.policy = self.policy_digest;
-        if let Some(banner) = &self.policy_banner {
-            entry = entry.with("banner", banner.as_str());
-        }
         self.record(entry, out);
     }
 

@@ -8,6 +8,7 @@ use super::catalog::Known;
 use super::effect::Effect;
 use super::event::{ConsoleId, Now};
 use super::facts::Look;
+use super::grants::{self, GrantTerms};
 use super::held::{After, Original, Stage, Verdict};
 use super::judge;
 use super::report::OperatorVerdict;
@@ -26,6 +27,18 @@ pub(super) struct Said {
 impl Gate {
     /// The operator's verdict on exactly these bytes.
     pub(super) fn decided(&mut self, now: Now, said: Said, verdict: OperatorVerdict, out: &mut Vec<Effect>) {
+        self.decided_with(now, said, verdict, None, out);
+    }
+
+    /// The same; with an approval comes what was granted beyond this call.
+    fn decided_with(
+        &mut self,
+        now: Now,
+        said: Said,
+        verdict: OperatorVerdict,
+        grant: Option<GrantTerms>,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(number) = self.asking(&said) else {
             return self.too_late(now, &said, &verdict, out);
         };
@@ -47,6 +60,7 @@ impl Gate {
                 who: said.who,
                 console: said.console,
                 unread,
+                grant,
                 reply: None,
             },
             OperatorVerdict::Deny { reason } => Verdict {
@@ -58,12 +72,25 @@ impl Gate {
                 who: said.who,
                 console: said.console,
                 unread: false,
+                grant: None,
             },
         };
         if verdict.word == VerdictWord::Approve && self.looks_again(number) {
             return self.look(number, After::Approving(verdict), out);
         }
         self.decide(now, number, verdict, out);
+    }
+
+    /// An approval of exactly these bytes, and of calls like it for a while.
+    pub(super) fn granted(&mut self, now: Now, said: Said, terms: GrantTerms, out: &mut Vec<Effect>) {
+        let verdict = OperatorVerdict::Approve { unread: false };
+        let Some(number) = self.asking(&said) else {
+            return self.too_late(now, &said, &verdict, out);
+        };
+        if let Some(why) = self.held.get(number).and_then(|held| grants::refusal(held, &terms)) {
+            return out.push(Effect::Refuse { console: said.console, ticket: said.ticket, why });
+        }
+        self.decided_with(now, said, verdict, Some(terms), out);
     }
 
     /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
@@ -140,7 +167,7 @@ impl Gate {
         let Some(number) = self.asking(said) else {
             return refuse("this call waits no longer, or it has changed since it was shown".into(), out);
         };
-        let Some(held) = self.held.get_mut(number) else {
+        let Some(held) = self.held.get(number) else {
             return;
         };
         let call = match held.call.with_arguments(arguments) {
@@ -148,7 +175,7 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool, None);
+        let judged = judge::judge(now, &call, described, &self.judge_by(), None);
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
@@ -159,6 +186,9 @@ impl Gate {
         if judged.ruling.decision == Decision::Deny && judged.wanted.real.is_empty() {
             return refuse(format!("the policy denies the edited call: {}", judged.ruling.reason), out);
         }
+        let Some(held) = self.held.get_mut(number) else {
+            return;
+        };
         if held.original.is_none() {
             let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
             held.original = Some(Original { digest, arguments });

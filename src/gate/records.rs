@@ -15,7 +15,9 @@ use crate::wire::message::Refusal;
 
 impl Gate {
     pub(super) fn entry(&self, now: Now, kind: Kind) -> Entry {
-        Entry::new(now.wall, kind, &self.config.server, &self.config.session)
+        let mut entry = Entry::new(now.wall, kind, &self.config.server, &self.config.session);
+        entry.policy = self.policy_digest;
+        entry
     }
 
     /// What a call's records have in common. `arguments` go into the first of them only.
@@ -64,7 +66,9 @@ impl Gate {
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
         }
-        entry.policy = self.policy_digest;
+        if let Some(grant) = &verdict.grant {
+            entry.detail.push(("grant", grant.to_string().into()));
+        }
         entry
     }
 

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::record::{By, VerdictWord};
 use crate::behavior::taxonomy::Mutability;
-use crate::policy::rule::Decision;
+use crate::gate::grants::GrantCard;
+use crate::policy::rule::{Decision, Pending};
 
 /// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,12 @@ pub struct Status {
     pub host: Option<String>,
     /// A broken policy, an unwritable log: what is wrong and how to mend it.
     pub banner: Option<String>,
+    /// What the operator has approved beforehand, oldest first.
+    #[serde(default)]
+    pub grants: Vec<GrantCard>,
+    /// Changed policy files that wait for the operator.
+    #[serde(default)]
+    pub pending: Vec<Pending>,
 }
 
 /// What the operator decided.

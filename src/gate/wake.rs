@@ -29,6 +29,7 @@ impl Gate {
             }
         }
         self.expire_looks(now, out);
+        self.prune_grants(now, out);
         if self.catalog.expire(now) {
             self.undescribed(now, out);
         }

@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod longline;
 pub mod notice;
 pub mod outbox;
+pub mod reload;
 pub mod scribe;
 pub mod server;
 pub mod signals;

@@ -17,6 +17,7 @@ use super::guardian::Guardian;
 use super::host::Host;
 use super::notice;
 use super::outbox::Outbox;
+use super::reload::{Reader, Reload};
 use super::scribe::Scribe;
 use super::server::Server;
 use super::signals::Signals;
@@ -37,6 +38,8 @@ pub struct Setup {
     /// The server's name, without `#2`.
     pub name: String,
     pub policy: Policy,
+    /// Reads it again when it has changed.
+    pub reader: Reader,
     pub approval_timeout: Duration,
     /// The host's own limit, where the user knows it.
     pub host_timeout: Option<Duration>,
@@ -125,6 +128,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         // As above.
         let _ = tell.send(found);
     });
+    let (tell, told) = mpsc::unbounded_channel();
+    let reload = Reload::start(setup.reader, move |what| {
+        // As above.
+        let _ = tell.send(what);
+    });
     widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
@@ -138,6 +146,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         clock,
         lookout,
         looked,
+        reload,
+        told,
         registration: Registration {
             run_dir: setup.run_dir,
             name: setup.name,

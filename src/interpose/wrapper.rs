@@ -1,6 +1,8 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
+mod heard;
+
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -14,7 +16,8 @@ use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
 use super::notice;
-use super::scribe::{Ack, Done, Scribe};
+use super::reload::{Order, Reload, Told};
+use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
 use super::stdio::AsyncIn;
@@ -23,7 +26,6 @@ use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
 use crate::link::message::FromWrapper;
-use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -58,6 +60,8 @@ pub struct Wrapper {
     pub signals: Signals,
     pub lookout: Lookout,
     pub looked: mpsc::UnboundedReceiver<Looked>,
+    pub reload: Reload,
+    pub told: mpsc::UnboundedReceiver<Told>,
 }
 
 /// The loop's own state beside the gate.
@@ -71,6 +75,7 @@ struct Running {
     ledger: Ledger,
     attend: Attend,
     lookout: Lookout,
+    reload: Reload,
     wake: Option<u64>,
     stopping: Option<Stopping>,
 }
@@ -92,6 +97,8 @@ impl Wrapper {
             mut signals,
             lookout,
             mut looked,
+            reload,
+            mut told,
         } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -102,8 +109,20 @@ impl Wrapper {
         let mut ended: Option<Ended> = None;
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
-        let mut run =
-            Running { gate, scribe, child, server, host, clock, ledger, attend, lookout, wake: None, stopping: None };
+        let mut run = Running {
+            gate,
+            scribe,
+            child,
+            server,
+            host,
+            clock,
+            ledger,
+            attend,
+            lookout,
+            reload,
+            wake: None,
+            stopping: None,
+        };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -121,6 +140,7 @@ impl Wrapper {
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
                 Some(found) = looked.recv() => run.looked(found),
+                Some(what) = told.recv() => run.told(what),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -208,35 +228,6 @@ impl Running {
         }
     }
 
-    fn recorded(&mut self, done: Done) {
-        let now = self.clock.now();
-        let acks = self.scribe.done(now.mono, done);
-        self.acknowledged(now, acks);
-    }
-
-    fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
-        for ack in acks {
-            match ack {
-                Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
-                Ack::Failed { entry, why } => self.step(now, Event::RecordFailed { entry, why: why.into() }),
-            }
-        }
-    }
-
-    fn looked(&mut self, looked: Looked) {
-        let now = self.clock.now();
-        if let Some(facts) = self.lookout.came(looked) {
-            self.step(now, facts);
-        }
-    }
-
-    fn console(&mut self, said: FromConsoles) {
-        let now = self.clock.now();
-        if let Some(event) = self.attend.hear(said, &self.gate) {
-            self.step(now, event);
-        }
-    }
-
     fn time_passed(&mut self) {
         let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
@@ -282,8 +273,12 @@ impl Running {
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
             Effect::Ask(call) => self.attend.ask(now, call),
             Effect::Settle(settled) => self.attend.broadcast(&FromWrapper::Settled(settled)),
-            Effect::Refuse { console, ticket, why } => {
-                self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+            Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
+            Effect::AcceptPolicy { file, digest, console } => {
+                if !self.reload.order(Order::Accept { file, digest, console }) {
+                    let why = "the policy is not read again while this wrapper runs; restart the host's server";
+                    self.refuse(console, String::new(), why.to_owned());
+                }
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
             Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),

@@ -5,6 +5,7 @@ pub mod decimal;
 pub mod explain;
 pub mod fit;
 pub mod glob;
+pub mod layers;
 pub mod lint;
 pub mod parse;
 pub mod paths;

@@ -64,7 +64,8 @@ fn e1_no_command_approves_a_call() {
     for command in commands {
         for word in &command {
             assert!(
-                !["approve", "accept", "decide", "verdict"].contains(&word.as_str()),
+                // Accepting a policy is E3's: it needs a terminal, which nobody has here.
+                command == ["rules", "accept"] || !["approve", "accept", "decide", "verdict"].contains(&word.as_str()),
                 "{command:?} needs a row here"
             );
         }

@@ -13,6 +13,7 @@ use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
 use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
+use mcp_approve::gate::grants::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::judge::BeforeTool;
 use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::snapshot::Snapshot;
@@ -37,6 +38,8 @@ pub enum Did {
     Ask(String),
     Settle(String),
     Refuse(String),
+    /// A changed policy's text is to be kept.
+    Accept(String),
     Close(&'static str),
 }
 
@@ -150,6 +153,21 @@ impl World {
         }
         let who: Arc<str> = "ann".into();
         self.step(Event::Decided { ticket: ticket.into(), digest, verdict, who, console: 1 })
+    }
+
+    /// Approves a call and more like it.
+    pub fn grant(&mut self, ticket: &str, covers: Covers, lasts: Lasts) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        if self.cards.contains_key(ticket) {
+            self.approved_by_operator.insert(ticket.into());
+        }
+        let terms = GrantTerms { covers, lasts };
+        self.step(Event::Granted { ticket: ticket.into(), digest, terms, who: "ann".into(), console: 1 })
+    }
+
+    /// Another policy stands.
+    pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
     pub fn edit(&mut self, ticket: &str, arguments: &str) -> Vec<Did> {
@@ -280,6 +298,7 @@ impl World {
                 self.shown.push(*one);
                 return None;
             }
+            Effect::AcceptPolicy { file, .. } => Did::Accept(file),
             Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),

@@ -15,7 +15,7 @@ use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::policy::fit::conditions;
 use crate::policy::glob::{Glob, GlobError};
 use crate::policy::reading::{Reading, Span};
-use crate::policy::rule::{Decision, Rule, ToolGlob};
+use crate::policy::rule::{Decision, Layer, Rule, ToolGlob};
 use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
 
@@ -156,6 +156,8 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
         expires: draft.expires,
         note: draft.note,
         line,
+        layer: Layer::default(),
+        file: None,
     };
     // An example has no definition and so no hazards of its own: it is taken to have those the rule asks for.
     let hazards = condition::hazards_named(&rule.when);
