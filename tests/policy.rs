@@ -6,6 +6,8 @@
 mod conditions;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/layers.rs"]
+mod layers;
 #[path = "policy/parsing.rs"]
 mod parsing;
 #[path = "policy/properties.rs"]

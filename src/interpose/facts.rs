@@ -324,3 +324,88 @@ fn count(path: &Path, rest: &Rest) -> io::Result<u64> {
 fn text(path: PathBuf) -> Option<String> {
     path.into_os_string().into_string().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(5)
+    }
+
+    fn touched(ground: &Ground, path: &str) -> Facts {
+        let wanted = Look { files: vec![("/path".into(), path.into())], ..Look::default() };
+        found(ground, &wanted, later()).files.remove(0)
+    }
+
+    #[test]
+    fn every_link_is_followed_as_the_system_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::write(top.join("a/file"), "text").unwrap();
+        for (link, target) in [
+            ("a/up", "../a"),
+            ("a/b/file", "../file"),
+            ("whole", top.join("a").to_str().unwrap()),
+            ("dangling", "a/new/file"),
+            ("round", "about"),
+            ("about", "round"),
+        ] {
+            symlink(target, top.join(link)).unwrap();
+        }
+        let ground = Ground { home: Some(top.join("a")), folder: Some(top.clone()) };
+        for (path, real) in [
+            ("a/file", Some("a/file")),
+            ("~/file", Some("a/file")),
+            ("~", Some("a")),
+            ("a/up/up/b/file", Some("a/file")),
+            ("whole/b/../file", Some("a/file")),
+            ("a/b/file/", Some("a/file")),
+            ("new/deep/er", Some("new/deep/er")),
+            ("dangling", Some("a/new/file")),
+            ("new/../a", None),
+            ("round", None),
+            ("a/file/below", None),
+            ("~root/x", None),
+        ] {
+            let found = follow(&ground, path).ok().map(|end| end.real);
+            assert_eq!(found, real.map(|real| top.join(real)), "{path}");
+            if let (Some(found), Ok(system)) = (&found, top.join(path).canonicalize()) {
+                assert_eq!(*found, system, "{path}: the system opens another file");
+            }
+        }
+        assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
+        assert_eq!(touched(&ground, "whole/file").link, None, "a link on the way is not the file's");
+    }
+
+    #[test]
+    fn what_stands_there_is_told_within_the_budget() {
+        let folder = tempfile::tempdir().unwrap();
+        let ground = Ground { home: None, folder: Some(folder.path().to_owned()) };
+        fs::write(folder.path().join("text"), "one").unwrap();
+        fs::write(folder.path().join("bytes"), [0xff, 0]).unwrap();
+        fs::write(folder.path().join("long"), "x".repeat(TEXT + 1)).unwrap();
+        File::create(folder.path().join("huge")).unwrap().set_len(READ + 1).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+        let text = touched(&ground, "text");
+        assert_eq!((text.kind, text.size, text.text.as_deref()), (FileKind::File, Some(3), Some("one")));
+        assert_eq!(text.digest, Some(crate::wire::digest::Digest::of(b"one")));
+        let bytes = touched(&ground, "bytes");
+        assert!(bytes.digest.is_some() && bytes.text.is_none() && bytes.unseen.is_none());
+        assert!(touched(&ground, "long").digest.is_some_and(|_| touched(&ground, "long").text.is_none()));
+        let huge = touched(&ground, "huge");
+        assert!(huge.digest.is_none() && huge.stamp.is_some() && huge.unseen.is_some(), "{huge:?}");
+        assert_eq!(touched(&ground, "pipe").kind, FileKind::Other, "and nobody waits for a writer");
+        assert_eq!(touched(&ground, ".").entries, Some(5));
+        assert_eq!(touched(&ground, "none").kind, FileKind::Missing);
+        let late = found(
+            &ground,
+            &Look { files: vec![("/p".into(), "text".into())], ..Look::default() },
+            Instant::now() - Duration::from_secs(1),
+        );
+        assert!(late.files[0].unseen.as_deref().is_some_and(|why| why.contains("no time")));
+    }
+}
