@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
+#[path = "playbook/consulted.rs"]
+mod consulted;
 #[path = "playbook/granted.rs"]
 mod granted;
 #[path = "playbook/touched.rs"]

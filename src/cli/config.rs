@@ -1,5 +1,7 @@
 //! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
 
+mod approver;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use super::policy_file::{self, PolicyPlace, Why};
 use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::error::Error;
+use crate::gate::approvers::Approver;
+use crate::interpose::approver::Callback;
 use crate::policy::reading::{Problem, Reading};
 
 /// How long a held call waits for an answer, unless told otherwise.
@@ -21,7 +25,7 @@ pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const KEYS: &[&str] =
     &["name", "policy", "unattended", "approval-timeout", "host-timeout", "inline", "observe", "audit-db", "trust"];
-const TOP: &[&str] = &["server"];
+const TOP: &[&str] = &["server", "approver"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +43,8 @@ pub struct WrapSettings {
     pub mode: Mode,
     pub audit_db: PathBuf,
     pub trust: Trust,
+    /// Asked about every call that they are for.
+    pub approvers: Vec<(Approver, Callback)>,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -83,7 +89,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
         });
     }
     places.check_config()?;
-    let (top, servers) = load(places)?;
+    let Configured { top, servers, approvers } = load(places)?;
     let called = options.name.clone().unwrap_or_else(|| name::of_command(&options.command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -111,6 +117,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
             .or(top.audit_db)
             .unwrap_or_else(|| places.audit_db()),
         trust: own.trust.or(top.trust).unwrap_or_default(),
+        approvers,
     })
 }
 
@@ -123,14 +130,20 @@ pub fn check(places: &Places) -> Result<(), Error> {
     load(places).map(|_| ())
 }
 
-type Levels = (Level, Vec<(String, Level)>);
+/// All of `config.toml`.
+#[derive(Debug, Default)]
+struct Configured {
+    top: Level,
+    servers: Vec<(String, Level)>,
+    approvers: Vec<(Approver, Callback)>,
+}
 
-fn load(places: &Places) -> Result<Levels, Error> {
+fn load(places: &Places) -> Result<Configured, Error> {
     let path = places.config_file();
     let text = match policy_file::text(&path) {
         Ok(text) => text,
         Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            return Ok(Levels::default());
+            return Ok(Configured::default());
         }
         Err(Why::Untrusted(error)) => return Err(error.into()),
         Err(Why::Unreadable(cause)) => return Err(Error::Unreadable { path, cause }),
@@ -142,7 +155,7 @@ fn load(places: &Places) -> Result<Levels, Error> {
 }
 
 /// Reads `config.toml`; relative paths in it start at `folder`.
-fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
+fn parse(text: &str, folder: &Path) -> Result<Configured, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
     let mut servers = Vec::new();
     let top = level(&mut reading, document.get_ref(), folder, TOP);
@@ -160,8 +173,10 @@ fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
             }
         }
     }
+    let approvers = document.get_ref().get("approver");
+    let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
     let problems = reading.finish();
-    if problems.is_empty() { Ok((top, servers)) } else { Err(problems) }
+    if problems.is_empty() { Ok(Configured { top, servers, approvers }) } else { Err(problems) }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.

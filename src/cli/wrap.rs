@@ -40,6 +40,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         }),
         command: settings.command,
         name: settings.name,
+        approvers: settings.approvers,
         approval_timeout: settings.approval_timeout,
         host_timeout: settings.host_timeout,
         unattended: match settings.unattended {

@@ -10,7 +10,7 @@ use super::effect::Effect;
 use super::event::{ConsoleId, Now};
 use super::grants::GrantTerms;
 use super::held::{Held, Stage, Verdict};
-use super::judge::{self, BeforeTool, JudgeBy};
+use super::judge::{self, BeforeTool, JudgeBy, Seen};
 use crate::audit::record::Kind;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::digest::Digest;
@@ -18,7 +18,12 @@ use crate::wire::digest::Digest;
 impl Gate {
     /// What calls are judged by.
     pub(super) fn judge_by(&self) -> JudgeBy<'_> {
-        JudgeBy { server: &self.config.server, before_tool: &self.before_tool, grants: &self.grants }
+        JudgeBy {
+            server: &self.config.server,
+            before_tool: &self.before_tool,
+            grants: &self.grants,
+            approvers: &self.config.approvers,
+        }
     }
 
     /// Another policy stands: it is recorded, and holds for every call that is not decided yet.
@@ -64,7 +69,7 @@ impl Gate {
                 continue;
             };
             let described = judged.described.clone();
-            let anew = judge::judge(now, &held.call, described.clone(), &self.judge_by(), held.found.as_ref());
+            let anew = judge::judge(now, &held.call, described.clone(), &self.judge_by(), &Seen::of(held));
             let stays = anew.ruling.decision == Decision::Ask
                 || held.original.is_some() && anew.ruling.decision == Decision::Allow;
             if stays && anew.ruling == judged.ruling && held.look.covers(&anew.wanted) {

@@ -53,7 +53,11 @@ impl Gate {
                 VerdictWord::Deny => self.denied_now(now, &held, verdict, out),
             },
             Stage::Withdrawn { verdict, why, .. } => self.withdrawn_now(now, &held, verdict, why, out),
-            Stage::Opening | Stage::Describing | Stage::Looking { .. } | Stage::Asking { .. } => {}
+            Stage::Opening
+            | Stage::Describing
+            | Stage::Looking { .. }
+            | Stage::Consulting { .. }
+            | Stage::Asking { .. } => {}
         }
         self.close_server_when_done(out);
     }

@@ -27,6 +27,9 @@ pub enum Effect {
     /// Look at what a call would touch; the answer comes as [`crate::gate::event::Event::Facts`] with the same number, in
     /// good time, and says so where something could not be seen.
     LookUp { ticket: String, look: u64, wanted: Look },
+    /// Have these approvers asked about a call, told as JSON; all that they say comes as
+    /// [`crate::gate::event::Event::Consulted`] with the same number, one opinion for each name.
+    Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call waits no longer.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
+use crate::gate::approvers::Opinion;
 use crate::gate::facts::Found;
 use crate::gate::grants::GrantTerms;
 use crate::gate::report::OperatorVerdict;
@@ -57,6 +58,8 @@ pub enum Event {
     PolicyChanged(Arc<Policy>),
     /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
     Facts { ticket: String, look: u64, found: Found },
+    /// What the approvers said of a call: the answer to [`crate::gate::effect::Effect::Consult`].
+    Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
     /// An operator approved exactly these bytes, and calls like it for a while.
     Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
     /// An operator ended a grant.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::approvers::Opinion;
 use super::event::{ConsoleId, Now};
 use super::facts::{Found, Look};
 use super::grants::GrantTerms;
@@ -37,6 +38,8 @@ pub struct Held {
     /// What was looked at, and what was found there: as the policy or the operator knew it.
     pub look: Look,
     pub found: Option<Found>,
+    /// What the approvers said of it; `None` while nobody was asked.
+    pub opinions: Option<Vec<Opinion>>,
     /// What had changed since the operator saw it first, where it is asked again for that.
     pub asked_again: Option<&'static str>,
 }
@@ -72,6 +75,8 @@ pub enum Stage {
     Describing,
     /// The shell's look at what it would touch.
     Looking { look: u64, after: After },
+    /// The approvers that the operator registered.
+    Consulting { consult: u64 },
     /// The operator. `entry` is the record that it was asked.
     Asking { entry: u64 },
     /// The log. Then the verdict counts.
@@ -260,7 +265,7 @@ impl Verdict {
 impl Stage {
     fn entry(&self) -> Option<u64> {
         match self {
-            Self::Opening | Self::Describing | Self::Looking { .. } => None,
+            Self::Opening | Self::Describing | Self::Looking { .. } | Self::Consulting { .. } => None,
             Self::Asking { entry } | Self::Deciding { entry, .. } | Self::Withdrawn { entry, .. } => Some(*entry),
         }
     }

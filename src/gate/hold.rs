@@ -9,7 +9,7 @@ use super::effect::Effect;
 use super::event::Now;
 use super::facts::Look;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
-use super::judge;
+use super::judge::{self, Seen};
 use super::pass::duplicate;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
@@ -121,6 +121,7 @@ impl Gate {
             beat,
             look: Look::default(),
             found: None,
+            opinions: None,
             asked_again: None,
         };
         self.held.insert(number, held);
@@ -178,9 +179,9 @@ impl Gate {
         let Some(held) = self.held.get(number) else {
             return;
         };
-        let found = held.found.as_ref();
-        let judged = judge::judge(now, &held.call, described, &self.judge_by(), found);
-        if self.look_first(number, &judged, out) {
+        let seen = Seen::of(held);
+        let judged = judge::judge(now, &held.call, described, &self.judge_by(), &seen);
+        if self.look_first(number, &judged, out) || self.consult_first(number, &judged, out) {
             if let Some(held) = self.held.get_mut(number) {
                 held.judged = Some(judged);
             }
@@ -193,9 +194,13 @@ impl Gate {
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
-        let ruling = judged.ruling.clone();
+        let (ruling, by_approver) = (judged.ruling.clone(), judged.by_approver.clone());
         held.judged = Some(judged);
-        let by = if ruling.rule.is_some() { By::Rule } else { By::Default };
+        let by = match (&by_approver, &ruling.rule) {
+            (Some(_), _) => By::Approver,
+            (None, Some(_)) => By::Rule,
+            (None, None) => By::Default,
+        };
         let verdict = if let Some(reply) = invalid {
             Verdict::deny(By::Fault, None, "the arguments do not fit the tool's input schema", reply)
         } else {

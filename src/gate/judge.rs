@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::approvers::{self, Approver, Joined, Opinion};
 use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
 use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
+use super::held::Held;
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -43,6 +45,8 @@ pub struct Judged {
     pub effect: String,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
+    /// The approver whose word the ruling is.
+    pub by_approver: Option<String>,
 }
 
 /// What a call is judged by, beside itself.
@@ -50,16 +54,26 @@ pub struct JudgeBy<'a> {
     pub server: &'a str,
     pub before_tool: &'a BeforeTool,
     pub grants: &'a Grants,
+    pub approvers: &'a [Approver],
+}
+
+/// What was found out about a call since it came.
+#[derive(Default)]
+pub struct Seen<'a> {
+    pub found: Option<&'a Found>,
+    pub opinions: &'a [Opinion],
+}
+
+impl<'a> Seen<'a> {
+    /// Of a held call.
+    pub fn of(held: &'a Held) -> Self {
+        Self { found: held.found.as_ref(), opinions: held.opinions.as_deref().unwrap_or_default() }
+    }
 }
 
 /// Judges a call by what is known of its tool (`None`: nobody described it).
-pub fn judge(
-    now: Now,
-    call: &Call,
-    described: Option<Arc<Described>>,
-    by: &JudgeBy<'_>,
-    found: Option<&Found>,
-) -> Judged {
+pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, by: &JudgeBy<'_>, seen: &Seen<'_>) -> Judged {
+    let found = seen.found;
     let server = by.server;
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -106,6 +120,10 @@ pub fn judge(
         }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
+    let allows_stand = matches!(by.before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
+    let hazards = !behavior.hazards.is_empty();
+    let Joined { ruling, by: by_approver } =
+        approvers::join(ruling, seen.opinions, by.approvers, hazards, allows_stand);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let paths = facts::path_arguments(&arguments);
@@ -119,6 +137,7 @@ pub fn judge(
         effect: effect_line::effect(&behavior, call.name(), &arguments),
         danger: danger(&behavior, found),
         wanted,
+        by_approver,
         described,
         behavior,
         ruling,

@@ -137,10 +137,17 @@ impl Gate {
         out.push(Effect::Answer(answers::changed(&held.call, what)));
     }
 
-    /// Denies what was looked at for too long.
+    /// Denies what was looked at, or put before approvers, for too long.
     pub(super) fn expire_looks(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let waits =
-            |held: &Held| matches!(&held.stage, Stage::Looking { after: After::Judging | After::Approving(_), .. });
+        let waits = |held: &Held| match &held.stage {
+            Stage::Looking { after, .. } => !matches!(after, After::Forwarding { .. }),
+            Stage::Consulting { .. } => true,
+            Stage::Opening
+            | Stage::Describing
+            | Stage::Asking { .. }
+            | Stage::Deciding { .. }
+            | Stage::Withdrawn { .. } => false,
+        };
         for number in self.held.numbers(waits) {
             let Some(held) = self.held.get(number) else { continue };
             if held.deadline > now.mono {
@@ -150,7 +157,11 @@ impl Gate {
             }
             let waited_s = now.mono.saturating_sub(held.arrived.mono) / 1_000_000;
             let reply = answers::expired(&held.call, waited_s);
-            let verdict = Verdict::deny(By::Expiry, None, "what it would touch could not be looked at in time", reply);
+            let reason = match &held.stage {
+                Stage::Consulting { .. } => "its approvers did not answer in time",
+                _ => "what it would touch could not be looked at in time",
+            };
+            let verdict = Verdict::deny(By::Expiry, None, reason, reply);
             self.decide(now, number, verdict, out);
         }
     }

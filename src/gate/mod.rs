@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod answers;
+pub mod approvers;
 pub mod catalog;
 pub mod change;
 pub mod deadline;
@@ -32,6 +33,7 @@ pub mod wake;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use approvers::Approver;
 use catalog::Catalog;
 use effect::Effect;
 use event::{Event, Now, Side};
@@ -84,6 +86,8 @@ pub struct Config {
     pub mode: Mode,
     pub trust: Trust,
     pub scope: Scope,
+    /// Callbacks that are asked about each call they are for.
+    pub approvers: Vec<Approver>,
 }
 
 /// The state of one wrapper.
@@ -179,6 +183,9 @@ impl Gate {
             }
             Event::GrantEnded { grant, who, console } => self.grant_ended(now, &grant, &who, console, &mut out),
             Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
+            Event::Consulted { ticket, consult, opinions } => {
+                self.consulted(now, &ticket, consult, opinions, &mut out);
+            }
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),

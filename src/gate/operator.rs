@@ -10,7 +10,7 @@ use super::event::{ConsoleId, Now};
 use super::facts::Look;
 use super::grants::{self, GrantTerms};
 use super::held::{After, Original, Stage, Verdict};
-use super::judge;
+use super::judge::{self, Seen};
 use super::report::OperatorVerdict;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::policy::rule::Decision;
@@ -143,6 +143,7 @@ impl Gate {
                 Stage::Opening
                 | Stage::Describing
                 | Stage::Looking { after: After::Judging, .. }
+                | Stage::Consulting { .. }
                 | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
             },
         };
@@ -175,7 +176,7 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, &self.judge_by(), None);
+        let judged = judge::judge(now, &call, described, &self.judge_by(), &Seen::default());
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
@@ -195,7 +196,7 @@ impl Gate {
         }
         *held.call = call;
         // What the edited call would touch is looked at before it is shown.
-        (held.look, held.found, held.asked_again) = (Look::default(), None, None);
+        (held.look, held.found, held.opinions, held.asked_again) = (Look::default(), None, None, None);
         let described = judged.described;
         self.judge(now, number, described, out);
     }

@@ -108,23 +108,23 @@ impl Gate {
             .with("bytes", bytes)
     }
 
-    /// What the call would touch, for its first record: where it leads and what stands there, not its content.
-    fn touches(entry: &mut Entry, held: &Held) {
-        let Some(found) = &held.found else { return };
-        let real = found.real.iter().filter(|(path, _)| held.look.real.contains(*path));
-        let real = real.map(|(path, real)| json!({ "path": path, "real": real }));
-        let files = found.files.iter().map(
-            |one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }),
-        );
-        entry.detail.push(("touches", real.chain(files).collect()));
+    fn judged_detail(&self, entry: &mut Entry, held: &Held) {
+        let Some(judged) = &held.judged else { return };
+        if let Some(touches) = touched(held) {
+            entry.detail.push(("touches", touches));
+        }
         if let Some(what) = held.asked_again {
             entry.detail.push(("asked_again", what.into()));
         }
-    }
-
-    fn judged_detail(&self, entry: &mut Entry, held: &Held) {
-        let Some(judged) = &held.judged else { return };
-        Self::touches(entry, held);
+        if let Some(opinions) = &held.opinions {
+            let said = opinions.iter().map(|one| {
+                json!({
+                    "name": one.name, "decision": one.decision.word(), "reason": one.reason,
+                    "failed": one.failed, "latency_ms": one.latency_us / 1000,
+                })
+            });
+            entry.detail.push(("approvers", said.collect()));
+        }
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
         entry.detail.push(("why", judged.ruling.reason.as_str().into()));
         entry.detail.push(("evidence", evidence(judged)));
@@ -140,6 +140,17 @@ impl Gate {
             entry.detail.push(("host", format!("{name} {version}").into()));
         }
     }
+}
+
+/// What a call would touch: where it leads and what stands there, not its content. `None` where nobody looked.
+pub(super) fn touched(held: &Held) -> Option<Value> {
+    let found = held.found.as_ref()?;
+    let real = found.real.iter().map(|(path, real)| json!({ "path": path, "real": real }));
+    let files = found
+        .files
+        .iter()
+        .map(|one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }));
+    Some(real.chain(files).collect())
 }
 
 /// The result word of an answer.

@@ -1,6 +1,7 @@
 //! The shell around the gate: tokio, processes, threads, the clock. `start` is the way in, `wrapper` the loop.
 
 pub mod adopted;
+pub mod approver;
 pub mod attend;
 pub mod child;
 pub mod clock;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::adopted::Adopted;
+use super::approver::Callback;
 use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
@@ -26,6 +27,7 @@ use super::trace;
 use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
 use crate::capability::scope::Scope;
+use crate::gate::approvers::Approver;
 use crate::gate::judge::BeforeTool;
 use crate::gate::{Config, Gate, Mode, Unattended};
 use crate::policy::rule::Policy;
@@ -40,6 +42,8 @@ pub struct Setup {
     pub policy: Policy,
     /// Reads it again when it has changed.
     pub reader: Reader,
+    /// Callbacks, as the gate knows them and as they are run.
+    pub approvers: Vec<(Approver, Callback)>,
     pub approval_timeout: Duration,
     /// The host's own limit, where the user knows it.
     pub host_timeout: Option<Duration>,
@@ -112,6 +116,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
     let session: Arc<str> = chance()?.into();
+    let (approvers, callbacks) = setup.approvers.into_iter().unzip();
     let config = Config {
         server: setup.name.as_str().into(),
         session: Arc::clone(&session),
@@ -122,6 +127,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: setup.mode,
         trust: setup.trust,
         scope: Scope::Whole,
+        approvers,
     };
     let (tell, looked) = mpsc::unbounded_channel();
     let lookout = Lookout::new(setup.home, move |found| {
@@ -146,6 +152,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         clock,
         lookout,
         looked,
+        callbacks,
         reload,
         told,
         registration: Registration {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::approver::{self, Callback};
 use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
@@ -60,6 +61,7 @@ pub struct Wrapper {
     pub signals: Signals,
     pub lookout: Lookout,
     pub looked: mpsc::UnboundedReceiver<Looked>,
+    pub callbacks: Vec<Callback>,
     pub reload: Reload,
     pub told: mpsc::UnboundedReceiver<Told>,
 }
@@ -76,6 +78,9 @@ struct Running {
     attend: Attend,
     lookout: Lookout,
     reload: Reload,
+    callbacks: Vec<Callback>,
+    /// Where approvers' opinions go.
+    opinions: mpsc::UnboundedSender<Event>,
     wake: Option<u64>,
     stopping: Option<Stopping>,
 }
@@ -97,6 +102,7 @@ impl Wrapper {
             mut signals,
             lookout,
             mut looked,
+            callbacks,
             reload,
             mut told,
         } = self;
@@ -107,8 +113,7 @@ impl Wrapper {
         let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        let attend = Attend::new(registration, to_us);
-        let ledger = Ledger::default();
+        let (opinions, mut consulted) = mpsc::unbounded_channel();
         let mut run = Running {
             gate,
             scribe,
@@ -116,10 +121,12 @@ impl Wrapper {
             server,
             host,
             clock,
-            ledger,
-            attend,
+            ledger: Ledger::default(),
+            attend: Attend::new(registration, to_us),
             lookout,
             reload,
+            callbacks,
+            opinions,
             wake: None,
             stopping: None,
         };
@@ -141,6 +148,7 @@ impl Wrapper {
                 Some(said) = consoles.recv() => run.console(said),
                 Some(found) = looked.recv() => run.looked(found),
                 Some(what) = told.recv() => run.told(what),
+                Some(event) = consulted.recv() => run.step(run.clock.now(), event),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -282,6 +290,9 @@ impl Running {
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
             Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),
+            Effect::Consult { ticket, consult, names, call } => {
+                approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
+            }
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.

@@ -146,7 +146,7 @@ fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
 }
 
 /// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-fn rules_name(server: &str) -> &str {
+pub(crate) fn rules_name(server: &str) -> &str {
     match server.rsplit_once('#') {
         Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => server,

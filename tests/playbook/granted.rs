@@ -129,6 +129,8 @@ fn nothing_is_granted_where_each_call_must_be_asked() {
     assert!(world.gate.status().grants.is_empty());
     // A rule that denies is stricter than a grant, whenever it comes.
     world.grant("files-2", Covers::Tool, Lasts::Session);
+    world.policy(ASK);
+    assert_eq!(write(&mut world, 4, "/a"), [Did::Ask("files-3".into())]);
     world.policy(DENY);
     assert!(matches!(write(&mut world, 3, "/a").as_slice(), [Did::Settle(_), Did::Answer(_)]));
     world.finish();

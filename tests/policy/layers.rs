@@ -95,6 +95,8 @@ fn of_a_broken_file_the_asks_and_denies_stand() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn a_change_that_waits_is_never_looser_than_what_was_accepted_nor_than_what_was_written(
         was in prop::collection::vec(any_rule(), 0..5), now in prop::collection::vec(any_rule(), 0..5),

@@ -10,6 +10,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::rehearsal::Rehearsal;
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::capability::scope::Scope;
+use mcp_approve::gate::approvers::Opinion;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
 use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
@@ -38,6 +39,8 @@ pub enum Did {
     Ask(String),
     Settle(String),
     Refuse(String),
+    /// These approvers are asked.
+    Consult(String),
     /// A changed policy's text is to be kept.
     Accept(String),
     Close(&'static str),
@@ -73,6 +76,9 @@ pub struct World {
     /// Look at once, as a healthy disk would answer.
     pub disk_answers: bool,
     looks: VecDeque<(String, u64, Look)>,
+    consults: VecDeque<(String, u64)>,
+    /// What approvers were told.
+    pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
 }
@@ -103,6 +109,8 @@ impl World {
             disk: BTreeMap::new(),
             disk_answers: true,
             looks: VecDeque::new(),
+            consults: VecDeque::new(),
+            told: Vec::new(),
             looked: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
@@ -227,6 +235,12 @@ impl World {
         did
     }
 
+    /// The approvers say this of the oldest call they were asked about.
+    pub fn approvers_say(&mut self, opinions: &[Opinion]) -> Vec<Did> {
+        let Some((ticket, consult)) = self.consults.pop_front() else { return Vec::new() };
+        self.step(Event::Consulted { ticket, consult, opinions: opinions.to_vec() })
+    }
+
     /// The disk answers the oldest look.
     pub fn disk_shows(&mut self) -> Vec<Did> {
         let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
@@ -297,6 +311,11 @@ impl World {
             Effect::Show(one) => {
                 self.shown.push(*one);
                 return None;
+            }
+            Effect::Consult { ticket, consult, names, call } => {
+                self.consults.push_back((ticket, consult));
+                self.told.push(call);
+                Did::Consult(names.join(" "))
             }
             Effect::AcceptPolicy { file, .. } => Did::Accept(file),
             Effect::WakeAt(_) => return None,
@@ -373,6 +392,7 @@ pub fn config() -> Config {
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
         scope: Scope::Whole,
+        approvers: Vec::new(),
     }
 }
 
