@@ -47,8 +47,8 @@ pub fn consult(
     tell: UnboundedSender<Event>,
 ) {
     let mut asked = JoinSet::new();
-    for callback in callbacks.iter().filter(|known| names.contains(&known.name)).cloned() {
-        let call = call.to_owned();
+    for callback in callbacks.iter().filter(|known| names.contains(&known.name)) {
+        let (callback, call) = (callback.clone(), call.to_owned());
         asked.spawn(async move { opinion(&callback, &call).await });
     }
     let names = names.to_vec();
