@@ -1,6 +1,7 @@
 //! `mcp-approve rules list|check|explain|path`: shows the policy as it stands. Changes nothing.
 
 mod accept;
+pub mod append;
 mod explain;
 mod list;
 

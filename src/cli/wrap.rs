@@ -30,6 +30,9 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let mut layers = Layers::of(places, folder.as_deref(), &settings.policy);
     let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let setup = Setup {
+        launch: super::name::launch(&settings.name, &settings.command),
+        expected: settings.expect,
+        pins: state.is_ok().then(|| places.pins_db()),
         policy: layers.load(keeps),
         reader: Reader::new(move |order| match order {
             Order::Look => layers.changed().map_or(Told::Same, |policy| Told::Policy(Box::new(policy))),

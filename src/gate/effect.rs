@@ -3,6 +3,7 @@
 use crate::audit::record::Entry;
 use crate::gate::event::{ConsoleId, Side};
 use crate::gate::facts::Look;
+use crate::gate::pins::Sighting;
 use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
@@ -30,6 +31,8 @@ pub enum Effect {
     /// Have these approvers asked about a call, told as JSON; all that they say comes as
     /// [`crate::gate::event::Event::Consulted`] with the same number, one opinion for each name.
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
+    /// Keep a definition that is new or changed, for the sessions to come.
+    Remember(Box<Sighting>),
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call waits no longer.

@@ -6,6 +6,7 @@ use crate::audit::record::Receipt;
 use crate::gate::approvers::Opinion;
 use crate::gate::facts::Found;
 use crate::gate::grants::GrantTerms;
+use crate::gate::pins::Pins;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -66,6 +67,8 @@ pub enum Event {
     GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
     /// An operator accepted a changed policy file, as it was shown.
     PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
+    /// What is remembered of this server was reviewed elsewhere: this is what stands now.
+    Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
     /// A console attached; so many are attached now.

@@ -179,8 +179,7 @@ impl Gate {
         let Some(held) = self.held.get(number) else {
             return;
         };
-        let seen = Seen::of(held);
-        let judged = judge::judge(now, &held.call, described, &self.judge_by(), &seen);
+        let judged = judge::judge(now, &held.call, described, self.yardstick(), Seen::of(held));
         if self.look_first(number, &judged, out) || self.consult_first(number, &judged, out) {
             if let Some(held) = self.held.get_mut(number) {
                 held.judged = Some(judged);
@@ -223,9 +222,10 @@ impl Gate {
                     Verdict::approve(By::Observe, ruling.rule, reason)
                 }
                 (Decision::Ask, None) if self.config.unattended == Unattended::Deny && self.attached == 0 => {
+                    // No time ran out and nobody was asked: it is what applies here by default. The rule is the one that asked.
                     let reply = answers::unattended(&held.call);
                     let reason = "no console is open, and --unattended deny does not wait";
-                    Verdict::deny(By::Expiry, ruling.rule, reason, reply)
+                    Verdict::deny(By::Default, ruling.rule, reason, reply)
                 }
                 (Decision::Ask, None) => return self.ask(now, number, out),
             }

@@ -11,7 +11,9 @@ use super::event::Now;
 use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
+use super::pins::Standing;
 use crate::behavior::conclude::{self, Behavior};
+use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
@@ -19,6 +21,7 @@ use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::fit::paths_wanted;
 use crate::policy::paths::Paths;
+use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
@@ -43,22 +46,33 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What it is about, for a list.
+    pub about: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
     /// The approver whose word the ruling is.
     pub by_approver: Option<String>,
 }
 
-/// What a call is judged by, beside itself.
-pub struct JudgeBy<'a> {
+/// What every call is held against.
+#[derive(Clone, Copy)]
+pub struct Yardstick<'a> {
     pub server: &'a str,
     pub before_tool: &'a BeforeTool,
     pub grants: &'a Grants,
     pub approvers: &'a [Approver],
+    /// What the task expects.
+    pub expected: Option<&'a Expected>,
+    /// What changed in the server itself since it was trusted.
+    pub server_change: Option<&'a str>,
+    /// What ran of late, for rates.
+    pub recent: &'a Recent,
+    /// The latest time of day that was seen: the clock may have been set back since.
+    pub latest: i64,
 }
 
-/// What was found out about a call since it came.
-#[derive(Default)]
+/// What was found out about one call since it came.
+#[derive(Clone, Copy, Default)]
 pub struct Seen<'a> {
     pub found: Option<&'a Found>,
     pub opinions: &'a [Opinion],
@@ -71,10 +85,32 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Judges a call by what is known of its tool (`None`: nobody described it).
-pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, by: &JudgeBy<'_>, seen: &Seen<'_>) -> Judged {
+/// Judges a call by what is known of its tool (`None`: nobody described it). Where the clock was set back, also by the
+/// `latest` time that was seen, and the stricter ruling holds: a rule that was over stays so.
+pub fn judge(
+    now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    yardstick: Yardstick<'_>,
+    seen: Seen<'_>,
+) -> Judged {
+    let judged = judge_at(now.wall, call, described.clone(), yardstick, seen);
+    if yardstick.latest <= now.wall {
+        return judged;
+    }
+    let later = judge_at(yardstick.latest, call, described, yardstick, seen);
+    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+}
+
+fn judge_at(
+    wall: i64,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    yardstick: Yardstick<'_>,
+    seen: Seen<'_>,
+) -> Judged {
+    let Yardstick { server, before_tool, grants, approvers, .. } = yardstick;
     let found = seen.found;
-    let server = by.server;
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
@@ -92,12 +128,6 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, by: &Judg
     let mut violations = Vec::new();
     if let Some(known) = described.as_deref() {
         undeclared = types::undeclared(&known.tool, &arguments);
-        if known.changed {
-            behavior.hazards.push(Hazard {
-                kind: HazardKind::ChangedDefinition,
-                what: "the server changed this tool's definition during the session".into(),
-            });
-        }
         match &known.input {
             Ok(schema) if schema.fits(&arguments) => {}
             Ok(schema) => violations = schema.violations(&arguments),
@@ -107,23 +137,40 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, by: &Judg
             }),
         }
     }
+    if let Some(changed) = yardstick.server_change {
+        behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
+    }
+    if let Some(mismatch) = yardstick.expected.and_then(|expected| expected.mismatch(&behavior)) {
+        behavior.hazards.push(mismatch);
+    }
+    let refused = described.as_deref().is_some_and(|known| known.standing == Standing::Refused);
     let mut wanted = Look::default();
-    let ruling = match by.before_tool {
+    let ruling = match before_tool {
+        _ if refused => Ruling {
+            decision: Decision::Deny,
+            rule: None,
+            reason: "the operator refused this definition of the tool; `mcp-approve tools review` shows it".into(),
+        },
         BeforeTool::Policy(policy) => {
-            let question =
-                Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall };
+            let question = Question {
+                server,
+                tool: call.name(),
+                behavior: &behavior,
+                arguments: &arguments,
+                now: wall,
+                recent: Some(yardstick.recent),
+            };
             wanted.real = paths_wanted(policy, &question);
             let asked = Asked { call: &question, described: described.as_deref(), roots: &policy.roots };
-            wanted.real.extend(by.grants.paths_wanted(&asked));
+            wanted.real.extend(grants.paths_wanted(&asked));
             let ruling = rule_on(policy, &question, &wanted, found);
-            by.grants.loosen(ruling, &asked, policy, found)
+            grants.loosen(ruling, &asked, policy, found)
         }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
-    let allows_stand = matches!(by.before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
+    let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
     let hazards = !behavior.hazards.is_empty();
-    let Joined { ruling, by: by_approver } =
-        approvers::join(ruling, seen.opinions, by.approvers, hazards, allows_stand);
+    let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let paths = facts::path_arguments(&arguments);
@@ -135,6 +182,7 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, by: &Judg
     }
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
+        about: effect_line::about(&arguments),
         danger: danger(&behavior, found),
         wanted,
         by_approver,

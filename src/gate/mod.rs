@@ -3,9 +3,11 @@
 //! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
 //! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
+pub mod anew;
 pub mod answer;
 pub mod answers;
 pub mod approvers;
+pub mod caller;
 pub mod catalog;
 pub mod change;
 pub mod deadline;
@@ -23,7 +25,9 @@ pub mod judge;
 pub mod look;
 pub mod operator;
 pub mod pass;
+pub mod pins;
 pub mod records;
+pub mod refusals;
 pub mod report;
 pub mod show;
 pub mod snapshot;
@@ -41,12 +45,16 @@ use flight::Flights;
 use grants::Grants;
 use held::Table;
 use judge::BeforeTool;
+use pins::{Pins, Standing};
+use refusals::Refusals;
 use report::Status;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
+use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::mcp::lifecycle::Lifecycle;
+use crate::policy::rate::Recent;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -88,6 +96,10 @@ pub struct Config {
     pub scope: Scope,
     /// Callbacks that are asked about each call they are for.
     pub approvers: Vec<Approver>,
+    /// What is remembered of this server from before; it moves into the catalog.
+    pub pins: Pins,
+    /// What the task expects of every call.
+    pub expected: Option<Expected>,
 }
 
 /// The state of one wrapper.
@@ -105,6 +117,8 @@ pub struct Gate {
     held: Table,
     flights: Flights,
     grants: Grants,
+    /// The calls approved lately, for rules with a rate.
+    recent: Recent,
     /// Ids of entries given out so far.
     entries: u64,
     /// Look-ups asked for so far.
@@ -114,6 +128,8 @@ pub struct Gate {
     /// The log's trouble, until an entry gets through again.
     log_trouble: Option<Arc<str>>,
     wake: u64,
+    /// The latest time of day that was seen, in milliseconds.
+    latest: i64,
     /// Since when (monotonic microseconds) nobody sends any more.
     host_gone: Option<u64>,
     /// How the server ended, or why it takes nothing more.
@@ -122,13 +138,15 @@ pub struct Gate {
     /// The wrapper was told to stop.
     stopping: bool,
     host_recorded: bool,
+    refusals: Refusals,
 }
 
 impl Gate {
     /// A gate that has seen nothing yet.
-    pub fn new(config: Config, before_tool: BeforeTool) -> Self {
+    pub fn new(mut config: Config, before_tool: BeforeTool) -> Self {
+        let pins = std::mem::take(&mut config.pins);
         let mut gate = Self {
-            catalog: Catalog::new(config.trust, Arc::clone(&config.nonce)),
+            catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce)),
             config,
             before_tool: BeforeTool::Unregistered,
             policy_digest: None,
@@ -139,17 +157,20 @@ impl Gate {
             held: Table::default(),
             flights: Flights::default(),
             grants: Grants::default(),
+            recent: Recent::default(),
             entries: 0,
             looks: 0,
             attached: 0,
             status: Status::default(),
             log_trouble: None,
             wake: u64::MAX,
+            latest: i64::MIN,
             host_gone: None,
             server_gone: None,
             server_ended: false,
             stopping: false,
             host_recorded: false,
+            refusals: Refusals::default(),
         };
         gate.register(before_tool);
         gate
@@ -159,6 +180,7 @@ impl Gate {
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut out = Vec::new();
+        self.latest = self.latest.max(now.wall);
         match event {
             Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
             Event::HostLine(line) => self.host_line(now, line, &mut out),
@@ -186,6 +208,7 @@ impl Gate {
             Event::Consulted { ticket, consult, opinions } => {
                 self.consulted(now, &ticket, consult, opinions, &mut out);
             }
+            Event::Reviewed(pins) => self.catalog.repin(now, *pins),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
@@ -199,6 +222,7 @@ impl Gate {
             Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
             Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
         }
+        self.remember(now, &mut out);
         out
     }
 
@@ -269,6 +293,20 @@ impl Gate {
             entry = entry.with("mode", "observe");
         }
         self.record(entry, out);
+    }
+
+    /// Hands out definitions that are new or changed; a change is a fact for the log.
+    fn remember(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for sighting in self.catalog.news() {
+            if sighting.standing != Standing::Trusted {
+                let mut entry = self.entry(now, Kind::Tools);
+                entry.tool = Some(sighting.tool.name.clone());
+                entry.digest = Some(sighting.pin.latest);
+                let entry = entry.with("definition", sighting.standing.word()).with("version", sighting.pin.version);
+                self.record(entry, out);
+            }
+            out.push(Effect::Remember(Box::new(sighting)));
+        }
     }
 
     fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {

@@ -176,7 +176,7 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, &self.judge_by(), &Seen::default());
+        let judged = judge::judge(now, &call, described, self.yardstick(), Seen::default());
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),

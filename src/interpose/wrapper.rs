@@ -1,6 +1,7 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
+mod ending;
 mod heard;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::facts::{Looked, Lookout};
 use super::host::Host;
+use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
 use super::notice;
@@ -21,11 +23,13 @@ use super::reload::{Order, Reload, Told};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
+use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
+use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
 use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
@@ -51,6 +55,9 @@ pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
     pub done: mpsc::UnboundedReceiver<Done>,
+    /// What is remembered between sessions, and what was reviewed of it elsewhere.
+    pub keeper: Option<Keeper>,
+    pub reviews: mpsc::UnboundedReceiver<Pins>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -70,6 +77,7 @@ pub struct Wrapper {
 struct Running {
     gate: Gate,
     scribe: Scribe,
+    keeper: Option<Keeper>,
     child: Child,
     server: Server,
     host: Host,
@@ -83,6 +91,7 @@ struct Running {
     opinions: mpsc::UnboundedSender<Event>,
     wake: Option<u64>,
     stopping: Option<Stopping>,
+    stall: Stall,
 }
 
 impl Wrapper {
@@ -92,6 +101,8 @@ impl Wrapper {
             gate,
             scribe,
             mut done,
+            keeper,
+            mut reviews,
             child,
             server_output,
             server,
@@ -117,6 +128,7 @@ impl Wrapper {
         let mut run = Running {
             gate,
             scribe,
+            keeper,
             child,
             server,
             host,
@@ -129,6 +141,7 @@ impl Wrapper {
             opinions,
             wake: None,
             stopping: None,
+            stall: Stall::default(),
         };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
@@ -149,6 +162,7 @@ impl Wrapper {
                 Some(found) = looked.recv() => run.looked(found),
                 Some(what) = told.recv() => run.told(what),
                 Some(event) = consulted.recv() => run.step(run.clock.now(), event),
+                Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -226,16 +240,6 @@ impl Running {
         });
     }
 
-    /// What the server left of a line when it ended: passed on as it is, and read by nobody.
-    fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
-        if let Some(line) = long {
-            self.host.write_open(&line.held());
-        }
-        if let Some(tail) = cutter.finish() {
-            self.host.write_open(&tail);
-        }
-    }
-
     fn time_passed(&mut self) {
         let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
@@ -246,6 +250,13 @@ impl Running {
             self.step(now, facts);
         }
         self.scribe.rest(now.mono);
+        if self.stopping.is_none()
+            && let Some(how) = self.stall.fault(now.mono, self.host.standing())
+        {
+            notice::say(&format!("the server is ended: {how}"));
+            self.step(now, Event::Deaf { how: how.into() });
+            self.stopping = Some(Stopping::terminate(now.mono, &self.child));
+        }
         if let Some(stopping) = &mut self.stopping {
             stopping.advance(now.mono, &self.child);
         }
@@ -293,6 +304,11 @@ impl Running {
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
             }
+            Effect::Remember(sighting) => {
+                if let Some(keeper) = &self.keeper {
+                    keeper.keep(*sighting);
+                }
+            }
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.
@@ -309,6 +325,7 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
+        self.stall.look(now.mono, self.host.standing());
         if self.server.is_gone() && self.stopping.is_none() {
             // It closed its stdin: nothing can reach it any more, so it is brought to its end.
             self.step(now, Event::Deaf { how: "it closed its input".into() });
@@ -321,54 +338,20 @@ impl Running {
         self.attend.report(now, &self.gate);
     }
 
-    /// Closes the server's stdin once everything for it is written, and starts its end.
-    fn close_server(&mut self) {
-        let now = self.clock.now();
-        self.server.close_when_written();
-        self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
-    }
-
-    fn server_ended(&mut self, ended: &Ended) {
-        let now = self.clock.now();
-        self.step(now, Event::Deaf { how: ended.to_string() });
-        self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
-    }
-
-    /// Says goodbye to host, log and consoles, each within its time.
-    async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
-        let now = self.clock.now();
-        self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
-        let until = Instant::now() + DRAIN;
-        loop {
-            self.host.close_open_line();
-            self.flush();
-            if self.gate.is_quiet() && (self.host.queued() == 0 || self.host.is_gone()) {
-                break;
-            }
-            tokio::select! {
-                Some(done) = done.recv() => self.recorded(done),
-                () = self.host.writable() => {}
-                () = sleep_until(until) => break,
-            }
-        }
-        self.child.kill();
-        if let Some(batch) = self.ledger.all() {
-            // The last facts; nothing waits for their receipts.
-            let _ = self.scribe.record(self.clock.now().mono, batch);
-        }
-        if let Err(err) = self.scribe.finish() {
-            tracing::error!(%err, "the log was left");
-            notice::say(&err.to_string());
-        }
-    }
-
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let (ledger, attend) = (self.ledger.wake_at(), self.attend.wake_at());
-        let first = [self.wake, ledger, attend, self.scribe.wake_at(), self.lookout.wake_at(), stop]
-            .into_iter()
-            .flatten()
-            .min();
+        let first = [
+            self.wake,
+            self.ledger.wake_at(),
+            self.attend.wake_at(),
+            self.scribe.wake_at(),
+            self.lookout.wake_at(),
+            self.stall.wake_at(),
+            stop,
+        ]
+        .into_iter()
+        .flatten()
+        .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
 }

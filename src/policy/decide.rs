@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Fit, fit_at};
+use super::fit::{Fit, Told, fit_at};
+use super::rate::Recent;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
@@ -20,6 +21,8 @@ pub struct Question<'a> {
     pub arguments: &'a Value,
     /// Milliseconds since 1970, UTC: rules may expire.
     pub now: i64,
+    /// The calls that were let run lately, for `rate`; `None` leaves it undecided.
+    pub recent: Option<&'a Recent>,
 }
 
 /// What the policy says of a call, and why.
@@ -41,8 +44,9 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
 pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<&Rule> = None;
+    let told = Told::of(question);
     for rule in &policy.rules {
-        match fit_at(policy, rule, question, roots) {
+        match fit_at(policy, rule, question, &told, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
             Fit::Suspended | Fit::Differs(_) => {}
@@ -130,6 +134,8 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::PreferenceManipulation => "a description that courts the model",
         HazardKind::Confusable => "a name that looks like another",
         HazardKind::ChangedDefinition => "a changed definition",
+        HazardKind::ChangedServer => "a changed server",
+        HazardKind::UnexpectedBehavior => "an unexpected behavior",
         HazardKind::UnusableSchema => "an unusable schema",
     }
 }

@@ -1,7 +1,7 @@
 //! Why a call is ruled as it is: every rule with the first part that failed. Agrees with `decide` by using it.
 
 use super::decide::{Question, Ruling, decide_at};
-use super::fit::{Fit, fit_at};
+use super::fit::{Fit, Told, fit_at};
 use super::rule::{Policy, Rule};
 use super::under::Roots;
 
@@ -19,8 +19,9 @@ pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'
 
 /// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
+    let told = Told::of(question);
     Explanation {
         ruling: decide_at(policy, question, roots),
-        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, roots))).collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &told, roots))).collect(),
     }
 }

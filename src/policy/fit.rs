@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use super::decide::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Holds};
-use crate::behavior::hazards::{Hazard, HazardKind};
+use super::when::{About, Holds, Shown};
+use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::effect;
+use crate::behavior::hazards::HazardKind;
+use crate::behavior::tags;
 
 /// How a rule stands to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,7 @@ pub enum Part {
     Action,
     OutputDomain,
     Identity,
+    Capability,
     /// The predicate of `when` at this index, and how it stood: only an allow fails on what is undecided.
     When(usize, Holds),
     /// The predicate of `unless` at this index, which holds.
@@ -47,21 +51,53 @@ impl Part {
             Self::Action => "action",
             Self::OutputDomain => "output_domain",
             Self::Identity => "identity",
+            Self::Capability => "capability",
             Self::When(..) => "when",
             Self::Unless(_) => "unless",
         }
     }
 }
 
-/// Tells how one rule stands to one call, by the words of its paths alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
-    fit_at(policy, rule, question, &policy.roots)
+/// What follows from a question, found once for all rules.
+#[derive(Clone, Debug)]
+pub struct Told {
+    effects: Vec<Effect>,
+    statements: Vec<Option<String>>,
+    tags: Vec<String>,
 }
 
-/// Tells how one rule stands to one call, with what is known of where its paths lead.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, roots: &Roots) -> Fit {
+impl Told {
+    /// Looks at the call of a question.
+    pub fn of(question: &Question<'_>) -> Self {
+        Self {
+            effects: effect::of_call(question.behavior),
+            statements: statements(&question.behavior.analyses),
+            tags: tags::of(question.behavior),
+        }
+    }
+}
+
+/// Tells how one rule stands to a call, by the words of its paths alone.
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -> Fit {
+    fit_at(policy, rule, question, told, &policy.roots)
+}
+
+/// Tells how one rule stands to a call, with what is known of where its paths lead.
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told, roots: &Roots) -> Fit {
     let behavior = question.behavior;
-    let differs = selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, roots));
+    let earlier = |per: i64| {
+        let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
+        question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
+    };
+    let shown = Shown {
+        arguments: question.arguments,
+        hazards: &behavior.hazards,
+        effects: &told.effects,
+        statements: &told.statements,
+        earlier: &earlier,
+        roots,
+    };
+    let differs = selectors(rule, question, told).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -75,10 +111,13 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, roots: &Roo
 /// for this call, and its folders. Empty for most calls, which then cost no look at the disk.
 pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
+    let mut told = None;
     for rule in &policy.rules {
         let speaks = rule.when.iter().chain(&rule.unless).filter_map(|one| one.under(question.arguments));
         let mut speaks = speaks.peekable();
-        if speaks.peek().is_none() || selectors(rule, question).is_some() {
+        if speaks.peek().is_none()
+            || selectors(rule, question, told.get_or_insert_with(|| Told::of(question))).is_some()
+        {
             continue;
         }
         for (path, folders) in speaks {
@@ -90,15 +129,12 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
-fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
-    let server = rules_name(question.server);
+fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
-    } else if !any(&rule.server, |glob| glob.matches(server)) {
-        Some(Part::Server)
-    } else if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
-        Some(Part::Tool)
+    } else if let Some(part) = names(rule, rules_name(question.server), question.tool) {
+        Some(part)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         Some(Part::Mutability)
     } else if !any(&rule.action, |action| *action == identity.action) {
@@ -107,28 +143,55 @@ fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
         Some(Part::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Part::Identity)
+    } else if !has_capability(rule, &told.tags) {
+        Some(Part::Capability)
     } else {
         None
     }
 }
 
-/// The first of `when` and `unless` that keeps a rule from matching these arguments.
-pub(super) fn conditions(
-    rule: &Rule,
-    arguments: &serde_json::Value,
-    hazards: &[Hazard],
-    roots: &Roots,
-) -> Option<Part> {
+/// The name that does not fit, if one does not.
+fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
+    if !any(&rule.server, |glob| glob.matches(server)) {
+        Some(Part::Server)
+    } else if !any(&rule.tool, |glob| glob.matches(server, tool)) {
+        Some(Part::Tool)
+    } else {
+        None
+    }
+}
+
+/// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
+fn has_capability(rule: &Rule, tags: &[String]) -> bool {
+    let undecided = tags.is_empty() && rule.decision != Decision::Allow;
+    undecided || any(&rule.capability, |glob| tags.iter().any(|tag| glob.matches(tag)))
+}
+
+/// The first of `when` and `unless` that keeps a rule from matching.
+pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
     let enough = match rule.decision {
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
     };
-    let all = rule.when.iter().map(|predicate| predicate.holds(arguments, hazards, roots));
+    let all = rule.when.iter().map(|predicate| predicate.holds(shown));
     let failed = all.enumerate().find(|(_, holds)| *holds < enough);
     failed.map(|(at, holds)| Part::When(at, holds)).or_else(|| {
         let mut exceptions = rule.unless.iter();
-        exceptions.position(|predicate| predicate.holds(arguments, hazards, roots) == Holds::Yes).map(Part::Unless)
+        exceptions.position(|predicate| predicate.holds(shown) == Holds::Yes).map(Part::Unless)
     })
+}
+
+/// The same for arguments alone: the conditions that speak of nothing else.
+pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &serde_json::Value, roots: &Roots) -> Option<Part> {
+    let statements = statements(&crate::behavior::arguments::found(None, arguments));
+    let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
+    conditions(rule, &shown)
+}
+
+/// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.
+fn statements(analyses: &[Analysis]) -> Vec<Option<String>> {
+    let statements = analyses.iter().filter(|one| matches!(one.language, Language::Sql | Language::Unread));
+    statements.map(|analysis| analysis.fingerprint.clone()).collect()
 }
 
 /// Whether an allow names a hazard, and may.
@@ -136,7 +199,7 @@ fn covers(rule: &Rule, kind: HazardKind) -> bool {
     !kind.beyond_any_allow()
         && rule.when.iter().any(|predicate| match &predicate.about {
             About::Hazard(kinds) => kinds.contains(&kind),
-            About::Argument { .. } => false,
+            About::Argument { .. } | About::Effect(_) | About::Sql(_) | About::Rate(_) => false,
         })
 }
 

@@ -2,14 +2,21 @@
 
 pub mod decide;
 pub mod decimal;
+pub mod edit;
 pub mod explain;
 pub mod fit;
 pub mod glob;
 pub mod layers;
 pub mod lint;
+pub mod maker;
 pub mod parse;
+pub mod past;
 pub mod paths;
+pub mod rate;
 pub mod reading;
+pub mod replay;
 pub mod rule;
+pub mod suggest;
 pub mod under;
 pub mod when;
+pub mod written;

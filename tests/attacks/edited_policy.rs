@@ -30,12 +30,11 @@ fn start(policy: &str) -> Scene {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join("config")).unwrap();
     write_policy(home.path(), policy);
-    again(home)
+    again(home, Server::with(&[reader("read"), writer("write"), writer("put")]))
 }
 
 /// A wrapper over a home as it is.
-fn again(home: TempDir) -> Scene {
-    let server = Server::with(&[reader("read"), writer("write"), writer("put")]);
+fn again(home: TempDir, server: Server) -> Scene {
     let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
     let operator = Operator::attach(home.path(), "ada");
     host.handshake("2025-06-18");
@@ -133,9 +132,8 @@ fn e3_an_edit_while_nothing_runs_waits_too_and_only_a_person_at_a_terminal_accep
     let Scene { home, mut host, server, .. } = start(PLAIN);
     host.hang_up();
     host.wait();
-    drop(server);
     write_policy(home.path(), &format!("{PLAIN}{ALLOW}"));
-    let mut scene = again(home);
+    let mut scene = again(home, server);
     scene.status("the change", waits);
     scene.is_asked("write");
     // An agent with a shell, and "yes" on its stdin.

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+pub mod moves;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use mcp_approve::gate::event::{Event, Now, Side};
 use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
 use mcp_approve::gate::grants::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::judge::BeforeTool;
+use mcp_approve::gate::pins::{Pins, Sighting};
 use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::gate::{Config, Gate, Mode, Unattended};
@@ -69,6 +72,7 @@ pub struct World {
     pub cards: BTreeMap<String, Snapshot>,
     pub settled: Vec<Settled>,
     pub shown: Vec<Activity>,
+    pub remembered: Vec<Sighting>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
     /// What stands on the disk, by path: where it leads and its content. What is not in it does not exist.
@@ -105,6 +109,7 @@ impl World {
             cards: BTreeMap::new(),
             settled: Vec::new(),
             shown: Vec::new(),
+            remembered: Vec::new(),
             log_answers: true,
             disk: BTreeMap::new(),
             disk_answers: true,
@@ -318,6 +323,10 @@ impl World {
                 Did::Consult(names.join(" "))
             }
             Effect::AcceptPolicy { file, .. } => Did::Accept(file),
+            Effect::Remember(sighting) => {
+                self.remembered.push(*sighting);
+                return None;
+            }
             Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),
@@ -393,6 +402,8 @@ pub fn config() -> Config {
         trust: Trust::Corroborate,
         scope: Scope::Whole,
         approvers: Vec::new(),
+        pins: Pins::default(),
+        expected: None,
     }
 }
 

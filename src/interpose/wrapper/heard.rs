@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Running;
 use crate::gate::event::{Event, Now};
+use crate::gate::pins::Pins;
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
 use crate::interpose::reload::Told;
@@ -57,5 +58,10 @@ impl Running {
         if let Some(event) = self.attend.hear(said, &self.gate) {
             self.step(now, event);
         }
+    }
+
+    pub(super) fn reviewed(&mut self, pins: Pins) {
+        let now = self.clock.now();
+        self.step(now, Event::Reviewed(Box::new(pins)));
     }
 }
