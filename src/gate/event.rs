@@ -67,7 +67,7 @@ pub enum Event {
     GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
     /// An operator accepted a changed policy file, as it was shown.
     PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
-    /// What is remembered of this server was reviewed elsewhere: this is what stands now.
+    /// What is remembered of this server was read, or reviewed elsewhere: this is what stands now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,

@@ -15,6 +15,7 @@ pub mod notice;
 pub mod outbox;
 pub mod reload;
 pub mod scribe;
+pub mod secrecy;
 pub mod server;
 pub mod signals;
 pub mod stall;

@@ -63,17 +63,12 @@ impl Part {
 pub struct Told {
     effects: Vec<Effect>,
     statements: Vec<Option<String>>,
-    tags: Vec<String>,
 }
 
 impl Told {
     /// Looks at the call of a question.
     pub fn of(question: &Question<'_>) -> Self {
-        Self {
-            effects: effect::of_call(question.behavior),
-            statements: statements(&question.behavior.analyses),
-            tags: tags::of(question.behavior),
-        }
+        Self { effects: effect::of_call(question.behavior), statements: statements(&question.behavior.analyses) }
     }
 }
 
@@ -97,7 +92,7 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told
         earlier: &earlier,
         roots,
     };
-    let differs = selectors(rule, question, told).or_else(|| conditions(rule, &shown));
+    let differs = selectors(rule, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -111,13 +106,10 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told
 /// for this call, and its folders. Empty for most calls, which then cost no look at the disk.
 pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
-    let mut told = None;
     for rule in &policy.rules {
         let speaks = rule.when.iter().chain(&rule.unless).filter_map(|one| one.under(question.arguments));
         let mut speaks = speaks.peekable();
-        if speaks.peek().is_none()
-            || selectors(rule, question, told.get_or_insert_with(|| Told::of(question))).is_some()
-        {
+        if speaks.peek().is_none() || selectors(rule, question).is_some() {
             continue;
         }
         for (path, folders) in speaks {
@@ -129,7 +121,7 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
-fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> {
+fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
@@ -143,7 +135,7 @@ fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> 
         Some(Part::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Part::Identity)
-    } else if !has_capability(rule, &told.tags) {
+    } else if !has_capability(rule, question) {
         Some(Part::Capability)
     } else {
         None
@@ -162,7 +154,11 @@ fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
 }
 
 /// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
-fn has_capability(rule: &Rule, tags: &[String]) -> bool {
+fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
+    if rule.capability.is_empty() {
+        return true;
+    }
+    let tags = tags::of(question.behavior, question.tool);
     let undecided = tags.is_empty() && rule.decision != Decision::Allow;
     undecided || any(&rule.capability, |glob| tags.iter().any(|tag| glob.matches(tag)))
 }
