@@ -22,7 +22,7 @@ fn every_history_of_length_three_after_a_held_call() {
     for a in MOVES {
         for b in MOVES {
             for c in MOVES {
-                replay(&[Move::Write, Move::LogTakes, a, b, c]);
+                replay(&[Move::Write, Move::DiskShows, Move::LogTakes, a, b, c]);
             }
         }
     }

@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
+#[path = "playbook/consulted.rs"]
+mod consulted;
+#[path = "playbook/granted.rs"]
+mod granted;
+#[path = "playbook/touched.rs"]
+mod touched;
 mod world;
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};

@@ -110,7 +110,7 @@ pub struct WrapOptions {
     /// The server's name in rules and tickets [default: from its command]
     #[arg(long, value_name = "NAME", value_parser = server_name)]
     pub name: Option<String>,
-    /// Decide by this policy, instead of the usual policy.toml
+    /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
     /// What happens to a call that must be asked while no console is open [default: wait]
@@ -199,6 +199,12 @@ Example:
         #[arg(long)]
         json: bool,
     },
+    /// Shows what was loosened in a changed policy, and accepts it (at a terminal only)
+    #[command(
+        after_help = "A changed policy tightens at once. What it loosens (a new allow, a dropped ask or deny) counts once you
+have seen it here, or in the console."
+    )]
+    Accept,
     /// Prints where the policy is read from
     Path,
 }

@@ -1,5 +1,6 @@
 //! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
 
+mod approver;
 pub mod console;
 
 use std::ffi::OsString;
@@ -17,6 +18,8 @@ use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::{Expected, NotExpected};
 use crate::error::Error;
+use crate::gate::approvers::Approver;
+use crate::interpose::approver::Callback;
 use crate::policy::reading::{Problem, Reading};
 
 /// How long a held call waits for an answer, unless told otherwise.
@@ -34,7 +37,7 @@ const KEYS: &[&str] = &[
     "trust",
     "expect",
 ];
-const TOP: &[&str] = &["server", "console"];
+const TOP: &[&str] = &["server", "approver", "console"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct WrapSettings {
     pub mode: Mode,
     pub audit_db: PathBuf,
     pub trust: Trust,
+    /// Asked about every call that they are for.
+    pub approvers: Vec<(Approver, Callback)>,
     /// What the task expects of every call.
     pub expect: Option<Expected>,
 }
@@ -99,7 +104,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
         });
     }
     places.check_config()?;
-    let (top, servers) = load(places)?;
+    let Configured { top, servers, approvers } = load(places)?;
     let called = options.name.clone().unwrap_or_else(|| name::of_command(&options.command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -127,6 +132,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
             .or(top.audit_db)
             .unwrap_or_else(|| places.audit_db()),
         trust: own.trust.or(top.trust).unwrap_or_default(),
+        approvers,
         expect: options.expect.clone().or(own.expect).or(top.expect),
     })
 }
@@ -149,7 +155,7 @@ pub fn check(places: &Places) -> Result<(), Error> {
 /// As [`settle`].
 pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, Error> {
     places.check_config()?;
-    let (top, servers) = load(places)?;
+    let Configured { top, servers, .. } = load(places)?;
     let usual = top.policy.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named);
     let own = servers.into_iter().filter_map(|(_, level)| level.policy.map(PolicyPlace::Named));
     let mut places = vec![usual];
@@ -163,17 +169,23 @@ pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, Error> {
 /// As [`settle`].
 pub fn audit_db(places: &Places) -> Result<PathBuf, Error> {
     places.check_config()?;
-    Ok(load(places)?.0.audit_db.unwrap_or_else(|| places.audit_db()))
+    Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
-type Levels = (Level, Vec<(String, Level)>);
+/// All of `config.toml`.
+#[derive(Debug, Default)]
+struct Configured {
+    top: Level,
+    servers: Vec<(String, Level)>,
+    approvers: Vec<(Approver, Callback)>,
+}
 
-fn load(places: &Places) -> Result<Levels, Error> {
+fn load(places: &Places) -> Result<Configured, Error> {
     let path = places.config_file();
     let text = match policy_file::text(&path) {
         Ok(text) => text,
         Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            return Ok(Levels::default());
+            return Ok(Configured::default());
         }
         Err(Why::Untrusted(error)) => return Err(error.into()),
         Err(Why::Unreadable(cause)) => return Err(Error::Unreadable { path, cause }),
@@ -185,7 +197,7 @@ fn load(places: &Places) -> Result<Levels, Error> {
 }
 
 /// Reads `config.toml`; relative paths in it start at `folder`.
-fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
+fn parse(text: &str, folder: &Path) -> Result<Configured, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
     let mut servers = Vec::new();
     let top = level(&mut reading, document.get_ref(), folder, TOP);
@@ -203,8 +215,10 @@ fn parse(text: &str, folder: &Path) -> Result<Levels, Vec<Problem>> {
             }
         }
     }
+    let approvers = document.get_ref().get("approver");
+    let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
     let problems = reading.finish();
-    if problems.is_empty() { Ok((top, servers)) } else { Err(problems) }
+    if problems.is_empty() { Ok(Configured { top, servers, approvers }) } else { Err(problems) }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.

@@ -1,5 +1,6 @@
 //! One file per command; all wording of --help. Turns a command line into a command, and runs it.
 
+pub mod accepted;
 pub mod args;
 pub mod completions;
 pub mod config;
@@ -7,6 +8,7 @@ pub mod console;
 pub mod demo;
 pub mod doctor;
 pub mod duration;
+pub mod layers;
 pub mod log;
 pub mod name;
 pub mod places;

@@ -94,6 +94,19 @@ impl Places {
         self.config.join("policy.toml")
     }
 
+    /// The machine's policy, which its administrator writes.
+    pub fn system_policy_file(&self) -> PathBuf {
+        match &self.root {
+            None => PathBuf::from("/etc/mcp-approve/policy.toml"),
+            Some(root) => root.join("etc/policy.toml"),
+        }
+    }
+
+    /// `accepted/`: the policies as the operator has last accepted them.
+    pub fn accepted_dir(&self) -> PathBuf {
+        self.state.join("accepted")
+    }
+
     /// `audit.db`: the log of decisions.
     pub fn audit_db(&self) -> PathBuf {
         self.state.join("audit.db")

@@ -8,9 +8,8 @@ use super::places::{PlaceError, check_owner};
 use super::user;
 use crate::policy::parse;
 use crate::policy::reading::Problem;
-use crate::policy::rule::{Decision, Policy, Rule};
+use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
-use crate::policy::when::{About, Predicate, Test};
 
 /// A policy is text that people write; more than this is something else.
 const CAP: u64 = 4 << 20;
@@ -98,37 +97,9 @@ pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     match text(place.path()) {
         Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
         Ok(text) => parse::parse_at(&text, &roots())
-            .and_then(without_links)
             .map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
         Err(why) => Err(Broken { path: place.path().into(), why }),
     }
-}
-
-/// Refuses an allow rule with `under`: it reads the path's words, and nobody follows the links in it yet.
-fn without_links(policy: Policy) -> Result<Policy, Vec<Problem>> {
-    let under = |test: &Test| matches!(test, Test::Under(_));
-    let leads_out = |rule: &&Rule| {
-        let speaks = |one: &Predicate| matches!(&one.about, About::Argument { tests, .. } if tests.iter().any(under));
-        rule.decision == Decision::Allow && rule.when.iter().any(speaks)
-    };
-    let problem = |rule: &Rule| Problem {
-        line: rule.line,
-        column: 1,
-        what: format!("the allow rule {} uses `under`, and links in a path are not followed yet", rule.id),
-        mend: "use `eq` or `in` with whole paths, or make it an ask or a deny rule".to_owned(),
-    };
-    let problems: Vec<_> = policy.rules.iter().filter(leads_out).map(problem).collect();
-    if problems.is_empty() { Ok(policy) } else { Err(problems) }
-}
-
-/// The policy to start with: a broken file means that everything asks, under a banner.
-pub fn at_start(place: &PolicyPlace) -> Policy {
-    load(place).unwrap_or_else(|broken| parse::everything_asks(broken.banner()))
-}
-
-/// The policy after a change of the file: a broken one suspends the last allows, under a banner.
-pub fn reloaded(place: &PolicyPlace, last: &Policy) -> Policy {
-    load(place).unwrap_or_else(|broken| parse::suspended(last, broken.banner()))
 }
 
 /// The text of the file, if only its owner could have written it.
@@ -152,15 +123,16 @@ pub fn text(path: &Path) -> Result<String, Why> {
 }
 
 /// Where `~` and relative paths start: the user's home, and the folder a wrapped server inherits from this process.
-fn roots() -> Roots {
+pub fn roots() -> Roots {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     Roots {
         home: user::current().ok().and_then(|user| text(user.home)),
         folder: std::env::current_dir().ok().and_then(text),
+        ..Roots::default()
     }
 }
 
-fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
+pub(super) fn is_absent(place: &PolicyPlace, error: &io::Error) -> bool {
     // A link to nowhere is a policy that got lost, not one that never was.
     matches!(place, PolicyPlace::Usual(path) if path.symlink_metadata().is_err())
         && error.kind() == io::ErrorKind::NotFound

@@ -1,5 +1,6 @@
 //! `mcp-approve rules list|check|explain|path`: shows the policy as it stands. Changes nothing.
 
+mod accept;
 pub mod append;
 mod explain;
 mod list;
@@ -11,11 +12,13 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::args::RulesCommand;
+use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::{self, PolicyPlace, Why, load};
 use crate::error::Error;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
+use crate::policy::rule::Policy;
 
 /// Runs one command on the policy of `places`, or the one that `named` names. `now` is milliseconds since 1970, UTC.
 ///
@@ -37,12 +40,26 @@ pub fn run(
         return Ok(ExitCode::SUCCESS);
     }
     places.check_config()?;
+    let folder = std::env::current_dir().ok();
+    let mut layers = Layers::of(places, folder.as_deref(), &place);
     match command {
         RulesCommand::Path => Ok(ExitCode::SUCCESS),
-        RulesCommand::List { json } => list::run(&load(&place)?, &place, *json, out),
-        RulesCommand::Explain { call, json } => explain::run(&load(&place)?, call, *json, now, out),
+        RulesCommand::List { json } => list::run(&standing(&mut layers)?, &layers, *json, out),
+        RulesCommand::Explain { call, json } => explain::run(&standing(&mut layers)?, call, *json, now, out),
+        RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check(&place, *json, now, out),
     }
+}
+
+/// The policy as a wrapper in this folder would have it.
+///
+/// # Errors
+/// The first file that cannot be used.
+fn standing(layers: &mut Layers) -> Result<Policy, Error> {
+    for file in layers.files() {
+        load(&file.place)?;
+    }
+    Ok(layers.load(Keeps::Nothing))
 }
 
 /// Tells every problem of the file; exit code 1 if there is one.

@@ -1,14 +1,17 @@
 //! `mcp-approve -- CMD`: settles the options and starts the wrapper.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::{Unattended, WrapOptions};
 use super::config::{self, Drawing, Mode};
+use super::layers::{Keeps, Layers};
 use super::places::Places;
-use super::{console, policy_file};
+use super::{console, user};
 use crate::console::run::restore;
 use crate::error::Error;
 use crate::gate;
+use crate::interpose::reload::{Order, Reader, Told};
 use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
 use crate::interpose::stdio::HostPipe;
@@ -25,13 +28,24 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     if let Err(why) = &state {
         crate::interpose::notice::say(&format!("no call can run: {why}, and start this server again"));
     }
+    let folder = std::env::current_dir().ok();
+    let mut layers = Layers::of(places, folder.as_deref(), &settings.policy);
+    let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let setup = Setup {
         launch: super::name::launch(&settings.name, &settings.command),
         expected: settings.expect,
         pins: state.is_ok().then(|| places.pins_db()),
-        policy: policy_file::at_start(&settings.policy),
+        policy: layers.load(keeps),
+        reader: Reader::new(move |order| match order {
+            Order::Look => layers.changed().map_or(Told::Same, |policy| Told::Policy(Box::new(policy))),
+            Order::Accept { file, digest, console } => match layers.accept(Path::new(&file), digest) {
+                Ok(()) => layers.changed().map_or(Told::Same, |policy| Told::Policy(Box::new(policy))),
+                Err(why) => Told::Refused { console, why },
+            },
+        }),
         command: settings.command,
         name: settings.name,
+        approvers: settings.approvers,
         approval_timeout: settings.approval_timeout,
         host_timeout: settings.host_timeout,
         unattended: match settings.unattended {
@@ -47,6 +61,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         audit_db: state.map(|()| settings.audit_db),
         key: places.state_dir().join("redaction.key"),
         run_dir: places.run_dir(),
+        home: user::current().ok().map(|user| user.home),
     };
     let (pipe, beside) = match settings.drawing {
         Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),

@@ -29,7 +29,7 @@ pub fn choices(
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let behavior = behavior_of(snapshot);
     let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
-    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot) };
+    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() };
     let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
     let offer = |proposal: &Proposal, decision: Decision| choice(snapshot, waiting, &roots, proposal, decision, now);
     let mut choices: Vec<Choice> = proposals.iter().map(|proposal| offer(proposal, Decision::Allow)).collect();

@@ -40,7 +40,11 @@ impl Gate {
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
-                match self.catalog.hear(now, &id, failed, content) {
+                let heard = self.catalog.hear(now, &id, failed, content);
+                if !matches!(heard, Heard::Relay) {
+                    self.prune_grants(now, out);
+                }
+                match heard {
                     Heard::Relay => {}
                     Heard::More(question) => return out.push(Effect::Query(question)),
                     Heard::Fresh => return self.described(now, out),
@@ -72,6 +76,7 @@ impl Gate {
         while let Some((id, line)) = self.homework.pop_front() {
             // The host's own list is relayed already; it may still describe what calls wait for.
             let _ = self.catalog.hear(now, &id, false, line.content());
+            self.prune_grants(now, out);
         }
         if !self.catalog.is_asking() {
             self.undescribed(now, out);

@@ -71,6 +71,17 @@ pub fn not_recorded(call: &Call, why: &str) -> Line {
     )
 }
 
+/// What it would touch is not what was approved any more.
+pub fn changed(call: &Call, what: &str) -> Line {
+    tool(
+        call,
+        &format!(
+            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Look at it \
+         again, and call again if it is still wanted: the call will be judged anew."
+        ),
+    )
+}
+
 /// More calls wait than can be kept.
 pub fn too_many(call: &Call) -> Line {
     tool(

@@ -7,7 +7,7 @@ use super::answers;
 use super::effect::Effect;
 use super::event::Now;
 use super::flight::{Flight, Wanted};
-use super::held::{Arrival, Held, Stage, Verdict, Withdrawal};
+use super::held::{After, Arrival, Held, Stage, Verdict, Withdrawal};
 use super::report::{ActivityKind, Direction, Settled};
 use super::token::{Approved, Clearance, GuardrailToken, UncheckedInvocation};
 use crate::audit::record::{By, Receipt, VerdictWord};
@@ -22,14 +22,14 @@ impl Gate {
         if verdict.word == VerdictWord::Approve {
             self.recent.note(&self.config.server, held.call.name(), now.wall);
         }
-        let asked = matches!(held.stage, Stage::Asking { .. });
+        let asked = matches!(held.stage, Stage::Asking { .. }) || held.arrival == Arrival::Recorded;
         let entry = self.decision(now, held, &verdict, asked);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Deciding { entry, verdict });
     }
 
     /// The log has an entry: what waited for it happens now.
-    pub(super) fn recorded(&mut self, now: Now, receipt: &Receipt, out: &mut Vec<Effect>) {
+    pub(super) fn recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
         self.log_trouble = None;
         let Some(number) = self.held.by_entry(receipt.entry()) else {
             return;
@@ -42,23 +42,39 @@ impl Gate {
             }
             None => return,
         }
+        let looks_again = self.looks_again(number);
         let Some(mut held) = self.held.remove(number) else {
             return;
         };
         match std::mem::replace(&mut held.stage, Stage::Describing) {
             Stage::Deciding { verdict, .. } => match verdict.word {
-                VerdictWord::Approve => self.forward_now(now, held, verdict, receipt, out),
+                VerdictWord::Approve if looks_again && verdict.by != By::Observe => {
+                    self.held.insert(number, held);
+                    self.look(number, After::Forwarding { verdict, receipt }, out);
+                }
+                VerdictWord::Approve => self.forward_now(now, held, verdict, &receipt, out),
                 VerdictWord::Deny => self.denied_now(now, &held, verdict, out),
             },
             Stage::Withdrawn { verdict, why, .. } => self.withdrawn_now(now, &held, verdict, why, out),
-            Stage::Opening | Stage::Describing | Stage::Asking { .. } => {}
+            Stage::Opening
+            | Stage::Describing
+            | Stage::Looking { .. }
+            | Stage::Consulting { .. }
+            | Stage::Asking { .. } => {}
         }
         self.close_server_when_done(out);
     }
 
-    fn forward_now(&mut self, now: Now, held: Held, verdict: Verdict, receipt: &Receipt, out: &mut Vec<Effect>) {
+    pub(super) fn forward_now(
+        &mut self,
+        now: Now,
+        held: Held,
+        verdict: Verdict,
+        receipt: &Receipt,
+        out: &mut Vec<Effect>,
+    ) {
         // A continued call is by the operator too, but nobody was asked again.
-        let asked = !verdict.who.is_empty();
+        let (asked, granted) = (!verdict.who.is_empty(), verdict.grant.is_some());
         let Some(session) = held.session else {
             // No proof, no token: a call is only decided on after its session was proven.
             return self.end_withdrawn(now, &held, Withdrawal::Stopping, out);
@@ -68,6 +84,9 @@ impl Gate {
             self.status.approved_by_operator += 1;
         } else {
             self.status.approved_by_policy += 1;
+        }
+        if let Some(terms) = &verdict.grant {
+            self.grant(now, &held, &verdict, terms, out);
         }
         if asked {
             let entry = self.forward(now, &held, receipt.seq());
@@ -109,6 +128,9 @@ impl Gate {
         self.flights.insert(call.id().clone(), flight);
         let token = GuardrailToken::mint(&self.config.session, &call, session, held.scope, clearance, receipt);
         out.push(Effect::Forward(token, call));
+        if granted {
+            self.rejudge(now, out);
+        }
     }
 
     fn denied_now(&mut self, now: Now, held: &Held, verdict: Verdict, out: &mut Vec<Effect>) {
@@ -153,7 +175,7 @@ impl Gate {
         self.close_server_when_done(out);
     }
 
-    fn settle(&self, now: Now, held: &Held, verdict: &Verdict, out: &mut Vec<Effect>) {
+    pub(super) fn settle(&self, now: Now, held: &Held, verdict: &Verdict, out: &mut Vec<Effect>) {
         let who = if verdict.who.is_empty() { verdict.reason.clone() } else { verdict.who.to_string() };
         out.push(Effect::Settle(Settled {
             ticket: held.ticket.to_string(),

@@ -2,11 +2,13 @@
 
 use crate::audit::record::Entry;
 use crate::gate::event::{ConsoleId, Side};
+use crate::gate::facts::Look;
 use crate::gate::pins::Sighting;
 use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
 
@@ -23,6 +25,12 @@ pub enum Effect {
     Query(Question),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
+    /// Look at what a call would touch; the answer comes as [`crate::gate::event::Event::Facts`] with the same number, in
+    /// good time, and says so where something could not be seen.
+    LookUp { ticket: String, look: u64, wanted: Look },
+    /// Have these approvers asked about a call, told as JSON; all that they say comes as
+    /// [`crate::gate::event::Event::Consulted`] with the same number, one opinion for each name.
+    Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
     Remember(Box<Sighting>),
     /// Show a held call to every console, or show it changed.
@@ -33,6 +41,8 @@ pub enum Effect {
     Refuse { console: ConsoleId, ticket: String, why: String },
     /// Show something that passed (only while a console is attached).
     Show(Box<Activity>),
+    /// Keep the text of a policy file as the one the operator has accepted, if it still has this digest.
+    AcceptPolicy { file: String, digest: Digest, console: ConsoleId },
     /// Send [`crate::gate::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
     WakeAt(u64),
     /// Nothing more will go to this end.

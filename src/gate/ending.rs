@@ -19,7 +19,11 @@ impl Gate {
             Stage::Deciding { entry, verdict } | Stage::Withdrawn { entry, verdict, .. } => {
                 held.stage = Stage::Withdrawn { entry, verdict, why };
             }
-            stage @ (Stage::Opening | Stage::Describing | Stage::Asking { .. }) => {
+            stage @ (Stage::Opening
+            | Stage::Describing
+            | Stage::Looking { .. }
+            | Stage::Consulting { .. }
+            | Stage::Asking { .. }) => {
                 held.stage = stage;
                 if let Some(held) = self.held.remove(number) {
                     self.end_withdrawn(now, &held, why, out);

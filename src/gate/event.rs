@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
+use crate::gate::approvers::Opinion;
+use crate::gate::facts::Found;
+use crate::gate::grants::GrantTerms;
 use crate::gate::pins::Pins;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
@@ -54,6 +57,16 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
+    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
+    Facts { ticket: String, look: u64, found: Found },
+    /// What the approvers said of a call: the answer to [`crate::gate::effect::Effect::Consult`].
+    Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
+    /// An operator approved exactly these bytes, and calls like it for a while.
+    Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
+    /// An operator ended a grant.
+    GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
+    /// An operator accepted a changed policy file, as it was shown.
+    PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
     /// What is remembered of this server was read, or reviewed elsewhere: this is what stands now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.

@@ -1,8 +1,38 @@
 //! What a call would touch, as the shell saw it on the disk: data for policy, card and record. Looks at nothing itself.
+//!
+//! Facts are taken when a call is asked and again just before it is forwarded. What remains is the moment between that
+//! last look and the server's own: who can change a path in it can still send the server elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::behavior::words;
 use crate::wire::digest::Digest;
+
+/// At most so many paths of one call are looked at.
+const MOST: usize = 16;
+/// A longer text is no path.
+const LONGEST: usize = 4096;
+
+/// What the shell is asked to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Paths whose links are followed, for the policy.
+    pub real: BTreeSet<String>,
+    /// Paths that are looked into as well, for the card: JSON Pointer of the argument, and the path in it.
+    pub files: Vec<(String, String)>,
+}
+
+/// What the shell has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that could not be told in time.
+    pub real: BTreeMap<String, Option<String>>,
+    /// One for each of [`Look::files`], in their order.
+    pub files: Vec<Facts>,
+}
 
 /// One path that a call names, as it stands on this machine. All texts are foreign, raw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +87,26 @@ impl FileKind {
     }
 }
 
+impl Look {
+    /// Whether there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        self.real.is_empty() && self.files.is_empty()
+    }
+
+    /// Whether everything that `other` asks for was asked for here.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.real.is_subset(&self.real) && other.files.iter().all(|file| self.files.contains(file))
+    }
+
+    /// What the shell says when it cannot look, or not in time: nothing is known, so nothing is allowed by it.
+    pub fn unseen(&self, why: &str) -> Found {
+        Found {
+            real: self.real.iter().map(|path| (path.clone(), None)).collect(),
+            files: self.files.iter().map(|(argument, path)| Facts::unseen(argument, path, why)).collect(),
+        }
+    }
+}
+
 impl Facts {
     /// A path of which nothing could be told.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
@@ -73,5 +123,144 @@ impl Facts {
             text: None,
             unseen: Some(why.to_owned()),
         }
+    }
+
+    /// What is another thing than before, in our words.
+    fn difference(&self, again: &Self) -> Option<&'static str> {
+        use FileKind::{Missing, Unseen};
+        Some(match (self.kind, again.kind) {
+            _ if self.real != again.real || self.link != again.link => "a path in it leads elsewhere",
+            (Missing, Missing) => return None,
+            (_, Unseen) | (Unseen, _) if self.kind != again.kind => {
+                "what it would touch can no longer be seen as it was"
+            }
+            (Missing, _) => "what it would make exists already",
+            (_, Missing) => "what it would touch is gone",
+            (was, is) if was != is => "what it would touch is another kind of thing",
+            _ if self.size != again.size || self.entries != again.entries => "what it would touch has another size",
+            _ if self.digest.is_some() && self.digest == again.digest => return None,
+            _ if self.digest != again.digest => "what it would touch has another content",
+            _ if self.stamp != again.stamp => "what it would touch was changed",
+            _ => return None,
+        })
+    }
+}
+
+impl Found {
+    /// What is another thing now than it was before; `None` when all is as it was.
+    pub fn difference(&self, again: &Self) -> Option<&'static str> {
+        if self.real != again.real {
+            return Some("a path in it leads elsewhere");
+        }
+        if self.files.len() != again.files.len() {
+            return Some("what it would touch is another");
+        }
+        self.files.iter().zip(&again.files).find_map(|(one, other)| one.difference(other))
+    }
+}
+
+/// The paths among the arguments, by the names of their parameters, with their JSON Pointers.
+///
+/// A server elsewhere may mean a place of its own by them; whoever shows what was found says that it is of this machine.
+pub fn path_arguments(arguments: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let Some(arguments) = arguments.as_object() else {
+        return found;
+    };
+    for (name, value) in arguments {
+        let escaped = name.replace('~', "~0").replace('/', "~1");
+        let said = says_path(name);
+        match value {
+            Value::String(text) if is_path(text, said) => found.push((format!("/{escaped}"), text.clone())),
+            Value::Array(items) if said == Said::Path => {
+                let texts = items.iter().enumerate().filter_map(|(at, item)| Some((at, item.as_str()?)));
+                let paths = texts.filter(|(_, text)| is_path(text, said));
+                found.extend(paths.map(|(at, text)| (format!("/{escaped}/{at}"), text.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// What a parameter's name says of its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Path,
+    /// It may be one: `source`, `target`.
+    Perhaps,
+    Nothing,
+}
+
+fn says_path(name: &str) -> Said {
+    let words = words::of_name(name);
+    let is = |known: &str| words.iter().any(|word| words::among(word, known));
+    if is("path paths filepath file files filename folder dir directory directories") {
+        Said::Path
+    } else if is("source src from old destination dest dst to target new output input location cwd") {
+        Said::Perhaps
+    } else {
+        Said::Nothing
+    }
+}
+
+fn is_path(text: &str, said: Said) -> bool {
+    let plain =
+        !text.is_empty() && text.len() <= LONGEST && !text.contains(['\0', '\n', '\r']) && !text.contains("://");
+    let looks = text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../");
+    plain && (said == Said::Path || (said == Said::Perhaps && looks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn paths_are_told_by_their_parameters() {
+        for (arguments, paths) in [
+            (json!({ "path": "a.txt", "content": "/etc/passwd" }), vec![("/path", "a.txt")]),
+            (json!({ "file_path": "~/a", "to": "ann@example.org" }), vec![("/file_path", "~/a")]),
+            (json!({ "source": "/a", "destination": "./b" }), vec![("/source", "/a"), ("/destination", "./b")]),
+            (json!({ "paths": ["/a", 1, "/b"] }), vec![("/paths/0", "/a"), ("/paths/2", "/b")]),
+            (json!({ "a/b~file": "x" }), vec![("/a~1b~0file", "x")]),
+            (json!({ "path": "https://example.org/a", "file": "a\nb" }), vec![]),
+            (json!([1]), vec![]),
+        ] {
+            let found = path_arguments(&arguments);
+            let found: Vec<(&str, &str)> = found.iter().map(|(at, path)| (at.as_str(), path.as_str())).collect();
+            assert_eq!(found, paths, "{arguments}");
+            assert!(found.iter().all(|(at, path)| arguments.pointer(at).is_some_and(|value| value == path)));
+        }
+    }
+
+    #[test]
+    fn any_change_of_what_is_touched_is_a_difference() {
+        let file = Facts {
+            kind: FileKind::File,
+            real: Some("/a".into()),
+            size: Some(1),
+            digest: Some(Digest::of(b"a")),
+            stamp: Some("1".into()),
+            unseen: None,
+            ..Facts::unseen("/path", "/a", "")
+        };
+        let touched = Facts { stamp: Some("2".into()), text: Some("a".into()), ..file.clone() };
+        assert_eq!(file.difference(&touched), None, "the content is the same");
+        for other in [
+            Facts { real: Some("/b".into()), ..file.clone() },
+            Facts { link: Some("b".into()), ..file.clone() },
+            Facts { kind: FileKind::Missing, size: None, digest: None, ..file.clone() },
+            Facts { kind: FileKind::Folder, ..file.clone() },
+            Facts { size: Some(2), ..file.clone() },
+            Facts { digest: Some(Digest::of(b"b")), ..file.clone() },
+            Facts { digest: None, ..file.clone() },
+            Facts::unseen("/path", "/a", "no time"),
+        ] {
+            assert!(file.difference(&other).is_some() && other.difference(&file).is_some(), "{other:?}");
+        }
+        let large = Facts { digest: None, ..file };
+        assert!(large.difference(&Facts { stamp: Some("2".into()), ..large.clone() }).is_some());
     }
 }

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::event::Now;
+use super::approvers::Opinion;
+use super::event::{ConsoleId, Now};
+use super::facts::{Found, Look};
+use super::grants::GrantTerms;
 use super::judge::Judged;
-use crate::audit::record::{By, VerdictWord};
+use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
@@ -32,6 +35,13 @@ pub struct Held {
     pub original: Option<Original>,
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
     pub beat: Option<Beat>,
+    /// What was looked at, and what was found there: as the policy or the operator knew it.
+    pub look: Look,
+    pub found: Option<Found>,
+    /// What the approvers said of it; `None` while nobody was asked.
+    pub opinions: Option<Vec<Opinion>>,
+    /// What had changed since the operator saw it first, where it is asked again for that.
+    pub asked_again: Option<&'static str>,
 }
 
 /// Whether the log has the arguments of an asked call already.
@@ -63,12 +73,27 @@ pub enum Stage {
     Opening,
     /// The server's description of the tool.
     Describing,
+    /// The shell's look at what it would touch.
+    Looking { look: u64, after: After },
+    /// The approvers that the operator registered.
+    Consulting { consult: u64 },
     /// The operator. `entry` is the record that it was asked.
     Asking { entry: u64 },
     /// The log. Then the verdict counts.
     Deciding { entry: u64, verdict: Verdict },
     /// The log; but the call was withdrawn since, so an approval comes too late.
     Withdrawn { entry: u64, verdict: Verdict, why: Withdrawal },
+}
+
+/// What a look at the disk is for.
+#[derive(Debug)]
+pub enum After {
+    /// It is judged by what is found.
+    Judging,
+    /// The operator has approved: if all is as it was shown.
+    Approving(Verdict),
+    /// The approval is in the log: it is forwarded if all is still as it was.
+    Forwarding { verdict: Verdict, receipt: Receipt },
 }
 
 /// Why a call was withdrawn.
@@ -94,8 +119,12 @@ pub struct Verdict {
     pub reason: String,
     /// The operator; empty where no person decided.
     pub who: Arc<str>,
+    /// The operator's console; 0 where no person decided.
+    pub console: ConsoleId,
     /// Approved without having been read to its end.
     pub unread: bool,
+    /// What was approved beyond this call.
+    pub grant: Option<GrantTerms>,
     /// What the host is answered when it is denied.
     pub reply: Option<Line>,
 }
@@ -203,20 +232,40 @@ impl Table {
 impl Verdict {
     /// An approval that no person gave.
     pub fn approve(by: By, rule: Option<String>, reason: String) -> Self {
-        Self { word: VerdictWord::Approve, by, rule, reason, who: "".into(), unread: false, reply: None }
+        Self {
+            word: VerdictWord::Approve,
+            by,
+            rule,
+            reason,
+            who: "".into(),
+            console: 0,
+            unread: false,
+            grant: None,
+            reply: None,
+        }
     }
 
     /// A denial that no person gave, with what the host is answered.
     pub fn deny(by: By, rule: Option<String>, reason: &str, reply: Line) -> Self {
         let reason = reason.to_owned();
-        Self { word: VerdictWord::Deny, by, rule, reason, who: "".into(), unread: false, reply: Some(reply) }
+        Self {
+            word: VerdictWord::Deny,
+            by,
+            rule,
+            reason,
+            who: "".into(),
+            console: 0,
+            unread: false,
+            grant: None,
+            reply: Some(reply),
+        }
     }
 }
 
 impl Stage {
     fn entry(&self) -> Option<u64> {
         match self {
-            Self::Opening | Self::Describing => None,
+            Self::Opening | Self::Describing | Self::Looking { .. } | Self::Consulting { .. } => None,
             Self::Asking { entry } | Self::Deciding { entry, .. } | Self::Withdrawn { entry, .. } => Some(*entry),
         }
     }

@@ -7,8 +7,9 @@ use super::catalog::Known;
 use super::deadline::{self, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
+use super::facts::Look;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
-use super::judge::{self, Yardstick};
+use super::judge::{self, Seen};
 use super::pass::duplicate;
 use super::pins::Pins;
 use super::report::{ActivityKind, Direction};
@@ -142,6 +143,10 @@ impl Gate {
             arrival: Arrival::Unrecorded,
             original: None,
             beat,
+            look: Look::default(),
+            found: None,
+            opinions: None,
+            asked_again: None,
         };
         self.held.insert(number, held);
         if !is_open {
@@ -194,17 +199,31 @@ impl Gate {
 
     /// Judges one held call and acts on the ruling.
     pub(super) fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
+        self.prune_grants(now, out);
+        let Some(held) = self.held.get(number) else {
+            return;
+        };
+        let judged = judge::judge(now, &held.call, described, self.yardstick(), Seen::of(held));
+        if self.look_first(number, &judged, out) || self.consult_first(number, &judged, out) {
+            if let Some(held) = self.held.get_mut(number) {
+                held.judged = Some(judged);
+            }
+            return;
+        }
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let yardstick = Yardstick::of(&self.config, &self.catalog, &self.recent, self.latest);
-        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, yardstick);
+        let edited = held.original.is_some();
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
-        let ruling = judged.ruling.clone();
+        let (ruling, by_approver) = (judged.ruling.clone(), judged.by_approver.clone());
         held.judged = Some(judged);
-        let by = if ruling.rule.is_some() { By::Rule } else { By::Default };
+        let by = match (&by_approver, &ruling.rule) {
+            (Some(_), _) => By::Approver,
+            (None, Some(_)) => By::Rule,
+            (None, None) => By::Default,
+        };
         let verdict = if let Some(reply) = invalid {
             Verdict::deny(By::Fault, None, "the arguments do not fit the tool's input schema", reply)
         } else {
@@ -212,6 +231,11 @@ impl Gate {
                 (Decision::Deny, _) => {
                     let reply = answers::denied_by_policy(&held.call, &ruling.reason);
                     Verdict::deny(by, ruling.rule, &ruling.reason, reply)
+                }
+                // Whoever edits a call has the last word on it.
+                (Decision::Allow, _) if edited => return self.ask(now, number, out),
+                (Decision::Allow, _) if self.grants.use_up(ruling.rule.as_deref()) => {
+                    Verdict::approve(By::Rule, ruling.rule, ruling.reason)
                 }
                 (Decision::Allow, _) => Verdict::approve(by, ruling.rule, ruling.reason),
                 (Decision::Ask, Some(from)) => {

@@ -4,19 +4,26 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Config;
-use super::catalog::{Catalog, Described};
+use super::approvers::{self, Approver, Joined, Opinion};
+use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
+use super::facts::{self, FileKind, Found, Look};
+use super::grants::{Asked, Grants};
+use super::held::Held;
 use super::pins::Standing;
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
 use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::fit::paths_wanted;
+use crate::policy::paths::Paths;
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
+use crate::policy::under::Roots;
 use crate::wire::call::Call;
 
 /// What the gate registered to run before a tool: the seed's `before_tool` callback.
@@ -41,11 +48,19 @@ pub struct Judged {
     pub effect: String,
     /// What it is about, for a list.
     pub about: Option<String>,
+    /// What must be looked at before this ruling counts.
+    pub wanted: Look,
+    /// The approver whose word the ruling is.
+    pub by_approver: Option<String>,
 }
 
-/// What a call is held against beside the policy.
-#[derive(Clone, Copy, Debug)]
+/// What every call is held against.
+#[derive(Clone, Copy)]
 pub struct Yardstick<'a> {
+    pub server: &'a str,
+    pub before_tool: &'a BeforeTool,
+    pub grants: &'a Grants,
+    pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
     /// What changed in the server itself since it was trusted.
@@ -56,41 +71,46 @@ pub struct Yardstick<'a> {
     pub latest: i64,
 }
 
-impl<'a> Yardstick<'a> {
-    /// What this gate was told, and what it remembers.
-    pub(super) fn of(config: &'a Config, catalog: &'a Catalog, recent: &'a Recent, latest: i64) -> Self {
-        let server_change = catalog.server_change().map(|change| &**change);
-        Self { expected: config.expected.as_ref(), server_change, recent, latest }
+/// What was found out about one call since it came.
+#[derive(Clone, Copy, Default)]
+pub struct Seen<'a> {
+    pub found: Option<&'a Found>,
+    pub opinions: &'a [Opinion],
+}
+
+impl<'a> Seen<'a> {
+    /// Of a held call.
+    pub fn of(held: &'a Held) -> Self {
+        Self { found: held.found.as_ref(), opinions: held.opinions.as_deref().unwrap_or_default() }
     }
 }
 
-/// Judges a call. Where the clock was set back, also by the `latest` time that was seen, and the stricter ruling holds:
-/// a rule that was over stays so.
+/// Judges a call by what is known of its tool (`None`: nobody described it). Where the clock was set back, also by the
+/// `latest` time that was seen, and the stricter ruling holds: a rule that was over stays so.
 pub fn judge(
     now: Now,
     call: &Call,
     described: Option<Arc<Described>>,
-    server: &str,
-    before_tool: &BeforeTool,
     yardstick: Yardstick<'_>,
+    seen: Seen<'_>,
 ) -> Judged {
-    let judged = judge_at(now.wall, call, described.clone(), server, before_tool, yardstick);
+    let judged = judge_at(now.wall, call, described.clone(), yardstick, seen);
     if yardstick.latest <= now.wall {
         return judged;
     }
-    let later = judge_at(yardstick.latest, call, described, server, before_tool, yardstick);
+    let later = judge_at(yardstick.latest, call, described, yardstick, seen);
     if later.ruling.decision > judged.ruling.decision { later } else { judged }
 }
 
-/// Judges a call by what is known of its tool (`None`: nobody described it), at a time of day.
 fn judge_at(
     wall: i64,
     call: &Call,
     described: Option<Arc<Described>>,
-    server: &str,
-    before_tool: &BeforeTool,
     yardstick: Yardstick<'_>,
+    seen: Seen<'_>,
 ) -> Judged {
+    let Yardstick { server, before_tool, grants, approvers, .. } = yardstick;
+    let found = seen.found;
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
@@ -124,35 +144,81 @@ fn judge_at(
         behavior.hazards.push(mismatch);
     }
     let refused = described.as_deref().is_some_and(|known| known.standing == Standing::Refused);
+    let mut wanted = Look::default();
     let ruling = match before_tool {
         _ if refused => Ruling {
             decision: Decision::Deny,
             rule: None,
             reason: "the operator refused this definition of the tool; `mcp-approve tools review` shows it".into(),
         },
-        BeforeTool::Policy(policy) => decide::decide(
-            policy,
-            &Question {
+        BeforeTool::Policy(policy) => {
+            let question = Question {
                 server,
                 tool: call.name(),
                 behavior: &behavior,
                 arguments: &arguments,
                 now: wall,
                 recent: Some(yardstick.recent),
-            },
-        ),
+            };
+            wanted.real = paths_wanted(policy, &question);
+            let asked = Asked { call: &question, described: described.as_deref(), roots: &policy.roots };
+            wanted.real.extend(grants.paths_wanted(&asked));
+            let ruling = rule_on(policy, &question, &wanted, found);
+            grants.loosen(ruling, &asked, policy, found)
+        }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
+    let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
+    let hazards = !behavior.hazards.is_empty();
+    let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
+    let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
+    if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
+        let paths = facts::path_arguments(&arguments);
+        match behavior.badge() {
+            Mutability::Mutates => wanted.files = paths,
+            // Nothing is replaced: where it leads is all there is to see.
+            Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
+        }
+    }
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
         about: effect_line::about(&arguments),
-        danger: conclude::danger(&behavior),
+        danger: danger(&behavior, found),
+        wanted,
+        by_approver,
         described,
         behavior,
         ruling,
         undeclared,
         violations,
     }
+}
+
+/// The ruling, with what is known of where the paths lead; paths nobody has followed decide nothing.
+fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Option<&Found>) -> Ruling {
+    if wanted.real.is_empty() {
+        return decide::decide(policy, question);
+    }
+    let real = found.map(|found| found.real.clone()).unwrap_or_default();
+    let roots = Roots { paths: Paths::Followed(real), ..policy.roots.clone() };
+    decide::decide_at(policy, question, &roots)
+}
+
+/// Why one careless key must not approve it: its behavior, and what it would replace.
+fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
+    let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
+    let target = match behavior.identity.action {
+        Action::Create => files.first(),
+        Action::Move => files.get(1),
+        _ => None,
+    };
+    let replaces = target.and_then(|target| match target.kind {
+        FileKind::Missing => None,
+        FileKind::Unseen => Some("what it would replace could not be seen"),
+        FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
+    });
+    let reasons: Vec<String> = conclude::danger(behavior).into_iter().chain(replaces.map(str::to_owned)).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 fn unregistered(behavior: &Behavior) -> Ruling {

@@ -3,8 +3,10 @@
 //! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
 //! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
+pub mod anew;
 pub mod answer;
 pub mod answers;
+pub mod approvers;
 pub mod caller;
 pub mod catalog;
 pub mod deadline;
@@ -15,9 +17,11 @@ pub mod ending;
 pub mod event;
 pub mod facts;
 pub mod flight;
+pub mod grants;
 pub mod held;
 pub mod hold;
 pub mod judge;
+pub mod look;
 pub mod operator;
 pub mod pass;
 pub mod pins;
@@ -33,10 +37,12 @@ pub mod wake;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
+use approvers::Approver;
 use catalog::Catalog;
 use effect::Effect;
 use event::{Event, Now, Side};
 use flight::Flights;
+use grants::Grants;
 use held::Table;
 use judge::BeforeTool;
 use pins::{Pins, Standing};
@@ -88,6 +94,8 @@ pub struct Config {
     pub mode: Mode,
     pub trust: Trust,
     pub scope: Scope,
+    /// Callbacks that are asked about each call they are for.
+    pub approvers: Vec<Approver>,
     /// What is remembered of this server from before; it moves into the catalog.
     pub pins: Pins,
     /// What the task expects of every call.
@@ -108,10 +116,13 @@ pub struct Gate {
     homework: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
+    grants: Grants,
     /// The calls approved lately, for rules with a rate.
     recent: Recent,
     /// Ids of entries given out so far.
     entries: u64,
+    /// Look-ups asked for so far.
+    looks: u64,
     attached: usize,
     status: Status,
     /// The log's trouble, until an entry gets through again.
@@ -145,8 +156,10 @@ impl Gate {
             homework: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
+            grants: Grants::default(),
             recent: Recent::default(),
             entries: 0,
+            looks: 0,
             attached: 0,
             status: Status::default(),
             log_trouble: None,
@@ -181,11 +194,19 @@ impl Gate {
             Event::Edited { ticket, digest, arguments, who, console } => {
                 self.edited(now, &operator::Said { ticket, digest, who, console }, &arguments, &mut out);
             }
-            Event::Recorded(receipt) => self.recorded(now, &receipt, &mut out),
+            Event::Recorded(receipt) => self.recorded(now, receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
-            Event::PolicyChanged(policy) => {
-                self.register(BeforeTool::Policy(policy));
-                self.policy_changed(now, &mut out);
+            Event::PolicyChanged(policy) => self.policy_changed(now, policy, &mut out),
+            Event::PolicyAccepted { file, digest, who, console } => {
+                self.policy_accepted(now, file, digest, &who, console, &mut out);
+            }
+            Event::Granted { ticket, digest, terms, who, console } => {
+                self.granted(now, operator::Said { ticket, digest, who, console }, terms, &mut out);
+            }
+            Event::GrantEnded { grant, who, console } => self.grant_ended(now, &grant, &who, console, &mut out),
+            Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
+            Event::Consulted { ticket, consult, opinions } => {
+                self.consulted(now, &ticket, consult, opinions, &mut out);
             }
             Event::Reviewed(pins) => self.reviewed(now, *pins, &mut out),
             Event::Woke => self.woke(now, &mut out),
@@ -215,6 +236,10 @@ impl Gate {
             status.era = revision.text().to_owned();
         }
         status.host = self.lifecycle.host().map(|(name, version)| format!("{name} {version}"));
+        status.grants = self.grants.cards();
+        if let BeforeTool::Policy(policy) = &self.before_tool {
+            status.pending.clone_from(&policy.pending);
+        }
         status.banner = match &self.log_trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
             None => self.policy_banner.clone(),
@@ -279,7 +304,6 @@ impl Gate {
     fn started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
         self.config.server = server;
         let mut entry = self.entry(now, Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
-        entry.policy = self.policy_digest;
         if self.config.mode == Mode::Observe {
             entry = entry.with("mode", "observe");
         }
@@ -303,15 +327,6 @@ impl Gate {
     fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
         self.attached = attached;
         let entry = self.entry(now, kind).with("operator", who).with("attached", attached);
-        self.record(entry, out);
-    }
-
-    fn policy_changed(&mut self, now: Now, out: &mut Vec<Effect>) {
-        let mut entry = self.entry(now, Kind::Policy);
-        entry.policy = self.policy_digest;
-        if let Some(banner) = &self.policy_banner {
-            entry = entry.with("banner", banner.as_str());
-        }
         self.record(entry, out);
     }
 

@@ -7,8 +7,10 @@ use super::answers;
 use super::catalog::Known;
 use super::effect::Effect;
 use super::event::{ConsoleId, Now};
-use super::held::{Original, Stage, Verdict};
-use super::judge;
+use super::facts::Look;
+use super::grants::{self, GrantTerms};
+use super::held::{After, Original, Stage, Verdict};
+use super::judge::{self, Seen};
 use super::report::OperatorVerdict;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::policy::rule::Decision;
@@ -25,6 +27,18 @@ pub(super) struct Said {
 impl Gate {
     /// The operator's verdict on exactly these bytes.
     pub(super) fn decided(&mut self, now: Now, said: Said, verdict: OperatorVerdict, out: &mut Vec<Effect>) {
+        self.decided_with(now, said, verdict, None, out);
+    }
+
+    /// The same; with an approval comes what was granted beyond this call.
+    fn decided_with(
+        &mut self,
+        now: Now,
+        said: Said,
+        verdict: OperatorVerdict,
+        grant: Option<GrantTerms>,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(number) = self.asking(&said) else {
             return self.too_late(now, &said, &verdict, out);
         };
@@ -44,7 +58,9 @@ impl Gate {
                 rule,
                 reason: "approved by the operator".into(),
                 who: said.who,
+                console: said.console,
                 unread,
+                grant,
                 reply: None,
             },
             OperatorVerdict::Deny { reason } => Verdict {
@@ -54,15 +70,32 @@ impl Gate {
                 reply: Some(answers::denied_by_operator(&held.call, &reason)),
                 reason: if reason.is_empty() { "denied by the operator".into() } else { reason },
                 who: said.who,
+                console: said.console,
                 unread: false,
+                grant: None,
             },
         };
+        if verdict.word == VerdictWord::Approve && self.looks_again(number) {
+            return self.look(number, After::Approving(verdict), out);
+        }
         self.decide(now, number, verdict, out);
+    }
+
+    /// An approval of exactly these bytes, and of calls like it for a while.
+    pub(super) fn granted(&mut self, now: Now, said: Said, terms: GrantTerms, out: &mut Vec<Effect>) {
+        let verdict = OperatorVerdict::Approve { unread: false };
+        let Some(number) = self.asking(&said) else {
+            return self.too_late(now, &said, &verdict, out);
+        };
+        if let Some(why) = self.held.get(number).and_then(|held| grants::refusal(held, &terms)) {
+            return out.push(Effect::Refuse { console: said.console, ticket: said.ticket, why });
+        }
+        self.decided_with(now, said, verdict, Some(terms), out);
     }
 
     /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
     /// and this is why the verdict on the old card counts for nothing.
-    fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
+    pub(super) fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
         let held = self.held.get(number)?;
         let shown = held.judged.as_ref()?.described.as_ref()?;
         match self.catalog.find(held.call.name()) {
@@ -97,10 +130,21 @@ impl Gate {
                 Stage::Deciding { verdict, .. } | Stage::Withdrawn { verdict, .. } if !verdict.who.is_empty() => {
                     format!("{} has decided it already", verdict.who)
                 }
-                Stage::Deciding { .. } | Stage::Withdrawn { .. } => "it is decided already".to_owned(),
-                Stage::Opening | Stage::Describing | Stage::Asking { .. } => {
-                    "it does not wait for an operator yet".to_owned()
+                Stage::Looking { after: After::Approving(verdict) | After::Forwarding { verdict, .. }, .. }
+                    if !verdict.who.is_empty() =>
+                {
+                    format!("{} has decided it already", verdict.who)
                 }
+                Stage::Deciding { .. }
+                | Stage::Withdrawn { .. }
+                | Stage::Looking { after: After::Approving(_) | After::Forwarding { .. }, .. } => {
+                    "it is decided already".to_owned()
+                }
+                Stage::Opening
+                | Stage::Describing
+                | Stage::Looking { after: After::Judging, .. }
+                | Stage::Consulting { .. }
+                | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
             },
         };
         let word = match verdict {
@@ -124,7 +168,7 @@ impl Gate {
         let Some(number) = self.asking(said) else {
             return refuse("this call waits no longer, or it has changed since it was shown".into(), out);
         };
-        let Some(held) = self.held.get_mut(number) else {
+        let Some(held) = self.held.get(number) else {
             return;
         };
         let call = match held.call.with_arguments(arguments) {
@@ -132,23 +176,28 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let yardstick = judge::Yardstick::of(&self.config, &self.catalog, &self.recent, self.latest);
-        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool, yardstick);
+        let judged = judge::judge(now, &call, described, self.yardstick(), Seen::default());
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
                 out,
             );
         }
-        if judged.ruling.decision == Decision::Deny {
+        // Where the disk must be looked at first, nothing is ruled yet.
+        if judged.ruling.decision == Decision::Deny && judged.wanted.real.is_empty() {
             return refuse(format!("the policy denies the edited call: {}", judged.ruling.reason), out);
         }
+        let Some(held) = self.held.get_mut(number) else {
+            return;
+        };
         if held.original.is_none() {
             let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
             held.original = Some(Original { digest, arguments });
         }
         *held.call = call;
-        held.judged = Some(judged);
-        self.ask(now, number, out);
+        // What the edited call would touch is looked at before it is shown.
+        (held.look, held.found, held.opinions, held.asked_again) = (Look::default(), None, None, None);
+        let described = judged.described;
+        self.judge(now, number, described, out);
     }
 }

@@ -16,7 +16,9 @@ use crate::wire::message::Refusal;
 
 impl Gate {
     pub(super) fn entry(&self, now: Now, kind: Kind) -> Entry {
-        Entry::new(now.wall, kind, &self.config.server, &self.config.session)
+        let mut entry = Entry::new(now.wall, kind, &self.config.server, &self.config.session);
+        entry.policy = self.policy_digest;
+        entry
     }
 
     /// What a call's records have in common. `arguments` go into the first of them only.
@@ -65,7 +67,9 @@ impl Gate {
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
         }
-        entry.policy = self.policy_digest;
+        if let Some(grant) = &verdict.grant {
+            entry.detail.push(("grant", grant.to_string().into()));
+        }
         entry
     }
 
@@ -117,6 +121,21 @@ impl Gate {
 
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {
         let Some(judged) = &held.judged else { return };
+        if let Some(touches) = touched(held) {
+            entry.detail.push(("touches", touches));
+        }
+        if let Some(what) = held.asked_again {
+            entry.detail.push(("asked_again", what.into()));
+        }
+        if let Some(opinions) = &held.opinions {
+            let said = opinions.iter().map(|one| {
+                json!({
+                    "name": one.name, "decision": one.decision.word(), "reason": one.reason,
+                    "failed": one.failed, "latency_ms": one.latency_us / 1000,
+                })
+            });
+            entry.detail.push(("approvers", said.collect()));
+        }
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
         let why = judged.ruling.reason.as_str();
         // What policy alone decided says so already.
@@ -136,6 +155,17 @@ impl Gate {
             entry.detail.push(("host", format!("{name} {version}").into()));
         }
     }
+}
+
+/// What a call would touch: where it leads and what stands there, not its content. `None` where nobody looked.
+pub(super) fn touched(held: &Held) -> Option<Value> {
+    let found = held.found.as_ref()?;
+    let real = found.real.iter().map(|(path, real)| json!({ "path": path, "real": real }));
+    let files = found
+        .files
+        .iter()
+        .map(|one| json!({ "argument": one.argument, "real": one.real, "kind": one.kind.word(), "size": one.size }));
+    Some(real.chain(files).collect())
 }
 
 /// The result word of an answer.

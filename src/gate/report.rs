@@ -7,7 +7,8 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
-use crate::policy::rule::Decision;
+use crate::gate::grants::GrantCard;
+use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
 
 /// How a held call ended.
@@ -92,6 +93,12 @@ pub struct Status {
     pub host: Option<String>,
     /// A broken policy, an unwritable log: what is wrong and how to mend it.
     pub banner: Option<String>,
+    /// What the operator has approved beforehand, oldest first.
+    #[serde(default)]
+    pub grants: Vec<GrantCard>,
+    /// Changed policy files that wait for the operator.
+    #[serde(default)]
+    pub pending: Vec<Pending>,
 }
 
 /// A tool as its server describes it and as the gate understands it. Name, signature and quoted words are foreign text.

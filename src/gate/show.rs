@@ -50,8 +50,8 @@ impl Gate {
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
-            facts: Vec::new(),
-            asked_again: None,
+            facts: held.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
+            asked_again: held.asked_again.map(str::to_owned),
         })
     }
 

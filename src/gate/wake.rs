@@ -33,6 +33,8 @@ impl Gate {
                 self.wake_by(held.deadline, out);
             }
         }
+        self.expire_looks(now, out);
+        self.prune_grants(now, out);
         if self.catalog.expire(now) {
             self.undescribed(now, out);
         }

@@ -164,6 +164,13 @@ impl Attend {
                     FromConsole::Edit { ticket, digest, arguments } => {
                         Some(Event::Edited { ticket, digest, arguments, who, console })
                     }
+                    FromConsole::Grant { ticket, digest, terms } => {
+                        Some(Event::Granted { ticket, digest, terms, who, console })
+                    }
+                    FromConsole::EndGrant { grant } => Some(Event::GrantEnded { grant, who, console }),
+                    FromConsole::AcceptPolicy { file, digest } => {
+                        Some(Event::PolicyAccepted { file, digest, who, console })
+                    }
                     FromConsole::Hello { .. } => None,
                 }
             }

@@ -1,9 +1,11 @@
 //! The shell around the gate: tokio, processes, threads, the clock. `start` is the way in, `wrapper` the loop.
 
 pub mod adopted;
+pub mod approver;
 pub mod attend;
 pub mod child;
 pub mod clock;
+pub mod facts;
 pub mod guardian;
 pub mod host;
 pub mod keeper;
@@ -11,6 +13,7 @@ pub mod ledger;
 pub mod longline;
 pub mod notice;
 pub mod outbox;
+pub mod reload;
 pub mod scribe;
 pub mod secrecy;
 pub mod server;

@@ -9,14 +9,17 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::adopted::Adopted;
+use super::approver::Callback;
 use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
+use super::facts::Lookout;
 use super::guardian::Guardian;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::notice;
 use super::outbox::Outbox;
+use super::reload::{Reader, Reload};
 use super::scribe::Scribe;
 use super::server::Server;
 use super::signals::Signals;
@@ -26,6 +29,7 @@ use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
+use crate::gate::approvers::Approver;
 use crate::gate::judge::BeforeTool;
 use crate::gate::pins::Pins;
 use crate::gate::{Config, Gate, Mode, Unattended};
@@ -40,6 +44,10 @@ pub struct Setup {
     /// The server's name, without `#2`.
     pub name: String,
     pub policy: Policy,
+    /// Reads it again when it has changed.
+    pub reader: Reader,
+    /// Callbacks, as the gate knows them and as they are run.
+    pub approvers: Vec<(Approver, Callback)>,
     pub approval_timeout: Duration,
     /// The host's own limit, where the user knows it.
     pub host_timeout: Option<Duration>,
@@ -51,6 +59,8 @@ pub struct Setup {
     /// The key that redacted values are hashed with.
     pub key: PathBuf,
     pub run_dir: PathBuf,
+    /// Where `~` in a path leads; `None` where that is not known.
+    pub home: Option<PathBuf>,
     /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
     pub log_dir: Option<PathBuf>,
     /// What is remembered between sessions; `None` where nothing may be written to the state folder.
@@ -147,6 +157,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         None => (Pins::default(), None),
     };
     let session: Arc<str> = chance()?.into();
+    let (approvers, callbacks) = setup.approvers.into_iter().unzip();
     let config = Config {
         server: setup.name.as_str().into(),
         session: Arc::clone(&session),
@@ -157,9 +168,20 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: setup.mode,
         trust: setup.trust,
         scope: Scope::Whole,
+        approvers,
         pins,
         expected: setup.expected,
     };
+    let (tell, looked) = mpsc::unbounded_channel();
+    let lookout = Lookout::new(setup.home, move |found| {
+        // As above.
+        let _ = tell.send(found);
+    });
+    let (tell, told) = mpsc::unbounded_channel();
+    let reload = Reload::start(setup.reader, move |what| {
+        // As above.
+        let _ = tell.send(what);
+    });
     widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
@@ -173,6 +195,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
+        lookout,
+        looked,
+        callbacks,
+        reload,
+        told,
         registration: Registration {
             run_dir: setup.run_dir,
             name: setup.name,

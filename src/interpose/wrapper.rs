@@ -1,20 +1,26 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
+mod ending;
+mod heard;
+
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::approver::{self, Callback};
 use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
+use super::facts::{Looked, Lookout};
 use super::host::Host;
 use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
 use super::notice;
-use super::scribe::{Ack, Done, Scribe};
+use super::reload::{Order, Reload, Told};
+use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
 use super::stall::Stall;
@@ -25,7 +31,6 @@ use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
 use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
-use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -61,6 +66,11 @@ pub struct Wrapper {
     pub clock: Clock,
     pub registration: Registration,
     pub signals: Signals,
+    pub lookout: Lookout,
+    pub looked: mpsc::UnboundedReceiver<Looked>,
+    pub callbacks: Vec<Callback>,
+    pub reload: Reload,
+    pub told: mpsc::UnboundedReceiver<Told>,
 }
 
 /// The loop's own state beside the gate.
@@ -74,6 +84,11 @@ struct Running {
     clock: Clock,
     ledger: Ledger,
     attend: Attend,
+    lookout: Lookout,
+    reload: Reload,
+    callbacks: Vec<Callback>,
+    /// Where approvers' opinions go.
+    opinions: mpsc::UnboundedSender<Event>,
     wake: Option<u64>,
     stopping: Option<Stopping>,
     stall: Stall,
@@ -96,6 +111,11 @@ impl Wrapper {
             clock,
             registration,
             mut signals,
+            lookout,
+            mut looked,
+            callbacks,
+            reload,
+            mut told,
         } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -104,11 +124,25 @@ impl Wrapper {
         let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
-        let attend = Attend::new(registration, to_us);
-        let ledger = Ledger::default();
-        let (wake, stopping, stall) = (None, None, Stall::default());
-        let mut run =
-            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake, stopping, stall };
+        let (opinions, mut consulted) = mpsc::unbounded_channel();
+        let mut run = Running {
+            gate,
+            scribe,
+            keeper,
+            child,
+            server,
+            host,
+            clock,
+            ledger: Ledger::default(),
+            attend: Attend::new(registration, to_us),
+            lookout,
+            reload,
+            callbacks,
+            opinions,
+            wake: None,
+            stopping: None,
+            stall: Stall::default(),
+        };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -125,6 +159,9 @@ impl Wrapper {
                 },
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
+                Some(found) = looked.recv() => run.looked(found),
+                Some(what) = told.recv() => run.told(what),
+                Some(event) = consulted.recv() => run.step(run.clock.now(), event),
                 Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
@@ -203,47 +240,14 @@ impl Running {
         });
     }
 
-    /// What the server left of a line when it ended: passed on as it is, and read by nobody.
-    fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
-        if let Some(line) = long {
-            self.host.write_open(&line.held());
-        }
-        if let Some(tail) = cutter.finish() {
-            self.host.write_open(&tail);
-        }
-    }
-
-    fn recorded(&mut self, done: Done) {
-        let now = self.clock.now();
-        let acks = self.scribe.done(now.mono, done);
-        self.acknowledged(now, acks);
-    }
-
-    fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
-        for ack in acks {
-            match ack {
-                Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
-                Ack::Failed { entry, why } => self.step(now, Event::RecordFailed { entry, why: why.into() }),
-            }
-        }
-    }
-
-    fn console(&mut self, said: FromConsoles) {
-        let now = self.clock.now();
-        if let Some(event) = self.attend.hear(said, &self.gate) {
-            self.step(now, event);
-        }
-    }
-
-    fn reviewed(&mut self, pins: Pins) {
-        self.step(self.clock.now(), Event::Reviewed(Box::new(pins)));
-    }
-
     fn time_passed(&mut self) {
         let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
             self.wake = None;
             self.step(now, Event::Woke);
+        }
+        for facts in self.lookout.overdue(now.mono) {
+            self.step(now, facts);
         }
         self.scribe.rest(now.mono);
         if self.stopping.is_none()
@@ -288,10 +292,18 @@ impl Running {
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
             Effect::Ask(call) => self.attend.ask(now, call),
             Effect::Settle(settled) => self.attend.broadcast(&FromWrapper::Settled(settled)),
-            Effect::Refuse { console, ticket, why } => {
-                self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+            Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
+            Effect::AcceptPolicy { file, digest, console } => {
+                if !self.reload.order(Order::Accept { file, digest, console }) {
+                    let why = "the policy is not read again while this wrapper runs; restart the host's server";
+                    self.refuse(console, String::new(), why.to_owned());
+                }
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),
+            Effect::Consult { ticket, consult, names, call } => {
+                approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
+            }
             Effect::Remember(sighting) => {
                 if let Some(keeper) = &self.keeper {
                     keeper.keep(*sighting);
@@ -326,47 +338,6 @@ impl Running {
         self.attend.report(now, &self.gate);
     }
 
-    /// Closes the server's stdin once everything for it is written, and starts its end.
-    fn close_server(&mut self) {
-        let now = self.clock.now();
-        self.server.close_when_written();
-        self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
-    }
-
-    fn server_ended(&mut self, ended: &Ended) {
-        let now = self.clock.now();
-        self.step(now, Event::Deaf { how: ended.to_string() });
-        self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
-    }
-
-    /// Says goodbye to host, log and consoles, each within its time.
-    async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
-        let now = self.clock.now();
-        self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
-        let until = Instant::now() + DRAIN;
-        loop {
-            self.host.close_open_line();
-            self.flush();
-            if self.gate.is_quiet() && (self.host.queued() == 0 || self.host.is_gone()) {
-                break;
-            }
-            tokio::select! {
-                Some(done) = done.recv() => self.recorded(done),
-                () = self.host.writable() => {}
-                () = sleep_until(until) => break,
-            }
-        }
-        self.child.kill();
-        if let Some(batch) = self.ledger.all() {
-            // The last facts; nothing waits for their receipts.
-            let _ = self.scribe.record(self.clock.now().mono, batch);
-        }
-        if let Err(err) = self.scribe.finish() {
-            tracing::error!(%err, "the log was left");
-            notice::say(&err.to_string());
-        }
-    }
-
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [
@@ -374,6 +345,7 @@ impl Running {
             self.ledger.wake_at(),
             self.attend.wake_at(),
             self.scribe.wake_at(),
+            self.lookout.wake_at(),
             self.stall.wake_at(),
             stop,
         ]

@@ -236,7 +236,7 @@ impl Desk {
                 self.attached.fetch_add(1, Ordering::Relaxed);
                 self.say(FromConsoles::Attached { console: id, operator, version, pid: known.unwrap_or(pid) });
             }
-            Ok(FromConsole::Decide { .. } | FromConsole::Edit { .. }) => {
+            Ok(_) => {
                 self.garbage(id, "no greeting".to_owned());
             }
             Err(error) => self.garbage(id, error.to_string()),

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::gate::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
+pub use crate::gate::facts::{Facts, FileKind};
+pub use crate::gate::grants::{Covers, GrantCard, GrantTerms, Lasts};
 pub use crate::gate::report::{
     Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, PinStanding, Settled, Status,
 };
@@ -99,4 +101,10 @@ pub enum FromConsole {
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
     Edit { ticket: String, digest: Digest, arguments: String },
+    /// The operator approved exactly these bytes, and calls like it on these terms. What stands comes with every status.
+    Grant { ticket: String, digest: Digest, terms: GrantTerms },
+    /// The operator ended a grant, by its id.
+    EndGrant { grant: String },
+    /// The operator accepted a changed policy file, exactly as a status showed it under `pending`.
+    AcceptPolicy { file: String, digest: Digest },
 }

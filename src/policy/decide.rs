@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Fit, Told, fit};
+use super::fit::{Fit, Told, fit_at};
 use super::rate::Recent;
 use super::rule::{Decision, Policy, Rule};
+use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
@@ -34,13 +35,18 @@ pub struct Ruling {
     pub reason: String,
 }
 
-/// Rules on one call.
+/// Rules on one call, by the words of its paths alone: for calls that will not run.
 pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
+    decide_at(policy, question, &policy.roots)
+}
+
+/// Rules on one call, with what is known of where its paths lead.
+pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<&Rule> = None;
     let told = Told::of(question);
     for rule in &policy.rules {
-        match fit(policy, rule, question, &told) {
+        match fit_at(policy, rule, question, &told, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
             Fit::Suspended | Fit::Differs(_) => {}

@@ -1,5 +1,7 @@
 //! How one rule stands to one call: whether it matches, and else what first keeps it from that. Owns no ruling.
 
+use std::collections::BTreeSet;
+
 use super::decide::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -70,8 +72,13 @@ impl Told {
     }
 }
 
-/// Tells how one rule stands to a call.
+/// Tells how one rule stands to a call, by the words of its paths alone.
 pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -> Fit {
+    fit_at(policy, rule, question, told, &policy.roots)
+}
+
+/// Tells how one rule stands to a call, with what is known of where its paths lead.
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
@@ -83,7 +90,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -
         effects: &told.effects,
         statements: &told.statements,
         earlier: &earlier,
-        roots: &policy.roots,
+        roots,
     };
     let differs = selectors(rule, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
@@ -93,6 +100,24 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -
         (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
         (None, Decision::Allow) => Fit::Matches,
     }
+}
+
+/// The paths whose links must be followed before the policy can rule on a call: those that an `under` speaks of in a rule
+/// for this call, and its folders. Empty for most calls, which then cost no look at the disk.
+pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String> {
+    let mut wanted = BTreeSet::new();
+    for rule in &policy.rules {
+        let speaks = rule.when.iter().chain(&rule.unless).filter_map(|one| one.under(question.arguments));
+        let mut speaks = speaks.peekable();
+        if speaks.peek().is_none() || selectors(rule, question).is_some() {
+            continue;
+        }
+        for (path, folders) in speaks {
+            wanted.insert(path.to_owned());
+            wanted.extend(folders.iter().filter_map(|folder| folder.path(&policy.roots)));
+        }
+    }
+    wanted
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
@@ -180,7 +205,7 @@ fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
 }
 
 /// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-pub(super) fn rules_name(server: &str) -> &str {
+pub(crate) fn rules_name(server: &str) -> &str {
     match server.rsplit_once('#') {
         Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => server,

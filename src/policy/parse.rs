@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reading::Reading;
-use super::rule::{Decision, Defaults, Policy};
+use super::rule::{Decision, Defaults, Given, Policy};
 use super::under::Roots;
 
 pub use super::reading::Problem;
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
 /// Every problem in the text, in order of line.
 pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
-    let mut defaults = Defaults { pure: Decision::Allow, ..ASKING };
+    let mut given = Given::default();
     let mut rules = Vec::new();
     let mut versioned = false;
     for (key, value) in document.get_ref() {
@@ -50,7 +50,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
                 versioned = true;
                 version(&mut reading, value);
             }
-            "defaults" => read_defaults(&mut reading, value, &mut defaults),
+            "defaults" => read_defaults(&mut reading, value, &mut given),
             "rule" => rules = rule::read_all(&mut reading, value, roots),
             other => reading.unknown_key(key.span(), other, TOP),
         }
@@ -63,12 +63,14 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         return Err(problems);
     }
     Ok(Policy {
-        defaults,
+        defaults: given.completed(),
+        given,
         rules,
         allows_stand: true,
         roots: roots.clone(),
         digest: Digest::of(text.as_bytes()),
         banner: None,
+        pending: Vec::new(),
     })
 }
 
@@ -76,11 +78,13 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
 pub fn everything_asks(banner: String) -> Policy {
     Policy {
         defaults: ASKING,
+        given: Given::default(),
         rules: Vec::new(),
         allows_stand: false,
         roots: Roots::default(),
         digest: Digest::of(b""),
         banner: Some(banner),
+        pending: Vec::new(),
     }
 }
 
@@ -101,27 +105,38 @@ fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     }
 }
 
-fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, defaults: &mut Defaults) {
+fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, given: &mut Given) {
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "pure" => set(&mut defaults.pure, reading.word(value, "pure", DECISIONS)),
-            "hazard" => set(&mut defaults.hazard, reading.word(value, "hazard", DECISIONS)),
+            "pure" => set(&mut given.pure, reading.word(value, "pure", DECISIONS)),
+            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", DECISIONS)),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
                 "`mutates` can never be \"allow\": every change would run unseen",
                 "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run",
             ),
-            "mutates" => set(&mut defaults.mutates, reading.word(value, "mutates", &DECISIONS[1..])),
+            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &DECISIONS[1..])),
             other => reading.unknown_key(key.span(), other, DEFAULTS),
         }
     }
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
-    if let Some(value) = value {
+fn set<T>(place: &mut Option<T>, value: Option<T>) {
+    if value.is_some() {
         *place = value;
+    }
+}
+
+impl Given {
+    /// The defaults, with the built-in ones where none is given.
+    pub fn completed(self) -> Defaults {
+        Defaults {
+            pure: self.pure.unwrap_or(Decision::Allow),
+            mutates: self.mutates.unwrap_or(Decision::Ask),
+            hazard: self.hazard.unwrap_or(Decision::Ask),
+        }
     }
 }

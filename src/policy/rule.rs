@@ -1,6 +1,7 @@
 //! The rules as data: what a policy file says once it is read. Owns no judgement.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +41,42 @@ pub struct Defaults {
     pub hazard: Decision,
 }
 
+/// `[defaults]` as far as a file gives them: what it leaves out is left to the other layers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    pub pure: Option<Decision>,
+    pub mutates: Option<Decision>,
+    pub hazard: Option<Decision>,
+}
+
+/// Whose file a rule is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// The machine's, written by its administrator.
+    System,
+    #[default]
+    User,
+    /// The folder's that the server runs in: it may only tighten until the operator has accepted it.
+    Project,
+    /// Named by `--policy` for one wrapper.
+    Run,
+}
+
+impl Layer {
+    /// The word in listings and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Run => "run",
+        }
+    }
+}
+
 /// One `[[rule]]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     pub id: String,
     pub decision: Decision,
@@ -67,6 +102,17 @@ pub struct Rule {
     pub note: Option<String>,
     /// Line in its file, from 1.
     pub line: usize,
+    pub layer: Layer,
+    /// Its file; `None` before it is pooled with others.
+    pub file: Option<Arc<str>>,
+}
+
+impl Rule {
+    /// Whether another rule says the same, wherever it stands and whatever its note.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let Self { line, layer, file, note, .. } = self.clone();
+        *self == Self { line, layer, file, note, ..other.clone() }
+    }
 }
 
 /// A glob over tools: a name, or the host's `mcp__SERVER__NAME`, which names the server too.
@@ -126,6 +172,8 @@ impl fmt::Display for ToolGlob {
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub defaults: Defaults,
+    /// The defaults that were written.
+    pub given: Given,
     pub rules: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
     pub allows_stand: bool,
@@ -135,4 +183,20 @@ pub struct Policy {
     pub digest: Digest,
     /// What the operator must be told: a broken file with line and mend. `None` when all is well.
     pub banner: Option<String>,
+    /// What was loosened in a file and waits for the operator.
+    pub pending: Vec<Pending>,
+}
+
+/// A changed file that loosens something: in force once the operator has accepted it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pending {
+    pub layer: Layer,
+    /// Its path: foreign text, as all that follows.
+    pub file: String,
+    /// Of the text that would be accepted.
+    pub digest: Digest,
+    /// What it loosens, a line each.
+    pub loosens: Vec<String>,
+    /// The change as a unified diff, cut where it is long.
+    pub diff: String,
 }

@@ -1,5 +1,6 @@
-//! Whether a path lies in a folder, by its words alone. Follows no link: who forwards must look at the disk as well.
+//! Whether a path lies in a folder: by its words, and by where both lead once their links are followed.
 
+use super::paths::Paths;
 use super::when::Holds;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.
@@ -9,6 +10,8 @@ pub struct Roots {
     pub home: Option<String>,
     /// The folder the server runs in, absolute.
     pub folder: Option<String>,
+    /// Where paths lead once links are followed.
+    pub paths: Paths,
 }
 
 /// A folder of a rule: absolute, or in the user's home (`~`).
@@ -39,11 +42,35 @@ impl Folder {
         (!trail.climbs).then_some(Self { trail })
     }
 
-    /// Whether `path` is the folder or something in it.
+    /// Whether `path` is the folder or something in it: by its words, and by where it leads, where that was looked up.
+    ///
+    /// The two must agree; else it is undecided. So a link out of the folder matches no allow, and a link into it does
+    /// match a deny.
+    pub fn holds(&self, path: &str, roots: &Roots) -> Holds {
+        let by_words = self.holds_by_words(path, roots);
+        if roots.paths == Paths::Words {
+            return by_words;
+        }
+        let real = |text: &str| roots.paths.real(text).and_then(|real| Trail::new(real, &Roots::default()));
+        let folder = self.path(roots).and_then(|folder| real(&folder));
+        let (Some(folder), Some(path)) = (folder, real(path)) else {
+            return Holds::Undecided;
+        };
+        let leads = Holds::from(path.words.starts_with(&folder.words));
+        if by_words == leads { leads } else { Holds::Undecided }
+    }
+
+    /// The folder as an absolute path; `None` while the home that it starts from is not known.
+    pub fn path(&self, roots: &Roots) -> Option<String> {
+        let trail = self.trail.clone().at_home(roots);
+        (trail.start == Start::Root).then(|| format!("/{}", trail.words.join("/")))
+    }
+
+    /// Whether `path` is the folder or something in it, by its words alone.
     ///
     /// Undecided: a path without a known start, with a NUL, one that climbs (`..`) and still ends inside, and one that
     /// differs by case only, which is the same file on some disks.
-    pub fn holds(&self, path: &str, roots: &Roots) -> Holds {
+    fn holds_by_words(&self, path: &str, roots: &Roots) -> Holds {
         let Some(path) = Trail::new(path, roots) else {
             return Holds::Undecided;
         };

@@ -134,6 +134,20 @@ impl Predicate {
     }
 }
 
+impl Predicate {
+    /// The path and the folders that it compares, where it does that and the argument is a text.
+    pub fn under<'a>(&'a self, arguments: &'a Value) -> Option<(&'a str, &'a [Folder])> {
+        let About::Argument { arg, tests } = &self.about else {
+            return None;
+        };
+        let folders = tests.iter().find_map(|test| match test {
+            Test::Under(folders) => Some(folders.as_slice()),
+            _ => None,
+        })?;
+        Some((argument(arguments, arg)?.as_str()?, folders))
+    }
+}
+
 /// Yes where all say so, no where all say so, undecided otherwise: an allow wants all, a deny one.
 fn every(parts: impl Iterator<Item = Holds>) -> Holds {
     parts.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)

@@ -36,6 +36,7 @@
 //! | C10 | deep nesting, giant lines | depth ≤ 64; client line ≤ 16 MiB by default; bounded memory |
 //! | C11 | display differs from bytes (trimmed space selects another program) | digest over the forwarded bytes; nothing is trimmed; trailing space is visible |
 //! | C12 | a verdict replayed | one ticket, one verdict, single use |
+//! | C13 | the file changes between approval and forwarding | the preview's facts (size, digest, link target) are taken again just before forwarding; a difference asks again |
 //! | C14 | a path that forwards without a decision | one writer to the server, its only argument is the proof; compile-fail test |
 //! | C15 | the approval layer itself changes arguments | byte equality in every test and in the soak |
 //! | C16 | the operator's edit | original and edit are both recorded, the edit is judged and validated again, its digest is the one forwarded |
@@ -51,6 +52,7 @@
 //! | D7 | two operators | the first recorded verdict wins; the other is told; the log shows both |
 //! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept` needs a terminal and a confirmation, and is recorded |
 //! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
+//! | E3 | edits the policy | a change is shown to the operator as a diff before allow rules in it take effect; every record carries the policy's digest; with a key, the policy is signed |
 //! | E4 | edits or deletes the log | the chain and anchored heads show it |
 //! | E5 | environment variables | none moves a folder or weakens a verdict |
 //! | E9 | types for the operator (terminal multiplexer, automation) | warned about; with a key, keystrokes alone cannot sign |
@@ -58,12 +60,15 @@
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //!
-//! Not answered yet, and so not in the table: C13 (facts taken again before forwarding), E3 (reload with a diff), E6
-//! (unwrapped servers), the parts of E9 and E10 that take the operator's key.
+//! Not answered yet, and so not in the table: E6 (unwrapped servers), the parts of E9 and E10 that take the operator's key.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod binding;
+mod disk;
+mod edited_policy;
+#[path = "../e2e/fake/mod.rs"]
+mod fake;
 mod framing;
 mod human;
 mod pins;

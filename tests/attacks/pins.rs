@@ -8,9 +8,9 @@ use mcp_approve::gate::Config;
 use mcp_approve::gate::pins::{Other, Pins};
 use serde_json::{Value, json};
 
-use crate::process::fake::host::Host;
-use crate::process::fake::log;
-use crate::process::fake::server::{Server, reader, writer};
+use crate::fake::host::Host;
+use crate::fake::log;
+use crate::fake::server::{Server, reader, writer};
 use crate::world::{World, config};
 
 /// Everything of the server named `s` is allowed, changes too.

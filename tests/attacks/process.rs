@@ -1,9 +1,6 @@
 //! Attacks of an agent with a shell (E): on commands, the socket, the log, the environment, processes and folders.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
-#[path = "../e2e/fake/mod.rs"]
-pub mod fake;
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -18,11 +15,11 @@ use mcp_approve::wire::digest::Digest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use fake::host::Host;
-use fake::operator::Operator;
-use fake::server::{Server, reader, writer};
-use fake::terminal::Terminal;
-use fake::{BINARY, log, processes, until};
+use crate::fake::host::Host;
+use crate::fake::operator::Operator;
+use crate::fake::server::{Server, reader, writer};
+use crate::fake::terminal::Terminal;
+use crate::fake::{BINARY, log, processes, until};
 
 /// The call that every attack here wants to run.
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{}}}"#;
@@ -67,7 +64,8 @@ fn e1_no_command_approves_a_call() {
     for command in commands {
         for word in &command {
             assert!(
-                !["approve", "accept", "decide", "verdict"].contains(&word.as_str()),
+                // Accepting a policy is E3's: it needs a terminal, which nobody has here.
+                command == ["rules", "accept"] || !["approve", "accept", "decide", "verdict"].contains(&word.as_str()),
                 "{command:?} needs a row here"
             );
         }

@@ -179,11 +179,20 @@ match = [{ path = "~/scratch/a", text = "" }]
 }
 
 #[test]
-fn an_allow_rule_does_not_trust_a_path_whose_links_nobody_follows() {
+fn explaining_a_path_follows_its_links() {
     let home = Home::with_policy(
-        "version = 1\n[[rule]]\nid = \"scratch\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\", under = \"/tmp/x\" }]\n",
+        "version = 1\n[[rule]]\nid = \"scratch\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\", under = \"FOLDER\" }]\n",
     );
-    let run = home.run(&["rules", "check"]);
-    assert_eq!(run.code, 1, "{}", run.out);
-    assert!(run.out.contains("links in a path are not followed yet"), "{}", run.out);
+    let folder = home.0.path().to_owned();
+    let policy = fs::read_to_string(folder.join("config/policy.toml")).unwrap();
+    let scratch = folder.join("scratch");
+    fs::create_dir(&scratch).unwrap();
+    symlink("/etc", scratch.join("out")).unwrap();
+    symlink(scratch.join("in"), scratch.join("alias")).unwrap();
+    fs::write(folder.join("config/policy.toml"), policy.replace("FOLDER", scratch.to_str().unwrap())).unwrap();
+    for (path, says) in [("a.txt", "allow: "), ("alias/a.txt", "allow: "), ("out/passwd", "ask: "), ("../x", "ask: ")] {
+        let call = serde_json::json!({ "server": "s", "tool": "t", "arguments": { "path": scratch.join(path) } });
+        let run = home.run_with(&call.to_string(), &["rules", "explain", "-"]);
+        assert!(run.out.starts_with(says), "{path}: {} {}", run.out, run.err);
+    }
 }

@@ -71,7 +71,8 @@ fn predicates_on_arguments() {
 #[test]
 fn paths_under_a_folder() {
     use Holds::{No, Undecided, Yes};
-    let known = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()) };
+    let known =
+        Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()), ..Roots::default() };
     for (folder, path, at_known_roots, at_unknown) in [
         ("~/scratch", "~/scratch/a.txt", Yes, Yes),
         ("~/scratch", "~/scratch", Yes, Yes),
@@ -221,7 +222,7 @@ not_match = [{ path = "~/scratch/../.ssh/id" }]
 
 #[test]
 fn the_documented_example_does_what_it_says() {
-    let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/".to_owned()) };
+    let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/".to_owned()), ..Roots::default() };
     let read = |text: &str| -> Policy { parse_at(text, &roots).unwrap_or_else(|problems| panic!("{problems:?}")) };
     let policy = read(SCRATCH);
     for (path, decision) in [

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{NOW, behavior};
 
 fn roots() -> Roots {
-    Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()) }
+    Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()), ..Roots::default() }
 }
 
 fn made(server: &str, tool: &str, words: &str, arguments: &Value) -> Vec<Proposal> {

@@ -17,7 +17,7 @@ fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
 }
 
 /// One rule of a small world, so that random rules meet random calls often.
-fn any_rule() -> impl Strategy<Value = String> {
+pub(super) fn any_rule() -> impl Strategy<Value = String> {
     (
         pick(&["allow", "ask", "deny"]),
         pick(&["", "server = \"a\"", "server = [\"b\", \"a?\"]", "server = \"*\""]),
@@ -57,7 +57,7 @@ fn any_rule() -> impl Strategy<Value = String> {
         })
 }
 
-fn any_call() -> impl Strategy<Value = (String, String, Value)> {
+pub(super) fn any_call() -> impl Strategy<Value = (String, String, Value)> {
     (
         pick(&["a.x", "a.y", "b.x", "ab.xy", "a#2.x"]),
         pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES UNKNOWN"]),
@@ -77,7 +77,7 @@ fn any_call() -> impl Strategy<Value = (String, String, Value)> {
         })
 }
 
-fn any_defaults() -> impl Strategy<Value = String> {
+pub(super) fn any_defaults() -> impl Strategy<Value = String> {
     (pick(&["allow", "ask", "deny"]), pick(&["ask", "deny"]), pick(&["allow", "ask", "deny"])).prop_map(
         |(pure, mutates, hazard)| {
             format!("[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n")
@@ -86,7 +86,7 @@ fn any_defaults() -> impl Strategy<Value = String> {
 }
 
 /// Rules with an id that goes with the rule, not with its place.
-fn numbered(rules: &[String]) -> Vec<String> {
+pub(super) fn numbered(rules: &[String]) -> Vec<String> {
     rules.iter().enumerate().map(|(i, rule)| format!("[[rule]]\nid = \"r{i}\"\n{rule}")).collect()
 }
 
@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn an_allow_under_a_folder_never_reaches_out_of_it(path in "(/|~/|)((\\.\\.|\\.|a|b|A|home|me)?/?){0,7}") {
         let text = "version = 1\n[[rule]]\nid = \"r\"\ndecision = \"allow\"\nwhen = [{ arg = \"p\", under = \"~/a\" }]\n";
-        let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/b".to_owned()) };
+        let roots = Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/b".to_owned()), ..Roots::default() };
         let policy = parse_at(text, &roots).unwrap();
         let ruling = rule_with(&policy, "s.t", "MUTATES UPDATE", &json!({ "p": path }));
         let absolute = if let Some(rest) = path.strip_prefix("~/") { format!("/home/me/{rest}") }

@@ -198,6 +198,8 @@ pub fn status() -> Status {
         phase: "Active".into(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,
+        grants: Vec::new(),
+        pending: Vec::new(),
     }
 }
 

@@ -12,8 +12,11 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::rehearsal::Rehearsal;
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::capability::scope::Scope;
+use mcp_approve::gate::approvers::Opinion;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
+use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
+use mcp_approve::gate::grants::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::judge::BeforeTool;
 use mcp_approve::gate::pins::{Pins, Sighting};
 use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
@@ -39,6 +42,10 @@ pub enum Did {
     Ask(String),
     Settle(String),
     Refuse(String),
+    /// These approvers are asked.
+    Consult(String),
+    /// A changed policy's text is to be kept.
+    Accept(String),
     Close(&'static str),
 }
 
@@ -68,6 +75,16 @@ pub struct World {
     pub remembered: Vec<Sighting>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
+    /// What stands on the disk, by path: where it leads and its content. What is not in it does not exist.
+    pub disk: BTreeMap<String, (String, String)>,
+    /// Look at once, as a healthy disk would answer.
+    pub disk_answers: bool,
+    looks: VecDeque<(String, u64, Look)>,
+    consults: VecDeque<(String, u64)>,
+    /// What approvers were told.
+    pub told: Vec<String>,
+    /// How often the disk was looked at.
+    pub looked: u32,
 }
 
 impl World {
@@ -94,6 +111,12 @@ impl World {
             shown: Vec::new(),
             remembered: Vec::new(),
             log_answers: true,
+            disk: BTreeMap::new(),
+            disk_answers: true,
+            looks: VecDeque::new(),
+            consults: VecDeque::new(),
+            told: Vec::new(),
+            looked: 0,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -145,6 +168,21 @@ impl World {
         self.step(Event::Decided { ticket: ticket.into(), digest, verdict, who, console: 1 })
     }
 
+    /// Approves a call and more like it.
+    pub fn grant(&mut self, ticket: &str, covers: Covers, lasts: Lasts) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        if self.cards.contains_key(ticket) {
+            self.approved_by_operator.insert(ticket.into());
+        }
+        let terms = GrantTerms { covers, lasts };
+        self.step(Event::Granted { ticket: ticket.into(), digest, terms, who: "ann".into(), console: 1 })
+    }
+
+    /// Another policy stands.
+    pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
+    }
+
     pub fn edit(&mut self, ticket: &str, arguments: &str) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
         let who: Arc<str> = "ann".into();
@@ -191,10 +229,47 @@ impl World {
         if self.gate.has_homework() {
             did.extend(self.step(Event::ReadOn));
         }
-        while self.log_answers && !self.pending.is_empty() {
-            did.extend(self.log_takes());
+        while (self.log_answers && !self.pending.is_empty()) || (self.disk_answers && !self.looks.is_empty()) {
+            if self.disk_answers {
+                did.extend(self.disk_shows());
+            }
+            if self.log_answers {
+                did.extend(self.log_takes());
+            }
         }
         did
+    }
+
+    /// The approvers say this of the oldest call they were asked about.
+    pub fn approvers_say(&mut self, opinions: &[Opinion]) -> Vec<Did> {
+        let Some((ticket, consult)) = self.consults.pop_front() else { return Vec::new() };
+        self.step(Event::Consulted { ticket, consult, opinions: opinions.to_vec() })
+    }
+
+    /// The disk answers the oldest look.
+    pub fn disk_shows(&mut self) -> Vec<Did> {
+        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
+        let lead = |path: &String| self.disk.get(path).map_or_else(|| path.clone(), |(real, _)| real.clone());
+        let real = wanted.real.iter().map(|path| (path.clone(), Some(lead(path)))).collect();
+        let files = wanted.files.iter().map(|(argument, path)| {
+            let content = self.disk.get(path).map(|(_, content)| content.clone());
+            Facts {
+                real: Some(lead(path)),
+                kind: if content.is_some() { FileKind::File } else { FileKind::Missing },
+                size: content.as_ref().map(|content| content.len() as u64),
+                digest: content.as_ref().map(|content| Digest::of(content.as_bytes())),
+                unseen: None,
+                ..Facts::unseen(argument, path, "")
+            }
+        });
+        let found = Found { real, files: files.collect() };
+        self.step(Event::Facts { ticket, look, found })
+    }
+
+    /// The disk does not answer the oldest look in time.
+    pub fn disk_hangs(&mut self) -> Vec<Did> {
+        let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
+        self.step(Event::Facts { ticket, look, found: wanted.unseen("no time") })
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
@@ -227,6 +302,12 @@ impl World {
                 self.cards.insert(ticket.clone(), *card);
                 Did::Ask(ticket)
             }
+            Effect::LookUp { ticket, look, wanted } => {
+                assert!(!wanted.is_empty(), "a look at nothing");
+                self.looked += 1;
+                self.looks.push_back((ticket, look, wanted));
+                return None;
+            }
             Effect::Settle(settled) => {
                 self.settled.push(settled.clone());
                 Did::Settle(settled.ticket)
@@ -236,6 +317,12 @@ impl World {
                 self.shown.push(*one);
                 return None;
             }
+            Effect::Consult { ticket, consult, names, call } => {
+                self.consults.push_back((ticket, consult));
+                self.told.push(call);
+                Did::Consult(names.join(" "))
+            }
+            Effect::AcceptPolicy { file, .. } => Did::Accept(file),
             Effect::Remember(sighting) => {
                 self.remembered.push(*sighting);
                 return None;
@@ -284,8 +371,9 @@ impl World {
 
     /// Ends the history: the log answers for everything, the server goes; nothing may be left open.
     pub fn finish(mut self) {
-        while !self.pending.is_empty() {
+        while !self.pending.is_empty() || !self.looks.is_empty() {
             self.log_takes();
+            self.disk_shows();
         }
         self.close(Side::Server);
         while !self.pending.is_empty() {
@@ -313,6 +401,7 @@ pub fn config() -> Config {
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
         scope: Scope::Whole,
+        approvers: Vec::new(),
         pins: Pins::default(),
         expected: None,
     }

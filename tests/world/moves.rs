@@ -1,6 +1,7 @@
 //! Everything that can happen to a gate, small enough to be combined; and a history of it, played to its end.
 
 use mcp_approve::gate::event::{Event, Side};
+use mcp_approve::gate::grants::{Covers, Lasts};
 use mcp_approve::gate::report::OperatorVerdict;
 use mcp_approve::wire::digest::Digest;
 
@@ -22,6 +23,8 @@ pub enum Move {
     AnswerOne,
     AnswerTwo,
     ListChanged,
+    DiskShows,
+    DiskChanges,
     HostGone,
     ServerGone,
     Stop,
@@ -38,9 +41,13 @@ pub enum Move {
     Detach,
     ClockBack,
     Garbage,
+    DiskHangs,
+    Grant,
+    PolicyAllows,
+    PolicyDenies,
 }
 
-pub const MOVES: [Move; 16] = [
+pub const MOVES: [Move; 18] = [
     Move::Write,
     Move::Read,
     Move::Unknown,
@@ -54,6 +61,8 @@ pub const MOVES: [Move; 16] = [
     Move::AnswerOne,
     Move::AnswerTwo,
     Move::ListChanged,
+    Move::DiskShows,
+    Move::DiskChanges,
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
@@ -77,6 +86,14 @@ pub const ALL: &[Move] = &[
     Move::AnswerOne,
     Move::AnswerTwo,
     Move::ListChanged,
+    Move::DiskShows,
+    Move::DiskShows,
+    Move::DiskShows,
+    Move::DiskHangs,
+    Move::DiskChanges,
+    Move::Grant,
+    Move::PolicyAllows,
+    Move::PolicyDenies,
     Move::HostGone,
     Move::ServerGone,
     Move::Stop,
@@ -114,6 +131,21 @@ pub fn play(world: &mut World, one: Move) {
         Move::AnswerOne => world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
         Move::AnswerTwo => world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#),
         Move::ListChanged => world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
+        Move::DiskShows => world.disk_shows(),
+        Move::DiskHangs => world.disk_hangs(),
+        Move::DiskChanges => {
+            let size = world.disk.get("/a").map_or(0, |(_, content)| content.len());
+            world.disk.insert("/a".into(), ("/a".into(), "x".repeat(size + 1)));
+            Vec::new()
+        }
+        Move::Grant => {
+            let first = first_card(world);
+            world.grant(&first, Covers::Tool, Lasts::Calls(1))
+        }
+        Move::PolicyAllows => {
+            world.policy("version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n")
+        }
+        Move::PolicyDenies => world.policy("version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\n"),
         Move::HostGone => world.close(Side::Host),
         Move::ServerGone => world.close(Side::Server),
         Move::Delete => world.call("4", "delete_file", r#"{"path":"/b"}"#),
@@ -156,6 +188,7 @@ fn first_card(world: &World) -> String {
 pub fn replay(moves: &[Move]) {
     let mut world = World::new().ready();
     world.log_answers = false;
+    world.disk_answers = false;
     for one in moves {
         play(&mut world, *one);
     }

@@ -3,18 +3,27 @@
 use std::io::{Read as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
 use super::visible;
 use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::cli::user;
 use crate::error::Error;
+use crate::gate::facts::Look;
+use crate::interpose::facts::{self, Ground};
 use crate::mcp::tool::Tool;
 use crate::policy::decide::Question;
-use crate::policy::explain::{Explanation, explain};
-use crate::policy::fit::{Fit, Part};
+use crate::policy::explain::{Explanation, explain_at};
+use crate::policy::fit::{Fit, Part, paths_wanted};
+use crate::policy::paths::Paths;
 use crate::policy::rule::{Policy, Rule};
+use crate::policy::under::Roots;
 use crate::policy::when::Holds;
+
+/// How long looking at paths may take.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Explains the call in the file `call`, or on stdin for `-`.
 ///
@@ -31,13 +40,21 @@ pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut 
         now,
         recent: None,
     };
-    let explanation = explain(policy, &question);
+    let explanation = explain_at(policy, &question, &looked_up(policy, &question));
     if json {
         write_json(&explanation, &behavior, out)?;
     } else {
         write_text(&explanation, &behavior, out)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a wrapper in this folder would know of where the call's paths lead.
+fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
+    let ground = Ground::here(user::current().ok().map(|user| user.home));
+    let wanted = Look { real: paths_wanted(policy, question), files: Vec::new() };
+    let found = facts::found(&ground, &wanted, Instant::now() + PATIENCE);
+    Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 
 /// The call to explain.

@@ -5,24 +5,35 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::super::policy_file::PolicyPlace;
+use super::super::layers::Layers;
 use super::visible;
 use crate::error::Error;
-use crate::policy::rule::{Policy, Rule};
+use crate::policy::rule::{Layer, Policy, Rule};
 use crate::policy::when::Predicate;
 
 /// Lists the policy.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if json {
-        let file = place.path().display().to_string();
-        writeln!(out, "{:#}", policy.rules.iter().map(|rule| row(rule, &file)).collect::<Value>())?;
+        writeln!(out, "{:#}", policy.rules.iter().map(row).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let from = if place.path().exists() { "" } else { " (no file: the built-in default)" };
-    writeln!(out, "{}{from}", place.path().display())?;
+    let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
+    match here.as_slice() {
+        [one] if one.layer == Layer::User => writeln!(out, "{}", one.place.path().display())?,
+        [] => {
+            let user = layers.files().iter().find(|file| file.layer == Layer::User);
+            let path = user.map(|file| file.place.path().display().to_string()).unwrap_or_default();
+            writeln!(out, "{path} (no file: the built-in default)")?;
+        }
+        several => {
+            for file in several {
+                writeln!(out, "{:7}  {}", file.layer.word(), visible(&file.place.path().display().to_string()))?;
+            }
+        }
+    }
     let defaults = policy.defaults;
     writeln!(
         out,
@@ -34,12 +45,19 @@ pub(super) fn run(policy: &Policy, place: &PolicyPlace, json: bool, out: &mut dy
     let widest = policy.rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     for rule in &policy.rules {
         let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
-        writeln!(out, "{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
+        let layer = if here.len() > 1 { format!("{:7}  ", rule.layer.word()) } else { String::new() };
+        writeln!(out, "{layer}{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
+    }
+    for one in &policy.pending {
+        writeln!(out, "\nnot accepted yet in {} (mcp-approve rules accept):", visible(&one.file))?;
+        for loosens in &one.loosens {
+            writeln!(out, "  {}", visible(loosens))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(rule: &Rule, file: &str) -> Value {
+fn row(rule: &Rule) -> Value {
     json!({
         "id": rule.id,
         "decision": rule.decision.word(),
@@ -54,7 +72,8 @@ fn row(rule: &Rule, file: &str) -> Value {
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "expires": rule.expires.and_then(time),
         "note": rule.note,
-        "file": file,
+        "layer": rule.layer.word(),
+        "file": rule.file.as_deref(),
         "line": rule.line,
     })
 }

@@ -15,7 +15,7 @@ use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::{Glob, GlobError};
 use crate::policy::reading::{Reading, Span};
-use crate::policy::rule::{Decision, Rule, ToolGlob};
+use crate::policy::rule::{Decision, Layer, Rule, ToolGlob};
 use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
 
@@ -150,6 +150,8 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
         expires: draft.expires,
         note: draft.note,
         line,
+        layer: Layer::default(),
+        file: None,
     };
     // An example has only arguments: it is taken to have the hazards, the effect and the rate that the rule asks for.
     let on_arguments = |list: &[Predicate]| list.iter().filter(|one| one.is_about_arguments()).cloned().collect();

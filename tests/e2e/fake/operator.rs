@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
@@ -18,7 +18,7 @@ pub struct Operator {
     /// Heard, and not asked for yet.
     kept: Vec<ClientEvent>,
     /// The cards given out: one that arrives while a console attaches may be told twice.
-    given: Vec<(String, Digest)>,
+    given: Vec<(String, Digest, Option<String>)>,
 }
 
 /// A call put before the operator.
@@ -73,7 +73,7 @@ impl Operator {
     pub fn asked(&mut self, tool: &str) -> Asked {
         loop {
             let asked = self.held(tool);
-            let card = (asked.call.ticket.clone(), asked.call.digest);
+            let card = (asked.call.ticket.clone(), asked.call.digest, asked.call.asked_again.clone());
             if !self.given.contains(&card) {
                 self.given.push(card);
                 return asked;
@@ -114,6 +114,29 @@ impl Operator {
             ClientEvent::Said { message: FromWrapper::Status(status), .. } if wanted(status) => Some(status.clone()),
             _ => None,
         })
+    }
+
+    /// How the wrapper stands now, once that is as wanted; with its session. Older words of it do not count.
+    pub fn stands(&mut self, what: &str, wanted: impl Fn(&Status) -> bool) -> (String, Status) {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            while let Ok(event) = self.events.recv_timeout(Duration::from_millis(20)) {
+                self.kept.push(event);
+            }
+            let last = self.kept.iter().rev().find_map(|event| match event {
+                ClientEvent::Said { session, message: FromWrapper::Status(status) } => Some((session, status)),
+                _ => None,
+            });
+            match last {
+                Some((session, status)) if wanted(status) => return (session.clone(), status.clone()),
+                _ => assert!(Instant::now() < deadline, "it never stood so: {what}; {last:#?}"),
+            }
+        }
+    }
+
+    /// Says anything to the wrapper of a session.
+    pub fn says(&self, session: &str, message: &FromConsole) {
+        self.clients.send(session, message).unwrap();
     }
 
     /// Approves exactly what was asked.

@@ -1,0 +1,189 @@
+//! Which policy files apply to one wrapped server, how each stands, and what is new in them. Rules on no call.
+//!
+//! System, user, project (in the server's folder) and run (`--policy`). The first text found of a file is taken as it is,
+//! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use similar::TextDiff;
+
+use super::accepted::Accepted;
+use super::places::Places;
+use super::policy_file::{self, Broken, PolicyPlace, Why};
+use crate::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use crate::policy::parse;
+use crate::policy::rule::{Layer, Pending, Policy};
+use crate::policy::under::Roots;
+use crate::wire::digest::Digest;
+
+/// A project's own policy, in the folder that its servers run in.
+pub const PROJECT: &str = ".mcp-approve.toml";
+/// How much of a diff is kept.
+const DIFF: usize = 16 << 10;
+
+/// All files of one wrapper, as they were last read.
+#[derive(Debug)]
+pub struct Layers {
+    files: Vec<LayerFile>,
+    accepted: Accepted,
+    roots: Roots,
+    /// The last sound text of each file in this process: its asks and denies outlive a broken one.
+    last: BTreeMap<PathBuf, Policy>,
+    stamps: Vec<Stamp>,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerFile {
+    pub layer: Layer,
+    pub place: PolicyPlace,
+}
+
+/// Whether reading may write down what needs nobody's acceptance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// The first text found, and what only tightens.
+    Copies,
+    /// Nothing: it only looks.
+    Nothing,
+}
+
+/// What tells that a file is another than before; `None` where there is none.
+type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
+
+impl Layers {
+    /// The files for a server that runs in `folder`; `named` is what `--policy` names.
+    pub fn of(places: &Places, folder: Option<&Path>, named: &PolicyPlace) -> Self {
+        let usual = |layer, path| LayerFile { layer, place: PolicyPlace::Usual(path) };
+        let mut files =
+            vec![usual(Layer::System, places.system_policy_file()), usual(Layer::User, places.policy_file())];
+        files.extend(folder.map(|folder| usual(Layer::Project, folder.join(PROJECT))));
+        if let PolicyPlace::Named(path) = named {
+            files.push(LayerFile { layer: Layer::Run, place: PolicyPlace::Named(path.clone()) });
+        }
+        let accepted = Accepted::new(places.accepted_dir());
+        Self { files, accepted, roots: policy_file::roots(), last: BTreeMap::new(), stamps: Vec::new() }
+    }
+
+    /// The files that can apply, whether they exist or not.
+    pub fn files(&self) -> &[LayerFile] {
+        &self.files
+    }
+
+    /// Reads all files and pools them. What is broken is told in the policy's banner, and allows nothing.
+    pub fn load(&mut self, keeps: Keeps) -> Policy {
+        // Looked at before they are read: a change in between is found the next time.
+        self.stamps = self.look();
+        let files = self.files.clone();
+        let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
+        pool(&found, &self.roots)
+    }
+
+    /// The policy anew, when a file or its accepted copy is another than it was.
+    pub fn changed(&mut self) -> Option<Policy> {
+        (self.look() != self.stamps).then(|| self.load(Keeps::Copies))
+    }
+
+    /// Accepts the text of a file, if it still is the one with this digest.
+    ///
+    /// # Errors
+    /// Why nothing was accepted, with what to do.
+    pub fn accept(&self, file: &Path, digest: Digest) -> Result<(), String> {
+        if !self.files.iter().any(|known| known.place.path() == file) {
+            return Err("this wrapper does not read that policy".to_owned());
+        }
+        let text = match policy_file::text(file) {
+            Ok(text) => Some(text),
+            Err(Why::Unreadable(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(why) => return Err(format!("the policy {why}; mend it first")),
+        };
+        if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
+            return Err("the policy has changed again since it was shown; look at it again".to_owned());
+        }
+        let write = |error| format!("the acceptance could not be kept: {error}; run `mcp-approve doctor`");
+        self.accepted.accept(file, text.as_deref()).map_err(write)
+    }
+
+    fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
+        let path = file.place.path();
+        let stands = self.stands(file, keeps).unwrap_or_else(|broken| {
+            let accepted = self.accepted.text(path).ok().flatten();
+            let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
+            let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
+            Some(Stands::Broken { banner: broken.banner(), before })
+        })?;
+        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
+    }
+
+    /// How a file stands; `None` where there is none, and none was accepted.
+    fn stands(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<Stands>, Broken> {
+        let path = file.place.path();
+        let broken = |why| Broken { path: path.into(), why };
+        let text = match policy_file::text(path) {
+            Ok(text) => Some(text),
+            Err(Why::Unreadable(error)) if policy_file::is_absent(&file.place, &error) => None,
+            Err(why) => return Err(broken(why)),
+        };
+        let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
+        let now = text.as_deref().map(read).transpose()?;
+        if file.layer == Layer::System {
+            return Ok(now.map(Stands::Whole));
+        }
+        let kept = self.accepted.text(path).map_err(broken)?;
+        let was = match (&kept, file.layer) {
+            // A copy that this version cannot read is no reason to trust the new text.
+            (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
+            (None, Layer::Project) => Some(nothing(&self.roots)),
+            (None, _) => None,
+        };
+        if now.is_none() && kept.is_none() {
+            return Ok(None);
+        }
+        let now = now.unwrap_or_else(|| nothing(&self.roots));
+        self.last.insert(path.into(), now.clone());
+        let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
+        if !loosens {
+            if keeps == Keeps::Copies && kept != text {
+                // Where it cannot be kept, the next change is compared with an older text: stricter, never looser.
+                if let Err(error) = self.accepted.accept(path, text.as_deref()) {
+                    tracing::warn!(%error, "a policy's text was not kept");
+                }
+            }
+            return Ok(text.is_some().then_some(Stands::Whole(now)));
+        }
+        let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
+        let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
+        Ok(Some(Stands::Changed { now: Box::new(now), accepted, diff }))
+    }
+
+    fn look(&self) -> Vec<Stamp> {
+        let paths = self.files.iter().flat_map(|file| {
+            let path = file.place.path();
+            [path.to_owned(), self.accepted.copy(path)]
+        });
+        paths.map(|path| stamp(&path)).collect()
+    }
+}
+
+/// What `rules accept` shows.
+pub fn pending(policy: &Policy) -> &[Pending] {
+    &policy.pending
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let found = std::fs::metadata(path).ok()?;
+    let (changed, made) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
+    Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
+}
+
+/// A unified diff, cut where it is long.
+fn diff(old: &str, new: &str) -> String {
+    let mut text = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
+    if text.len() > DIFF {
+        text.truncate(text.floor_char_boundary(DIFF));
+        text.push_str("\n[cut here: compare the files themselves]\n");
+    }
+    text
+}

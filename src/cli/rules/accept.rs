@@ -1,0 +1,90 @@
+//! `mcp-approve rules accept`: shows what a changed policy loosens, asks, keeps the text, and records it.
+//!
+//! At a terminal only, with a word typed out: an agent that runs the command accepts nothing.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::super::layers::{Keeps, Layers};
+use super::super::places::Places;
+use super::super::user;
+use super::visible;
+use crate::audit::record::{Entry, Kind};
+use crate::error::Error;
+use crate::interpose::scribe::Scribe;
+use crate::policy::rule::Pending;
+
+/// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
+///
+/// # Errors
+/// There is no terminal, or an answer cannot be kept.
+pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let policy = layers.load(Keeps::Copies);
+    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_stand) {
+        writeln!(out, "{}", visible(banner))?;
+    }
+    if policy.pending.is_empty() {
+        writeln!(out, "nothing waits: every policy stands as it was accepted")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        for one in &policy.pending {
+            show(one, out)?;
+        }
+        return Err(Error::Wrong {
+            what: "a policy is accepted at a terminal, by you".to_owned(),
+            hint: "run `mcp-approve rules accept` in a terminal, or accept it in the console".to_owned(),
+        });
+    }
+    let mut left = false;
+    for one in &policy.pending {
+        show(one, out)?;
+        write!(out, "Accept this? Type yes: ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        if answer.trim() != "yes" {
+            writeln!(out, "left as it was accepted before")?;
+            left = true;
+            continue;
+        }
+        let cannot =
+            |what: String| Error::Wrong { what, hint: "look at it again: mcp-approve rules accept".to_owned() };
+        layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
+        record(one, places, now);
+        writeln!(out, "accepted: running servers take it up within a second")?;
+    }
+    Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "{} policy {}", one.layer.word(), visible(&one.file))?;
+    for line in one.diff.lines() {
+        writeln!(out, "  {}", visible(line))?;
+    }
+    writeln!(out, "This loosens what was accepted:")?;
+    for loosens in &one.loosens {
+        writeln!(out, "  {}", visible(loosens))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Records who accepted what. Where there is no log to write, the acceptance stands: no call runs without one either.
+fn record(one: &Pending, places: &Places, now: i64) {
+    let who = user::current().map_or_else(|unknown| unknown.0.to_string(), |user| user.name);
+    let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
+    entry.policy = Some(one.digest);
+    let entry = entry
+        .with("what", "an operator accepted the changed policy")
+        .with("operator", format!("{who} (at a terminal)"))
+        .with("file", one.file.as_str())
+        .with("text", one.digest.to_string())
+        .with("loosens", one.loosens.clone());
+    let mut scribe = Scribe::start(Ok(places.audit_db()), places.state_dir().join("redaction.key"), |_done| {});
+    let _ = scribe.record(0, vec![(1, entry)]);
+    if let Err(error) = scribe.finish() {
+        tracing::warn!(%error, "an acceptance was not recorded");
+    }
+}

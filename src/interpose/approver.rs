@@ -1,0 +1,128 @@
+//! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. Whatever goes wrong asks.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::gate::approvers::Opinion;
+use crate::gate::event::Event;
+use crate::policy::rule::Decision;
+
+/// A longer answer is none.
+const ANSWER: u64 = 64 << 10;
+/// How much of its reason is kept, in bytes.
+const REASON: usize = 2 << 10;
+
+/// How one approver is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    pub name: String,
+    /// Program and arguments; not empty. No shell reads it.
+    pub command: Vec<OsString>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// What it answers. Anything else in the object is ignored.
+#[derive(Deserialize)]
+struct Answer {
+    decision: Decision,
+    #[serde(default)]
+    reason: String,
+}
+
+/// Asks all approvers of these names at once; what they say comes through `tell`. Must be called within a runtime.
+pub fn consult(
+    callbacks: &[Callback],
+    names: &[String],
+    (ticket, consult): (String, u64),
+    call: &str,
+    tell: UnboundedSender<Event>,
+) {
+    let mut asked = JoinSet::new();
+    for callback in callbacks.iter().filter(|known| names.contains(&known.name)) {
+        let (callback, call) = (callback.clone(), call.to_owned());
+        asked.spawn(async move { opinion(&callback, &call).await });
+    }
+    let names = names.to_vec();
+    tokio::spawn(async move {
+        let mut opinions = Vec::new();
+        while let Some(said) = asked.join_next().await {
+            opinions.extend(said);
+        }
+        opinions.sort_by(|one: &Opinion, other| one.name.cmp(&other.name));
+        for name in names {
+            if !opinions.iter().any(|one| one.name == name) {
+                let reason = "it could not be run".to_owned();
+                opinions.push(Opinion { name, decision: Decision::Ask, reason, failed: true, latency_us: 0 });
+            }
+        }
+        // The loop is gone, and so is the call.
+        let _ = tell.send(Event::Consulted { ticket, consult, opinions });
+    });
+}
+
+async fn opinion(callback: &Callback, call: &str) -> Opinion {
+    let start = Instant::now();
+    let said = match timeout(callback.timeout, answer(callback, call)).await {
+        Ok(said) => said,
+        Err(_) => Err(format!("it did not answer within {} ms", callback.timeout.as_millis())),
+    };
+    let latency_us = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let name = callback.name.clone();
+    match said {
+        Ok(Answer { decision, mut reason }) => {
+            reason.truncate(reason.floor_char_boundary(REASON));
+            Opinion { name, decision, reason, failed: false, latency_us }
+        }
+        Err(reason) => Opinion { name, decision: Decision::Ask, reason, failed: true, latency_us },
+    }
+}
+
+async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
+    let Some((program, arguments)) = callback.command.split_first() else {
+        return Err("it has no command".to_owned());
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("it cannot be run: {error}"))?;
+    let (mut to, from) = (child.stdin.take(), child.stdout.take());
+    let call = format!("{call}\n");
+    let write = async {
+        if let Some(to) = &mut to {
+            // One that decides without reading closes the pipe: its answer counts all the same.
+            let _ = to.write_all(call.as_bytes()).await;
+        }
+        drop(to.take());
+    };
+    let read = async {
+        let mut text = Vec::new();
+        if let Some(from) = from {
+            from.take(ANSWER + 1).read_to_end(&mut text).await.map_err(|error| error.to_string())?;
+        }
+        Ok::<_, String>(text)
+    };
+    let ((), text) = tokio::join!(write, read);
+    let text = text?;
+    if text.len() as u64 > ANSWER {
+        return Err(format!("its answer is longer than {ANSWER} bytes"));
+    }
+    let status = child.wait().await.map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!("it failed ({status})"));
+    }
+    serde_json::from_slice(&text)
+        .map_err(|_| r#"it did not answer with an object like {"decision":"allow|ask|deny","reason":"..."}"#.to_owned())
+}

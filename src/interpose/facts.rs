@@ -1,0 +1,314 @@
+//! Looks at what a call would touch, on a thread of its own and within a budget: the loop never waits for a disk.
+//!
+//! Links are followed word by word (`follow`), so that a link to nowhere leads where a server that writes through it would write.
+
+mod follow;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use crate::gate::event::Event;
+use crate::gate::facts::{Facts, FileKind, Found, Look};
+use crate::wire::digest::Hasher;
+use follow::follow;
+
+pub use follow::Ground;
+
+/// How long one look may take (microseconds); what is not seen by then is told as such.
+const BUDGET: u64 = 500_000;
+/// How much of all files of one call is read.
+const READ: u64 = 16 << 20;
+/// How much text of all files of one call goes to the card.
+const TEXT: usize = 256 << 10;
+/// How many entries of a folder are counted.
+const ENTRIES: u64 = 10_000;
+/// How many threads may hang on a disk that does not answer before no more are started.
+const STUCK: usize = 4;
+
+/// What a thread has found, by the number of the look.
+pub struct Looked {
+    look: u64,
+    found: Found,
+}
+
+type Job = (u64, Look, Instant);
+
+/// The loop's side.
+pub struct Lookout {
+    ground: Ground,
+    jobs: Option<Sender<Job>>,
+    on_found: Arc<dyn Fn(Looked) + Send + Sync>,
+    /// Looks without an answer, with the time at which the loop waits no longer (monotonic microseconds).
+    pending: BTreeMap<u64, (u64, String, Look)>,
+    stuck: usize,
+}
+
+impl Lookout {
+    /// Nothing is started before the first look. `on_found` is called on a thread of its own.
+    pub fn new(home: Option<PathBuf>, on_found: impl Fn(Looked) + Send + Sync + 'static) -> Self {
+        let ground = Ground::here(home);
+        Self { ground, jobs: None, on_found: Arc::new(on_found), pending: BTreeMap::new(), stuck: 0 }
+    }
+
+    /// Has a look taken. The answer comes through [`Self::came`] or, when it does not come in time, [`Self::overdue`].
+    pub fn look(&mut self, now: u64, ticket: String, look: u64, wanted: Look) {
+        let until = Instant::now() + Duration::from_micros(BUDGET * 4 / 5);
+        let job = (look, wanted.clone(), until);
+        let sent = self.worker().is_some_and(|jobs| jobs.send(job).is_ok());
+        // Where nobody can look, the answer is due at once: nothing was seen.
+        let due = if sent { now + BUDGET } else { now };
+        self.pending.insert(look, (due, ticket, wanted));
+    }
+
+    /// An answer came; `None` when it was given up already.
+    pub fn came(&mut self, looked: Looked) -> Option<Event> {
+        let Some((_, ticket, _)) = self.pending.remove(&looked.look) else {
+            // A thread that hung has come back.
+            self.stuck = self.stuck.saturating_sub(1);
+            return None;
+        };
+        Some(Event::Facts { ticket, look: looked.look, found: looked.found })
+    }
+
+    /// Looks that took too long: answered with what is true of them, that nothing was seen.
+    pub fn overdue(&mut self, now: u64) -> Vec<Event> {
+        let late: Vec<u64> = self.pending.iter().filter(|(_, (due, ..))| *due <= now).map(|(look, _)| *look).collect();
+        if !late.is_empty() && self.jobs.take().is_some() {
+            // Its thread hangs on the disk; the next look gets another, for a while.
+            self.stuck += 1;
+        }
+        let answers = late.into_iter().filter_map(|look| {
+            let (_, ticket, wanted) = self.pending.remove(&look)?;
+            let found = wanted.unseen("the disk did not answer in time");
+            Some(Event::Facts { ticket, look, found })
+        });
+        answers.collect()
+    }
+
+    /// When the next look is overdue.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.pending.values().map(|(due, ..)| *due).min()
+    }
+
+    fn worker(&mut self) -> Option<&Sender<Job>> {
+        if self.jobs.is_none() && self.stuck < STUCK {
+            let (jobs, inbox) = mpsc::channel::<Job>();
+            let (ground, on_found) = (self.ground.clone(), Arc::clone(&self.on_found));
+            let started = Builder::new().name("lookout".to_owned()).spawn(move || {
+                while let Ok((look, wanted, until)) = inbox.recv() {
+                    on_found(Looked { look, found: found(&ground, &wanted, until) });
+                }
+            });
+            match started {
+                Ok(_) => self.jobs = Some(jobs),
+                Err(error) => tracing::error!(%error, "the thread that looks at files could not be started"),
+            }
+        }
+        self.jobs.as_ref()
+    }
+}
+
+/// Looks now, at all that is wanted.
+pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Found {
+    let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
+    let mut rest = Rest { read: READ, text: TEXT, until };
+    Found {
+        real: wanted.real.iter().map(real).collect(),
+        files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
+    }
+}
+
+/// What may still be read for one call.
+struct Rest {
+    read: u64,
+    text: usize,
+    until: Instant,
+}
+
+fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts {
+    let mut facts = Facts::unseen(argument, path, "");
+    facts.unseen = None;
+    let end = match follow(ground, path) {
+        Ok(end) => end,
+        Err(error) => return Facts::unseen(argument, path, &format!("it could not be followed: {error}")),
+    };
+    facts.link = end.link.map(|link| link.to_string_lossy().into_owned());
+    let real = end.real.clone();
+    facts.real = text(end.real);
+    let Some(found) = end.found else {
+        facts.kind = FileKind::Missing;
+        return facts;
+    };
+    facts.stamp = Some(format!("{}:{}:{}.{:09}", found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
+    if found.is_file() {
+        facts.kind = FileKind::File;
+        facts.size = Some(found.len());
+        match read(&real, &found, rest) {
+            Ok(Content { digest, text }) => (facts.digest, facts.text) = (Some(digest), text),
+            Err(error) => facts.unseen = Some(format!("its content was not read: {error}")),
+        }
+    } else if found.is_dir() {
+        facts.kind = FileKind::Folder;
+        match count(&real, rest) {
+            Ok(entries) => facts.entries = Some(entries),
+            Err(error) => facts.unseen = Some(format!("its entries were not counted: {error}")),
+        }
+    } else {
+        facts.kind = FileKind::Other;
+    }
+    facts
+}
+
+struct Content {
+    digest: crate::wire::digest::Digest,
+    text: Option<String>,
+}
+
+fn read(path: &Path, seen: &Metadata, rest: &mut Rest) -> io::Result<Content> {
+    if seen.len() > rest.read {
+        return Err(io::Error::other("it is too large to be compared whole"));
+    }
+    // Not blocking: what was a file a moment ago may be a pipe by now.
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() || (found.dev(), found.ino()) != (seen.dev(), seen.ino()) {
+        return Err(io::Error::other("it changed while it was looked at"));
+    }
+    let (mut hasher, mut kept, mut total) = (Hasher::default(), Vec::new(), 0u64);
+    let keeps = usize::try_from(seen.len()).is_ok_and(|size| size <= rest.text);
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        if Instant::now() > rest.until {
+            return Err(io::Error::other("there was no time to read all of it"));
+        }
+        let n = file.read(&mut chunk)?;
+        if n == 0 {
+            break;
+        }
+        total += n as u64;
+        if total > rest.read {
+            return Err(io::Error::other("it grew while it was looked at"));
+        }
+        hasher.update(&chunk[..n]);
+        if keeps && kept.len() + n <= rest.text {
+            kept.extend_from_slice(&chunk[..n]);
+        }
+    }
+    rest.read -= total;
+    let whole = keeps && kept.len() as u64 == total;
+    let text = if whole { String::from_utf8(kept).ok() } else { None };
+    rest.text -= text.as_ref().map_or(0, String::len);
+    Ok(Content { digest: hasher.finish(), text })
+}
+
+fn count(path: &Path, rest: &Rest) -> io::Result<u64> {
+    let mut entries = 0;
+    for entry in fs::read_dir(path)? {
+        entry?;
+        entries += 1;
+        if entries >= ENTRIES {
+            break;
+        }
+        if Instant::now() > rest.until {
+            return Err(io::Error::other("there was no time"));
+        }
+    }
+    Ok(entries)
+}
+
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(5)
+    }
+
+    fn touched(ground: &Ground, path: &str) -> Facts {
+        let wanted = Look { files: vec![("/path".into(), path.into())], ..Look::default() };
+        found(ground, &wanted, later()).files.remove(0)
+    }
+
+    #[test]
+    fn every_link_is_followed_as_the_system_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::write(top.join("a/file"), "text").unwrap();
+        for (link, target) in [
+            ("a/up", "../a"),
+            ("a/b/file", "../file"),
+            ("whole", top.join("a").to_str().unwrap()),
+            ("dangling", "a/new/file"),
+            ("round", "about"),
+            ("about", "round"),
+        ] {
+            symlink(target, top.join(link)).unwrap();
+        }
+        let ground = Ground { home: Some(top.join("a")), folder: Some(top.clone()) };
+        for (path, real) in [
+            ("a/file", Some("a/file")),
+            ("~/file", Some("a/file")),
+            ("~", Some("a")),
+            ("a/up/up/b/file", Some("a/file")),
+            ("whole/b/../file", Some("a/file")),
+            ("a/b/file/", Some("a/file")),
+            ("new/deep/er", Some("new/deep/er")),
+            ("dangling", Some("a/new/file")),
+            ("new/../a", None),
+            ("round", None),
+            ("a/file/below", None),
+            ("~root/x", None),
+        ] {
+            let found = follow(&ground, path).ok().map(|end| end.real);
+            assert_eq!(found, real.map(|real| top.join(real)), "{path}");
+            if let (Some(found), Ok(system)) = (&found, top.join(path).canonicalize()) {
+                assert_eq!(*found, system, "{path}: the system opens another file");
+            }
+        }
+        assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
+        assert_eq!(touched(&ground, "whole/file").link, None, "a link on the way is not the file's");
+    }
+
+    #[test]
+    fn what_stands_there_is_told_within_the_budget() {
+        let folder = tempfile::tempdir().unwrap();
+        let ground = Ground { home: None, folder: Some(folder.path().to_owned()) };
+        fs::write(folder.path().join("text"), "one").unwrap();
+        fs::write(folder.path().join("bytes"), [0xff, 0]).unwrap();
+        fs::write(folder.path().join("long"), "x".repeat(TEXT + 1)).unwrap();
+        File::create(folder.path().join("huge")).unwrap().set_len(READ + 1).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .unwrap();
+        let text = touched(&ground, "text");
+        assert_eq!((text.kind, text.size, text.text.as_deref()), (FileKind::File, Some(3), Some("one")));
+        assert_eq!(text.digest, Some(crate::wire::digest::Digest::of(b"one")));
+        let bytes = touched(&ground, "bytes");
+        assert!(bytes.digest.is_some() && bytes.text.is_none() && bytes.unseen.is_none());
+        assert!(touched(&ground, "long").digest.is_some_and(|_| touched(&ground, "long").text.is_none()));
+        let huge = touched(&ground, "huge");
+        assert!(huge.digest.is_none() && huge.stamp.is_some() && huge.unseen.is_some(), "{huge:?}");
+        assert_eq!(touched(&ground, "pipe").kind, FileKind::Other, "and nobody waits for a writer");
+        assert_eq!(touched(&ground, ".").entries, Some(5));
+        assert_eq!(touched(&ground, "none").kind, FileKind::Missing);
+        let late = found(
+            &ground,
+            &Look { files: vec![("/p".into(), "text".into())], ..Look::default() },
+            Instant::now() - Duration::from_secs(1),
+        );
+        assert!(late.files[0].unseen.as_deref().is_some_and(|why| why.contains("no time")));
+    }
+}

@@ -1,0 +1,66 @@
+//! How the loop ends: the server's last bytes, its death, and goodbyes to host, log and consoles. Decides nothing.
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::{DRAIN, LEFTOVERS, Running};
+use crate::gate::event::{Event, Side};
+use crate::interpose::child::Ended;
+use crate::interpose::longline::LongLine;
+use crate::interpose::notice;
+use crate::interpose::scribe::Done;
+use crate::interpose::stopping::Stopping;
+use crate::wire::line::Cutter;
+
+impl Running {
+    /// What the server left of a line when it ended: passed on as it is, and read by nobody.
+    pub(super) fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
+        if let Some(line) = long {
+            self.host.write_open(&line.held());
+        }
+        if let Some(tail) = cutter.finish() {
+            self.host.write_open(&tail);
+        }
+    }
+
+    /// Closes the server's stdin once everything for it is written, and starts its end.
+    pub(super) fn close_server(&mut self) {
+        let now = self.clock.now();
+        self.server.close_when_written();
+        self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
+    }
+
+    pub(super) fn server_ended(&mut self, ended: &Ended) {
+        let now = self.clock.now();
+        self.step(now, Event::Deaf { how: ended.to_string() });
+        self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
+    }
+
+    /// Says goodbye to host, log and consoles, each within its time.
+    pub(super) async fn finish(mut self, ended: &Ended, done: &mut mpsc::UnboundedReceiver<Done>) {
+        let now = self.clock.now();
+        self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
+        let until = Instant::now() + DRAIN;
+        loop {
+            self.host.close_open_line();
+            self.flush();
+            if self.gate.is_quiet() && (self.host.queued() == 0 || self.host.is_gone()) {
+                break;
+            }
+            tokio::select! {
+                Some(done) = done.recv() => self.recorded(done),
+                () = self.host.writable() => {}
+                () = sleep_until(until) => break,
+            }
+        }
+        self.child.kill();
+        if let Some(batch) = self.ledger.all() {
+            // The last facts; nothing waits for their receipts.
+            let _ = self.scribe.record(self.clock.now().mono, batch);
+        }
+        if let Err(err) = self.scribe.finish() {
+            tracing::error!(%err, "the log was left");
+            notice::say(&err.to_string());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What the loop hears from its threads and its consoles: receipts, looks at the disk, the policy, words of operators.
+
+use std::sync::Arc;
+
+use super::Running;
+use crate::gate::event::{Event, Now};
+use crate::gate::pins::Pins;
+use crate::interpose::facts::Looked;
+use crate::interpose::notice;
+use crate::interpose::reload::Told;
+use crate::interpose::scribe::{Ack, Done};
+use crate::link::message::FromWrapper;
+use crate::link::server::{ConsoleId, FromConsoles};
+
+impl Running {
+    pub(super) fn recorded(&mut self, done: Done) {
+        let now = self.clock.now();
+        let acks = self.scribe.done(now.mono, done);
+        self.acknowledged(now, acks);
+    }
+
+    pub(super) fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
+        for ack in acks {
+            match ack {
+                Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
+                Ack::Failed { entry, why } => self.step(now, Event::RecordFailed { entry, why: why.into() }),
+            }
+        }
+    }
+
+    pub(super) fn looked(&mut self, looked: Looked) {
+        let now = self.clock.now();
+        if let Some(facts) = self.lookout.came(looked) {
+            self.step(now, facts);
+        }
+    }
+
+    pub(super) fn told(&mut self, told: Told) {
+        let now = self.clock.now();
+        match told {
+            Told::Same => {}
+            Told::Policy(policy) => {
+                if let Some(banner) = &policy.banner {
+                    notice::say(banner);
+                }
+                self.step(now, Event::PolicyChanged(Arc::from(policy)));
+            }
+            Told::Refused { console, why } => self.refuse(console, String::new(), why),
+        }
+    }
+
+    pub(super) fn refuse(&self, console: u64, ticket: String, why: String) {
+        self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+    }
+
+    pub(super) fn console(&mut self, said: FromConsoles) {
+        let now = self.clock.now();
+        if let Some(event) = self.attend.hear(said, &self.gate) {
+            self.step(now, event);
+        }
+    }
+
+    pub(super) fn reviewed(&mut self, pins: Pins) {
+        let now = self.clock.now();
+        self.step(now, Event::Reviewed(Box::new(pins)));
+    }
+}

@@ -1,0 +1,153 @@
+//! Pools the files of all layers: every rule counts, the strictest wins, the defaults apply last. Reads no file.
+//!
+//! A file that has changed tightens at once and loosens once the operator has accepted it: until then its new allows do
+//! not count, and the asks and denies that it dropped still do.
+
+use std::sync::Arc;
+
+use super::parse::built_in;
+use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
+use super::under::Roots;
+use crate::wire::digest::Digest;
+
+/// What one file contributes.
+#[derive(Clone, Debug)]
+pub struct Contribution {
+    pub layer: Layer,
+    /// Its path, for listings.
+    pub file: Arc<str>,
+    pub stands: Stands,
+}
+
+/// How a file stands.
+#[derive(Clone, Debug)]
+pub enum Stands {
+    /// It is taken as it is.
+    Whole(Policy),
+    /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
+    Changed { now: Box<Policy>, accepted: Box<Policy>, diff: String },
+    /// It cannot be used, for the reason in `banner`: of what stood before, the asks and denies stand.
+    Broken { banner: String, before: Vec<Policy> },
+}
+
+/// Pools all layers. No contribution at all is the built-in default.
+pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
+    let mut rules = Vec::new();
+    let mut given = Given::default();
+    let mut banners = Vec::new();
+    let mut pending = Vec::new();
+    let mut allows_stand = true;
+    let mut texts = String::new();
+    for Contribution { layer, file, stands } in contributions {
+        let mut take = |found: Vec<Rule>| {
+            rules.extend(found.into_iter().map(|rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule }));
+        };
+        let mut tell = |what: &str, digest: &Digest| {
+            texts.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
+        };
+        match stands {
+            Stands::Whole(policy) => {
+                tell("is", &policy.digest);
+                given = strictest(given, policy.given);
+                take(policy.rules.clone());
+            }
+            Stands::Changed { now, accepted, diff } => {
+                tell("is", &now.digest);
+                tell("was", &accepted.digest);
+                let loosens = loosened(accepted, now);
+                given = strictest(given, both(accepted.given, now.given));
+                take(now.rules.iter().filter(|rule| !is_new_allow(rule, accepted)).cloned().collect());
+                take(dropped(accepted, now).cloned().collect());
+                if !loosens.is_empty() {
+                    let (layer, file) = (*layer, file.to_string());
+                    banners.push(waits(layer, &file, loosens.len()));
+                    pending.push(Pending { layer, file, digest: now.digest, loosens, diff: diff.clone() });
+                }
+            }
+            Stands::Broken { banner, before } => {
+                allows_stand = false;
+                banners.push(banner.clone());
+                tell("broken", &Digest::of(banner.as_bytes()));
+                for policy in before {
+                    tell("was", &policy.digest);
+                    given = strictest(given, policy.given);
+                    take(policy.rules.iter().filter(|rule| rule.decision > Decision::Allow).cloned().collect());
+                }
+            }
+        }
+    }
+    let digest = match contributions {
+        [] => built_in().digest,
+        [Contribution { stands: Stands::Whole(policy), .. }] => policy.digest,
+        _ => Digest::of(texts.as_bytes()),
+    };
+    let banner = (!banners.is_empty()).then(|| banners.join(" — "));
+    Policy { defaults: given.completed(), given, rules, allows_stand, roots: roots.clone(), digest, banner, pending }
+}
+
+/// What a file loosens in comparison with its accepted text, in our words with its own ids. Empty when it only tightens.
+pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
+    let mut found: Vec<String> = now
+        .rules
+        .iter()
+        .filter(|rule| is_new_allow(rule, accepted))
+        .map(|rule| format!("allows: {}", rule.id))
+        .collect();
+    found.extend(dropped(accepted, now).map(|rule| {
+        let still = now.rules.iter().any(|other| other.id == rule.id);
+        let verb = if still { "changes the" } else { "drops the" };
+        format!("{verb} {} rule {}", rule.decision.word(), rule.id)
+    }));
+    let (was, is) = (accepted.given.completed(), now.given.completed());
+    for (name, was, is) in
+        [("pure", was.pure, is.pure), ("mutates", was.mutates, is.mutates), ("hazard", was.hazard, is.hazard)]
+    {
+        if is < was {
+            found.push(format!("lowers the default for {name} from {} to {}", was.word(), is.word()));
+        }
+    }
+    found
+}
+
+fn is_new_allow(rule: &Rule, accepted: &Policy) -> bool {
+    rule.decision == Decision::Allow && !accepted.rules.iter().any(|known| known.says_the_same(rule))
+}
+
+/// The asks and denies that are not there any more as they were.
+fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'p Rule> {
+    let there = |rule: &Rule| now.rules.iter().any(|other| other.says_the_same(rule));
+    accepted.rules.iter().filter(move |rule| rule.decision > Decision::Allow && !there(rule))
+}
+
+fn waits(layer: Layer, file: &str, count: usize) -> String {
+    let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
+    format!("the {} policy {file} has changed: {things}; look at it with `mcp-approve rules accept`", layer.word())
+}
+
+/// The stricter of each; what neither gives is not given.
+fn strictest(one: Given, other: Given) -> Given {
+    Given {
+        pure: one.pure.max(other.pure),
+        mutates: one.mutates.max(other.mutates),
+        hazard: one.hazard.max(other.hazard),
+    }
+}
+
+/// Two states of one file: of each default the stricter; what only one of them gives counts where it tightens.
+fn both(was: Given, is: Given) -> Given {
+    let built_in = Given::default().completed();
+    let one = |was: Option<Decision>, is: Option<Decision>, built_in: Decision| match (was, is) {
+        (Some(was), Some(is)) => Some(was.max(is)),
+        (one, other) => one.or(other).filter(|given| *given > built_in),
+    };
+    Given {
+        pure: one(was.pure, is.pure, built_in.pure),
+        mutates: one(was.mutates, is.mutates, built_in.mutates),
+        hazard: one(was.hazard, is.hazard, built_in.hazard),
+    }
+}
+
+/// A text without rules: what a file is compared with that was never accepted.
+pub fn nothing(roots: &Roots) -> Policy {
+    Policy { given: Given::default(), rules: Vec::new(), digest: Digest::of(b""), roots: roots.clone(), ..built_in() }
+}

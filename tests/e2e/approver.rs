@@ -1,0 +1,100 @@
+//! `[[approver]]`: a command of the operator's own that hears of each call, through a real wrapper.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::fake::host::Host;
+use crate::fake::operator::Operator;
+use crate::fake::server::{Server, reader, writer};
+use crate::fake::{log, until};
+
+fn configured(script: &str, more: &str) -> (TempDir, Server, Host, Operator) {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("config")).unwrap();
+    let program = home.path().join("config/check");
+    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let text = format!("[[approver]]\nname = \"check\"\ncommand = [\"./check\", \"word\"]\n{more}");
+    fs::write(home.path().join("config/config.toml"), text).unwrap();
+    let server = Server::with(&[reader("read"), writer("write")]);
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    let operator = Operator::attach(home.path(), "ada");
+    host.handshake("2025-06-18");
+    (home, server, host, operator)
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
+}
+
+fn said(home: &Path, tool: &str) -> Value {
+    let decision = log::decisions(home, tool).pop().unwrap();
+    let seq = decision["seq"].to_string();
+    let out = log::run(home, &["show", &seq, "--json"]);
+    serde_json::from_slice(&out.stdout).unwrap_or(Value::Null)
+}
+
+#[test]
+fn an_approver_denies_with_its_reason_and_allows_nothing_by_itself() {
+    let script = r#"cat > "$0.$1"; case "$(cat "$0.$1")" in *forbidden*) d=deny;; *) d=allow;; esac
+        echo "{\"decision\":\"$d\",\"reason\":\"ticket 7\"}""#;
+    let (home, server, mut host, mut operator) = configured(script, "");
+    host.call(1, "read", &json!({ "text": "fine" }));
+    assert_eq!(text(&host.answer(1)), "done");
+    host.call(2, "read", &json!({ "text": "forbidden" }));
+    let answer = host.answer(2);
+    assert!(text(&answer).contains("approver check denies it: ticket 7"), "{answer}");
+    host.call(3, "write", &json!({ "text": "fine" }));
+    let asked = operator.asked("write");
+    operator.deny(&asked, "no");
+    host.answer(3);
+    assert_eq!(server.executed().len(), 1);
+    let told: Value =
+        serde_json::from_str(&fs::read_to_string(home.path().join("config/check.word")).unwrap()).unwrap();
+    assert_eq!((&told["tool"], &told["server"]), (&json!("write"), &json!("s")));
+    let decision = log::decisions(home.path(), "read").pop().unwrap();
+    assert_eq!((&decision["by"], &decision["verdict"]), (&json!("approver"), &json!("deny")));
+    assert!(said(home.path(), "read").to_string().contains("latency_ms"));
+    log::verifies(home.path());
+}
+
+#[test]
+fn one_that_may_allow_approves_what_a_default_would_ask() {
+    let (home, server, mut host, _operator) = configured("echo '{\"decision\":\"allow\"}'", "may_allow = true\n");
+    host.call(1, "write", &json!({ "text": "x" }));
+    assert_eq!(text(&host.answer(1)), "done");
+    assert_eq!((server.executed().len(), &log::decisions(home.path(), "write")[0]["by"]), (1, &json!("approver")));
+}
+
+#[test]
+fn an_approver_that_fails_or_takes_too_long_asks() {
+    for (script, more) in [
+        ("exit 3", ""),
+        ("echo nonsense", ""),
+        ("echo '{\"decision\":\"allow\"}'; exit 1", "may_allow = true\n"),
+        ("head -c 100000 /dev/zero", "may_allow = true\n"),
+        ("exec sleep 60", "timeout = \"300ms\"\n"),
+    ] {
+        let (home, server, mut host, mut operator) = configured(script, more);
+        host.call(1, "read", &json!({}));
+        let asked = operator.asked("read");
+        assert!(
+            asked.call.ruling.reason.contains("approver check gave no answer"),
+            "{script}: {:?}",
+            asked.call.ruling
+        );
+        assert!(server.executed().is_empty());
+        operator.approve(&asked);
+        assert_eq!(text(&host.answer(1)), "done");
+        host.hang_up();
+        let start = std::time::Instant::now();
+        host.wait();
+        assert!(start.elapsed() < Duration::from_secs(4), "it outlived its host");
+        until("the chain", || log::run(home.path(), &["verify"]).status.success().then_some(()));
+    }
+}

@@ -1,0 +1,200 @@
+//! What an operator grants beyond one call, and a policy that changes while calls wait.
+
+use mcp_approve::audit::record::{By, Kind, VerdictWord};
+use mcp_approve::gate::event::Event;
+use mcp_approve::gate::grants::{Covers, Lasts};
+use mcp_approve::wire::digest::Digest;
+
+use super::world::{Did, TOOLS, World, config};
+
+const ALLOW: &str = "version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
+const DENY: &str = "version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"write_file\"\n";
+const ASK: &str = "version = 1\n[[rule]]\nid = \"look\"\ndecision = \"ask\"\ntool = \"write_file\"\n";
+
+fn write(world: &mut World, id: u32, path: &str) -> Vec<Did> {
+    world.call(&id.to_string(), "write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#))
+}
+
+fn runs(did: &[Did]) -> bool {
+    matches!(did, [Did::Forward(_)])
+}
+
+fn ended(world: &World) -> Vec<String> {
+    let of_grants = world.entries.iter().filter(|entry| entry.kind == Kind::Policy);
+    let reasons = of_grants.filter_map(|entry| entry.detail.iter().find(|(name, _)| *name == "reason"));
+    reasons.map(|(_, why)| why.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_grant_answers_later_calls_and_the_record_names_it() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    write(&mut world, 2, "/b");
+    let did = world.grant("files-1", Covers::Tool, Lasts::Session);
+    assert!(
+        matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_), Did::Forward(_)]),
+        "what waits already is covered too: {did:?}"
+    );
+    assert!(runs(&write(&mut world, 3, "/c")));
+    assert_eq!(world.call("4", "delete_file", r#"{"path":"/c"}"#), [Did::Ask("files-4".into())], "another tool");
+    let decisions: Vec<_> = world.entries.iter().filter(|entry| entry.kind == Kind::Decision).collect();
+    assert_eq!((decisions[0].by, decisions[0].rule.as_deref()), (Some(By::Operator), None));
+    assert!(decisions[0].detail.iter().any(|(name, _)| *name == "grant"));
+    for decision in &decisions[1..] {
+        assert_eq!((decision.by, decision.rule.as_deref()), (Some(By::Rule), Some("grant:1")));
+    }
+    let card = &world.gate.status().grants[0];
+    assert_eq!((card.id.as_str(), card.tool.as_str(), card.used), ("grant:1", "write_file", 2));
+    let gone = world.step(Event::GrantEnded { grant: "grant:1".into(), who: "ann".into(), console: 1 });
+    assert_eq!(gone, []);
+    assert_eq!(write(&mut world, 5, "/d"), [Did::Ask("files-5".into())]);
+    let again = world.step(Event::GrantEnded { grant: "grant:1".into(), who: "ann".into(), console: 1 });
+    assert!(matches!(again.as_slice(), [Did::Refuse(_)]));
+    assert_eq!(ended(&world), ["an operator ended it"]);
+    world.finish();
+}
+
+#[test]
+fn a_grant_ends_with_its_calls_its_time_and_its_definition() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.grant("files-1", Covers::Tool, Lasts::Calls(1));
+    assert!(runs(&write(&mut world, 2, "/b")));
+    assert_eq!(write(&mut world, 3, "/c"), [Did::Ask("files-3".into())]);
+
+    world.grant("files-3", Covers::Tool, Lasts::Minutes(2));
+    assert!(runs(&write(&mut world, 4, "/b")));
+    world.wait(119);
+    assert!(runs(&write(&mut world, 5, "/b")));
+    world.wait(1);
+    assert!(world.gate.status().grants.is_empty(), "it ends without a call");
+    assert_eq!(write(&mut world, 6, "/c"), [Did::Ask("files-6".into())]);
+
+    world.grant("files-6", Covers::Tool, Lasts::Session);
+    let relist = |world: &mut World, tools: &str| {
+        world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+        world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
+        let tools = tools.replace('\n', " ");
+        world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
+    };
+    relist(&mut world, &TOOLS.replace("Replaces a file", "Replaces any file"));
+    relist(&mut world, TOOLS);
+    assert!(world.gate.status().grants.is_empty(), "changed and changed back");
+    assert!(matches!(write(&mut world, 7, "/c").as_slice(), [Did::Ask(_)]));
+    assert_eq!(ended(&world), ["its calls are used up", "its time is over", "the tool's definition has changed"]);
+    world.finish();
+}
+
+#[test]
+fn a_grant_covers_what_it_says_and_no_more() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.grant("files-1", Covers::ThisCall, Lasts::Session);
+    assert!(runs(&world.call("2", "write_file", r#"{"content":"x","path":"\u002fa"}"#)), "the same, otherwise written");
+    assert_eq!(write(&mut world, 3, "/b"), [Did::Ask("files-3".into())]);
+    world.deny("files-3", "");
+
+    write(&mut world, 4, "/notes/a");
+    let under = Covers::Under { argument: "path".into(), folder: "/notes".into() };
+    world.grant("files-4", under, Lasts::Session);
+    assert!(runs(&write(&mut world, 5, "/notes/b")));
+    assert_eq!(write(&mut world, 6, "/notes/../etc/passwd"), [Did::Ask("files-6".into())]);
+    world.disk.insert("/notes/link".into(), ("/etc/passwd".into(), String::new()));
+    assert_eq!(write(&mut world, 7, "/notes/link"), [Did::Ask("files-7".into())], "links are followed");
+    let hidden = "/notes/a\u{200b}";
+    assert!(matches!(write(&mut world, 8, hidden).as_slice(), [Did::Ask(_)]), "a hazard is beyond any grant");
+    world.finish();
+}
+
+#[test]
+fn nothing_is_granted_where_each_call_must_be_asked() {
+    let mut world = World::with(config(), ASK).ready();
+    write(&mut world, 1, "/a");
+    let did = world.grant("files-1", Covers::Tool, Lasts::Session);
+    assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("rule look asks")), "{did:?}");
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a\u{200b}");
+    let did = world.grant("files-1", Covers::Tool, Lasts::Session);
+    assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("hazard")), "{did:?}");
+    write(&mut world, 2, "/a");
+    for (covers, lasts) in [
+        (Covers::Tool, Lasts::Calls(0)),
+        (Covers::Tool, Lasts::Minutes(0)),
+        (Covers::Under { argument: "path".into(), folder: "notes".into() }, Lasts::Session),
+        (Covers::Under { argument: "nowhere".into(), folder: "/".into() }, Lasts::Session),
+    ] {
+        let did = world.grant("files-2", covers.clone(), lasts);
+        assert!(matches!(did.as_slice(), [Did::Refuse(_)]), "{covers:?} {lasts:?}: {did:?}");
+    }
+    assert!(world.gate.status().grants.is_empty());
+    // A rule that denies is stricter than a grant, whenever it comes.
+    world.grant("files-2", Covers::Tool, Lasts::Session);
+    world.policy(ASK);
+    assert_eq!(write(&mut world, 4, "/a"), [Did::Ask("files-3".into())]);
+    world.policy(DENY);
+    assert!(matches!(write(&mut world, 3, "/a").as_slice(), [Did::Settle(_), Did::Answer(_)]));
+    world.finish();
+}
+
+#[test]
+fn an_approval_that_is_not_on_the_disk_grants_nothing() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.log_answers = false;
+    world.grant("files-1", Covers::Tool, Lasts::Session);
+    assert!(world.gate.status().grants.is_empty());
+    let did = world.log_fails();
+    assert!(matches!(did.as_slice(), [Did::Answer(_), Did::Settle(_)]), "{did:?}");
+    assert!(world.gate.status().grants.is_empty());
+    world.log_answers = true;
+    world.finish();
+}
+
+#[test]
+fn a_changed_policy_holds_for_every_call_that_is_not_decided_yet() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.call("2", "delete_file", r#"{"path":"/a"}"#);
+    let did = world.policy(ALLOW);
+    assert!(matches!(did.as_slice(), [Did::Forward(_)]), "one waits on: {did:?}");
+    write(&mut world, 3, "/b");
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    let did = world.policy(DENY);
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(text)] if text.contains("rule no")), "{did:?}");
+    let entry = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
+    assert_eq!((entry.verdict, entry.by), (Some(VerdictWord::Deny), Some(By::Rule)));
+    assert_eq!(entry.policy, Some(Digest::of(DENY.as_bytes())));
+    // What would only be asked again is not shown again.
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    assert_eq!(world.policy("version = 1\n"), []);
+    assert_eq!(world.policy(ASK), [Did::Ask("files-1".into())], "now a rule asks");
+    world.finish();
+}
+
+#[test]
+fn a_policy_is_accepted_only_as_it_was_shown() {
+    let mut world = World::new().ready();
+    let digest = Digest::of(b"text");
+    let accept = |world: &mut World| {
+        let who = "ann".into();
+        world.step(Event::PolicyAccepted { file: "/p".into(), digest, who, console: 1 })
+    };
+    assert!(matches!(accept(&mut world).as_slice(), [Did::Refuse(_)]), "nothing waits");
+    let mut policy = mcp_approve::policy::parse::built_in();
+    policy.pending.push(mcp_approve::policy::rule::Pending {
+        layer: mcp_approve::policy::rule::Layer::User,
+        file: "/p".into(),
+        digest,
+        loosens: vec!["allows: yes".into()],
+        diff: String::new(),
+    });
+    world.step(Event::PolicyChanged(std::sync::Arc::new(policy)));
+    assert_eq!(world.gate.status().pending.len(), 1);
+    assert_eq!(accept(&mut world), [Did::Accept("/p".into())]);
+    assert!(
+        world.entries.iter().any(|entry| entry.detail.iter().any(|(name, who)| *name == "operator" && who == "ann"))
+    );
+    world.finish();
+}

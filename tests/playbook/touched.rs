@@ -1,0 +1,176 @@
+//! What a call would touch: looked at before it is judged or asked, when it is approved, and once more before it runs.
+
+use mcp_approve::audit::record::{By, Kind, VerdictWord};
+use mcp_approve::gate::facts::FileKind;
+use mcp_approve::gate::{Config, Mode};
+
+use super::world::{Did, World, config};
+
+const SCRATCH: &str = r#"version = 1
+[[rule]]
+id = "scratch"
+decision = "allow"
+tool = "write_file"
+when = [{ arg = "path", under = "/scratch" }]
+[[rule]]
+id = "keys"
+decision = "deny"
+when = [{ arg = "path", under = "/keys" }]
+"#;
+const IN_SCRATCH: &str = r#"{"path":"/scratch/a","content":"x"}"#;
+
+fn leads(world: &mut World, path: &str, real: &str) {
+    world.disk.insert(path.into(), (real.into(), "old".into()));
+}
+
+fn last_decision(world: &World) -> (Option<VerdictWord>, Option<By>, Option<String>) {
+    let entry = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
+    (entry.verdict, entry.by, entry.rule.clone())
+}
+
+#[test]
+fn a_call_that_no_rule_and_no_card_wants_looked_at_costs_no_look() {
+    let mut world = World::with(config(), SCRATCH).ready();
+    world.call("1", "read_file", r#"{"path":5}"#);
+    assert_eq!(world.looked, 0, "no path, no look");
+    let mut world = World::new().ready();
+    assert!(matches!(world.call("1", "read_file", r#"{"path":"/a"}"#).as_slice(), [Did::Forward(_)]));
+    let mut observing = World::with(Config { mode: Mode::Observe, ..config() }, "").ready();
+    assert!(matches!(observing.call("1", "write_file", IN_SCRATCH).as_slice(), [Did::Forward(_)]));
+    assert_eq!((world.looked, observing.looked), (0, 0));
+}
+
+#[test]
+fn an_allow_under_a_folder_holds_for_the_words_and_for_where_they_lead() {
+    let mut world = World::with(config(), SCRATCH).ready();
+    assert!(matches!(world.call("1", "write_file", IN_SCRATCH).as_slice(), [Did::Forward(_)]));
+    assert_eq!(world.looked, 2, "before the ruling, and before the forward");
+    assert_eq!(last_decision(&world), (Some(VerdictWord::Approve), Some(By::Rule), Some("scratch".into())));
+    leads(&mut world, "/scratch/link", "/etc/passwd");
+    assert_eq!(
+        world.call("2", "write_file", r#"{"path":"/scratch/link","content":"x"}"#),
+        [Did::Ask("files-2".into())],
+        "the words are in the folder, the file is not"
+    );
+    leads(&mut world, "/elsewhere", "/scratch/b");
+    assert_eq!(
+        world.call("3", "write_file", r#"{"path":"/elsewhere","content":"x"}"#),
+        [Did::Ask("files-3".into())],
+        "the file is in the folder, the words are not"
+    );
+    leads(&mut world, "/innocent", "/keys/id");
+    let did = world.call("4", "read_file", r#"{"path":"/innocent"}"#);
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(text)] if text.contains("keys")), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn what_could_not_be_looked_at_is_asked() {
+    let allow = SCRATCH.split("[[rule]]\nid = \"keys\"").next().unwrap();
+    let mut world = World::with(config(), allow).ready();
+    world.disk_answers = false;
+    assert_eq!(world.call("1", "write_file", IN_SCRATCH), []);
+    // The rule's look, then the card's.
+    assert_eq!(world.disk_hangs(), []);
+    assert_eq!(world.disk_hangs(), [Did::Ask("files-1".into())]);
+    assert_eq!(world.cards["files-1"].facts[0].kind, FileKind::Unseen);
+    world.disk_answers = true;
+    world.finish();
+    let mut world = World::with(config(), SCRATCH).ready();
+    world.disk_answers = false;
+    assert_eq!(world.call("2", "read_file", r#"{"path":"/a"}"#), [], "a deny speaks of it");
+    let did = world.disk_hangs();
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(_)]), "undecided matches a deny: {did:?}");
+    world.finish();
+}
+
+#[test]
+fn a_call_that_is_looked_at_until_its_deadline_is_denied() {
+    let mut world = World::with(config(), SCRATCH).ready();
+    world.disk_answers = false;
+    world.call("1", "write_file", IN_SCRATCH);
+    let did = world.wait(301);
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(text)] if text.contains("NOT execute")), "{did:?}");
+    assert_eq!(world.disk_shows(), [], "too late");
+    world.finish();
+}
+
+#[test]
+fn the_card_shows_what_stands_there_and_the_approval_is_for_that() {
+    let mut world = World::new().ready();
+    leads(&mut world, "/a", "/a");
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    let facts = &world.cards["files-1"].facts[0];
+    assert_eq!((facts.argument.as_str(), facts.kind, facts.size), ("/path", FileKind::File, Some(3)));
+    let asked = world.entries.iter().find(|entry| entry.kind == Kind::DecisionAsked).unwrap();
+    assert!(asked.detail.iter().any(|(name, value)| *name == "touches" && value[0]["kind"] == "file"));
+
+    world.disk.insert("/a".into(), ("/a".into(), "grown since".into()));
+    let did = world.approve("files-1");
+    assert!(matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("another size")), "{did:?}");
+    let card = &world.cards["files-1"];
+    assert!(card.asked_again.as_deref().is_some_and(|why| why.contains("another size")));
+    assert_eq!(card.facts[0].size, Some(11), "shown as it is now");
+    let did = world.approve("files-1");
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn what_changes_while_the_log_is_written_does_not_run() {
+    let mut world = World::new().ready();
+    leads(&mut world, "/a", "/a");
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    world.log_answers = false;
+    assert_eq!(world.approve("files-1"), []);
+    leads(&mut world, "/a", "/etc/passwd");
+    let did = world.log_takes();
+    assert!(
+        matches!(did.as_slice(), [Did::Settle(_), Did::Answer(text)]
+            if text.contains("a path in it leads elsewhere since") && text.contains("NOT executed")),
+        "{did:?}"
+    );
+    assert_eq!(last_decision(&world).0, Some(VerdictWord::Approve), "the decision stands");
+    let end = world.entries.iter().find(|entry| entry.kind == Kind::Withdrawn).unwrap();
+    assert_eq!(end.by, Some(By::Fault));
+    world.log_answers = true;
+    // The same holds for what a rule has allowed.
+    let mut world = World::with(config(), SCRATCH).ready();
+    world.log_answers = false;
+    assert_eq!(world.call("1", "write_file", IN_SCRATCH), []);
+    leads(&mut world, "/scratch/a", "/etc/passwd");
+    let mut did = Vec::new();
+    for _ in 0..30 {
+        did.extend(world.log_takes());
+    }
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(_)]), "{did:?}");
+    world.log_answers = true;
+    world.finish();
+}
+
+#[test]
+fn a_second_verdict_while_the_first_is_checked_comes_to_nothing() {
+    let mut world = World::new().ready();
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    world.disk_answers = false;
+    assert_eq!(world.approve("files-1"), []);
+    let did = world.deny("files-1", "no");
+    assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("ann has decided it already")), "{did:?}");
+    let did = world.disk_shows();
+    assert_eq!(did, [], "the approval is in the log; the last look is on its way");
+    assert!(matches!(world.disk_shows().as_slice(), [Did::Settle(_), Did::Forward(_)]));
+    world.finish();
+}
+
+#[test]
+fn an_edit_is_looked_at_anew_and_always_shown() {
+    let mut world = World::with(config(), SCRATCH).ready();
+    leads(&mut world, "/b", "/b");
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    assert_eq!(world.edit("files-1", r#"{"path":"/b","content":"x"}"#), [Did::Ask("files-1".into())]);
+    assert_eq!(world.cards["files-1"].facts[0].kind, FileKind::File);
+    assert_eq!(world.edit("files-1", IN_SCRATCH), [Did::Ask("files-1".into())], "a rule allows it, and it is shown");
+    let did = world.approve("files-1");
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "{did:?}");
+    world.finish();
+}

@@ -1,0 +1,137 @@
+//! Several files: pooled, the strictest wins; a changed one tightens at once and loosens nothing.
+
+use mcp_approve::policy::decide::Ruling;
+use mcp_approve::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use mcp_approve::policy::parse::built_in;
+use mcp_approve::policy::rule::{Decision, Layer, Policy};
+use mcp_approve::policy::under::Roots;
+use proptest::prelude::*;
+
+use super::properties::{any_call, any_defaults, any_rule, numbered};
+use super::{policy, rule_on, rule_with};
+
+fn whole(layer: Layer, text: &str) -> Contribution {
+    Contribution { layer, file: layer.word().into(), stands: Stands::Whole(policy(text)) }
+}
+
+fn changed(accepted: Policy, now: Policy) -> Policy {
+    let stands = Stands::Changed { now: Box::new(now), accepted: Box::new(accepted), diff: "+ it".into() };
+    pool(&[Contribution { layer: Layer::User, file: "/p".into(), stands }], &Roots::default())
+}
+
+fn rule(id: &str, decision: &str, tool: &str) -> String {
+    format!("[[rule]]\nid = \"{id}\"\ndecision = \"{decision}\"\ntool = \"{tool}\"\n")
+}
+
+#[test]
+fn the_strictest_of_all_layers_wins_and_defaults_are_the_strictest_given() {
+    let pooled = pool(
+        &[
+            whole(Layer::System, &("[defaults]\nmutates = \"deny\"\n".to_owned() + &rule("no", "deny", "rm"))),
+            whole(Layer::User, &("[defaults]\nhazard = \"allow\"\n".to_owned() + &rule("yes", "allow", "*"))),
+            whole(Layer::Run, &("[defaults]\npure = \"ask\"\n".to_owned() + &rule("look", "ask", "put"))),
+        ],
+        &Roots::default(),
+    );
+    for (tool, decision, rule) in [("rm", "deny", "no"), ("put", "ask", "look"), ("get", "allow", "yes")] {
+        let Ruling { decision: found, rule: by, .. } = rule_on(&pooled, &format!("s.{tool}"), "MUTATES UPDATE");
+        assert_eq!((found.word(), by.as_deref()), (decision, Some(rule)), "{tool}");
+    }
+    let defaults = (pooled.defaults.pure, pooled.defaults.mutates, pooled.defaults.hazard);
+    assert_eq!(defaults, (Decision::Ask, Decision::Deny, Decision::Allow), "what nobody gives is not given");
+    let from: Vec<&str> = pooled.rules.iter().map(|rule| rule.layer.word()).collect();
+    assert_eq!(from, ["system", "user", "run"]);
+    assert_eq!(pool(&[], &Roots::default()).defaults, built_in().defaults);
+}
+
+#[test]
+fn what_a_change_loosens_is_told_and_waits() {
+    let was = policy(
+        &("[defaults]\npure = \"ask\"\n".to_owned()
+            + &rule("a", "allow", "x")
+            + &rule("d", "deny", "y")
+            + &rule("k", "ask", "z")),
+    );
+    let now = policy(&(rule("a", "allow", "*") + &rule("k", "deny", "z") + &rule("new", "deny", "w")));
+    assert_eq!(
+        loosened(&was, &now),
+        [
+            "allows: a",
+            "drops the deny rule d",
+            "changes the ask rule k",
+            "lowers the default for pure from ask to allow"
+        ]
+    );
+    let stands = changed(was.clone(), now.clone());
+    for (tool, decision) in [("x", "ask"), ("q", "ask"), ("y", "deny"), ("z", "deny"), ("w", "deny")] {
+        let ruling = rule_on(&stands, &format!("s.{tool}"), "MUTATES UPDATE");
+        assert_eq!(ruling.decision.word(), decision, "{tool}: {}", ruling.reason);
+    }
+    assert_eq!(stands.defaults.pure, Decision::Ask);
+    assert_eq!(stands.pending[0].loosens.len(), 4);
+    assert!(stands.banner.unwrap().contains("4 loosenings wait"));
+    assert_ne!(stands.digest, now.digest, "another policy than the file alone");
+    // Words around the rules change nothing.
+    let noted =
+        policy(&(rule("a", "allow", "x").replace("tool", "note = \"n\"\ntool") + "# why\n" + &rule("d", "deny", "y")));
+    assert_eq!(loosened(&noted, &policy(&(rule("d", "deny", "y") + &rule("a", "allow", "x")))), [""; 0]);
+}
+
+#[test]
+fn of_a_broken_file_the_asks_and_denies_stand() {
+    let before = policy(&(rule("yes", "allow", "x") + &rule("no", "deny", "y")));
+    let broken = Stands::Broken { banner: "p:3: it is broken; mend it".into(), before: vec![before] };
+    let stands = pool(
+        &[
+            whole(Layer::System, &rule("machine", "allow", "m")),
+            Contribution { layer: Layer::User, file: "/p".into(), stands: broken },
+        ],
+        &Roots::default(),
+    );
+    for (tool, decision) in [("x", "ask"), ("y", "deny"), ("m", "ask")] {
+        assert_eq!(rule_on(&stands, &format!("s.{tool}"), "PURE READ").decision.word(), decision, "{tool}");
+    }
+    assert!(stands.banner.unwrap().contains("p:3:"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_change_that_waits_is_never_looser_than_what_was_accepted_nor_than_what_was_written(
+        was in prop::collection::vec(any_rule(), 0..5), now in prop::collection::vec(any_rule(), 0..5),
+        keeps in 0usize..5, defaults in (any_defaults(), any_defaults()), (call, words, arguments) in any_call(),
+    ) {
+        let was = numbered(&was);
+        let mut now = numbered(&now);
+        now.truncate(4);
+        now.extend(was.iter().take(keeps).map(|rule| rule.replacen("id = \"", "id = \"kept-", 1)));
+        let was = policy(&(was.concat() + &defaults.0));
+        let now = policy(&(now.concat() + &defaults.1));
+        let stands = rule_with(&changed(was.clone(), now.clone()), &call, &words, &arguments);
+        let (before, after) = (rule_with(&was, &call, &words, &arguments), rule_with(&now, &call, &words, &arguments));
+        // An explicit rule is an answer where a default denied.
+        if before.rule.is_some() && before.decision > Decision::Allow {
+            prop_assert!(stands.decision >= before.decision, "{before:?} {stands:?}");
+        }
+        if stands.decision == Decision::Allow {
+            prop_assert!(before.decision == Decision::Allow && after.decision == Decision::Allow, "{before:?} {after:?}");
+        }
+    }
+
+    #[test]
+    fn a_project_that_nobody_accepted_allows_nothing_more(
+        user in prop::collection::vec(any_rule(), 0..4), project in prop::collection::vec(any_rule(), 0..4),
+        defaults in (any_defaults(), any_defaults()), (call, words, arguments) in any_call(),
+    ) {
+        let user = numbered(&user).concat() + &defaults.0;
+        let alone = pool(&[whole(Layer::User, &user)], &Roots::default());
+        let now = Box::new(policy(&(numbered(&project).concat() + &defaults.1)));
+        let stands = Stands::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
+        let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), stands }];
+        let ruling = rule_with(&pool(&both, &Roots::default()), &call, &words, &arguments);
+        if rule_with(&alone, &call, &words, &arguments).decision > Decision::Allow {
+            prop_assert!(ruling.decision > Decision::Allow);
+        }
+    }
+}
