@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+pub mod past;
 pub mod place;
 pub mod query;
 pub mod record;

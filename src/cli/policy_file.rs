@@ -97,11 +97,17 @@ fn counted(problems: &[Problem]) -> String {
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     match text(place.path()) {
         Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
-        Ok(text) => parse::parse_at(&text, &roots())
-            .and_then(without_links)
-            .map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
+        Ok(text) => read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
         Err(why) => Err(Broken { path: place.path().into(), why }),
     }
+}
+
+/// Reads a text as the policy that it would be in a file.
+///
+/// # Errors
+/// Every problem in it.
+pub fn read(text: &str) -> Result<Policy, Vec<Problem>> {
+    parse::parse_at(text, &roots()).and_then(without_links)
 }
 
 /// Refuses an allow rule with `under`: it reads the path's words, and nobody follows the links in it yet.
@@ -152,7 +158,7 @@ pub fn text(path: &Path) -> Result<String, Why> {
 }
 
 /// Where `~` and relative paths start: the user's home, and the folder a wrapped server inherits from this process.
-fn roots() -> Roots {
+pub fn roots() -> Roots {
     let text = |path: PathBuf| path.into_os_string().into_string().ok();
     Roots {
         home: user::current().ok().and_then(|user| text(user.home)),

@@ -8,6 +8,8 @@ pub struct Warning {
     pub rule: String,
     /// Of the rule, from 1.
     pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
     pub what: String,
     pub mend: String,
 }
@@ -19,7 +21,7 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for rule in &policy.rules {
         let mut warn = |what: String, mend: &str| {
-            warnings.push(Warning { rule: rule.id.clone(), line: rule.line, what, mend: mend.to_owned() });
+            warnings.push(Warning { rule: rule.id.clone(), line: rule.line, column: 1, what, mend: mend.to_owned() });
         };
         if expired(rule) {
             warn(format!("rule {} has expired, and applies no more", rule.id), "remove it, or give it a new date");
