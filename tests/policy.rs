@@ -10,6 +10,8 @@ mod editing;
 mod effects;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/linting.rs"]
+mod linting;
 #[path = "policy/making.rs"]
 mod making;
 #[path = "policy/parsing.rs"]

@@ -92,8 +92,8 @@ fn finish(
     if !dry_run {
         draft.write(&site.place, site.places, what, site.now)?;
     }
-    let would = if dry_run { "Would have " } else { "" };
-    writeln!(out, "{would}{what} in {}:\n\n{}", path.display(), visible_lines(text))?;
+    let title = if dry_run { format!("Would have {what}") } else { capital(what) };
+    writeln!(out, "{} in {}:\n\n{}", visible(&title), path.display(), visible_lines(text))?;
     if let Some(calls) = past::since(&site.db, None)? {
         let replayed = replay(&draft.policy, &calls, site.now);
         let (changes, calls) = (
@@ -106,6 +106,11 @@ fn finish(
         writeln!(out, "Take it back with: mcp-approve rules undo")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// Takes the last change back.
