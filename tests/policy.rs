@@ -10,6 +10,8 @@ mod editing;
 mod effects;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/importing.rs"]
+mod importing;
 #[path = "policy/linting.rs"]
 mod linting;
 #[path = "policy/making.rs"]
@@ -18,6 +20,10 @@ mod making;
 mod parsing;
 #[path = "policy/properties.rs"]
 mod properties;
+#[path = "policy/replaying.rs"]
+mod replaying;
+#[path = "policy/schema.rs"]
+mod schema;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
