@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fit::rules_name;
 use super::maker::{Origin, Proposal, Scope, proposals};
-use super::past::{Ended, PastCall, touches_obscured};
+use super::past::{Ended, PastCall, is_obscured, touches_obscured};
 use super::rate::Recent;
 use super::replay::{Answer, answer, without_expired};
 use super::rule::{Decision, Policy};
@@ -77,9 +77,10 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
         let origin = Origin { server, tool, arguments: &call.arguments, behavior: &call.behavior };
-        let dangerous = conclude::danger(&call.behavior).is_some();
+        // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
+        let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior).is_some();
         for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {
-            let too_wide = dangerous && proposal.scope == Scope::ThisTool;
+            let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
             if too_wide || touches_obscured(&proposal.rule, &call.arguments) {
                 continue;
             }

@@ -18,12 +18,12 @@ use crate::policy::rule::Decision;
 /// # Errors
 /// The file cannot be read or is none of that program's, or the policy cannot be written.
 pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let text = read(&options.file)?;
+    let text = read(&options.source)?;
     let host = options.host;
     let found = import(host, &text).map_err(|why| Error::Wrong {
         what: format!(
             "{} is no permission file of {}: {}",
-            options.file.display(),
+            options.source.display(),
             host.word(),
             visible(&why.to_string())
         ),

@@ -185,8 +185,9 @@ pub struct ImportOptions {
     #[arg(value_parser = host)]
     pub host: Host,
     /// The file they are in
+    // Not called `file`: that is the id of `--policy`, which is global.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    pub source: PathBuf,
     /// Add the rules to the policy
     #[arg(long)]
     pub write: bool,
