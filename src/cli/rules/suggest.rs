@@ -11,7 +11,6 @@ use super::options::SuggestOptions;
 use super::{Site, past, visible};
 use crate::cli::policy_file::{self, load};
 use crate::error::Error;
-use crate::policy::edit;
 use crate::policy::maker::{Title, id_for};
 use crate::policy::rule::Decision;
 use crate::policy::suggest::{Suggestion, Suggestions, suggest};
@@ -42,7 +41,6 @@ pub(super) fn run(options: &SuggestOptions, site: &Site<'_>, out: &mut dyn Write
         })?;
         let text = text(chosen, id, end(&options.expires, site.now)?);
         let addition = Addition { text, warnings: chosen.proposal.warnings(), dry_run: false };
-        debug_assert_eq!(edit::ids(&addition.text), [id.clone()]);
         return write(&addition, site, out);
     }
     if options.json {

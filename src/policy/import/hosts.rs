@@ -11,7 +11,7 @@ use crate::policy::rule::Decision;
 const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
 const DECISIONS: [(&str, Decision); 3] = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
 
-fn strings<'v>(value: Option<&'v Value>) -> impl Iterator<Item = &'v str> {
+fn strings(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let list = value.and_then(Value::as_array).into_iter().flatten();
     list.chain(value.filter(|value| value.is_string())).filter_map(Value::as_str)
 }
