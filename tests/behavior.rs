@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
-use mcp_approve::behavior::evidence::Source;
+use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
 use mcp_approve::behavior::identity::Identity;
@@ -216,7 +216,10 @@ fn arguments_raise_and_never_lower() {
         let behavior = called(tool, &arguments);
         let said = format!("{} {}", behavior.badge().word(), behavior.identity.action.word());
         assert!(said.starts_with(expected), "{} {arguments}: {said}", tool.name);
-        let shown = behavior.evidence.iter().any(|evidence| evidence.source == Source::Arguments);
+        let raises = |evidence: &Evidence| {
+            evidence.source == Source::Arguments && evidence.says.mutability == Some(Mutability::Mutates)
+        };
+        let shown = behavior.evidence.iter().any(raises);
         assert_eq!(shown, expected.contains(' '), "{} {arguments}: the span that proves it", tool.name);
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+mod lock;
 pub mod past;
 pub mod place;
 pub mod query;
@@ -9,4 +10,5 @@ pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod secrets;
+pub mod stats;
 pub mod store;

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::query::{Fields, Found};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
+use crate::behavior::arguments;
+use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, Mutability};
 use crate::policy::past::{Ended, PastCall};
 use crate::policy::rule::Decision;
 
@@ -21,6 +21,7 @@ use crate::policy::rule::Decision;
 struct Arrival {
     arguments: Value,
     behavior: Behavior,
+    analysed: bool,
 }
 
 /// Puts together every call that was decided since then (milliseconds since 1970, UTC), the oldest first.
@@ -93,6 +94,7 @@ fn made(seq: i64, fields: &Fields<'_>, arrival: Arrival) -> Option<PastCall> {
         tool: fields.tool.clone()?,
         arguments: arrival.arguments,
         behavior: arrival.behavior,
+        analysed: arrival.analysed,
         ruling: ruling(fields.ruling.as_deref()?)?,
         rule: fields.rule.clone(),
         ended: ended(fields),
@@ -128,10 +130,13 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     let identity = Identity::from_words(detail.get("words")?.as_str()?)?;
     let list = |key: &str| detail.get(key).and_then(Value::as_array).into_iter().flatten();
     let hazards = list("hazards").filter_map(hazard).collect();
-    let evidence = list("evidence").filter_map(|line| shown(line.as_str()?)).collect();
     let disputed = detail.get("disputed").and_then(Value::as_bool).unwrap_or_default();
-    let behavior = Behavior { identity, hazards, evidence, disputed, ..Behavior::unknown() };
-    Some(Arrival { arguments, behavior })
+    // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
+    let analyses = arguments::found(None, &arguments);
+    let then = list("evidence").filter_map(Value::as_str).filter(|line| line.starts_with("arguments "));
+    let analysed = then.eq(analyses.iter().map(shown));
+    let behavior = Behavior { identity, hazards, disputed, analyses, ..Behavior::unknown() };
+    Some(Arrival { arguments, behavior, analysed })
 }
 
 fn hazard(entry: &Value) -> Option<Hazard> {
@@ -139,13 +144,10 @@ fn hazard(entry: &Value) -> Option<Hazard> {
     Some(Hazard { kind, what: entry.get("what").and_then(Value::as_str).unwrap_or_default().to_owned() })
 }
 
-/// What the arguments showed, of a line like `arguments MUTATES DELETE: sql: DELETE`. Other evidence is in the identity.
-fn shown(line: &str) -> Option<Evidence> {
-    let (words, span) = line.strip_prefix("arguments ")?.split_once(": ")?;
-    let says = Claim {
-        mutability: words.split(' ').find_map(Mutability::from_word),
-        action: words.split(' ').find_map(Action::from_word),
-        ..Claim::default()
-    };
-    Some(Evidence { source: Source::Arguments, says, span: span.to_owned(), strength: Strength::Strong })
+/// An analysis as a record tells it: `arguments MUTATES DELETE: sql: DELETE`.
+fn shown(analysis: &Analysis) -> String {
+    let evidence = analysis.evidence();
+    let mutability = evidence.says.mutability.map(|word| format!(" {}", word.word())).unwrap_or_default();
+    let action = evidence.says.action.map(|word| format!(" {}", word.word())).unwrap_or_default();
+    format!("arguments{mutability}{action}: {}", evidence.span)
 }

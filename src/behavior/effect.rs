@@ -1,63 +1,24 @@
-//! What a call does to the world, as one word a rule can match. Joins what the arguments show with the identity; adds no
+//! What a call does to the world, as words a rule can match. Joins what the arguments show with the identity; adds no
 //! evidence.
 
+use super::arguments::effect::Effect;
 use super::conclude::Behavior;
-use super::evidence::Source;
-use super::taxonomy::{Action, Mutability};
+use super::taxonomy::Action;
 
-/// The kinds of effect; the words are what a policy matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EffectKind {
-    /// It reads what this machine or this server holds.
-    Read,
-    /// It reads from somewhere else.
-    ReadElsewhere,
-    /// It makes, changes, removes, moves or sends something.
-    Write,
-    /// It runs code or a command.
-    Execute,
-    /// It changes who may do what, or how a server runs.
-    Administer,
-    /// Nobody knows.
-    Unknown,
-}
-
-impl EffectKind {
-    /// Every kind, the least serious first.
-    pub const ALL: &'static [Self] =
-        &[Self::Read, Self::ReadElsewhere, Self::Write, Self::Execute, Self::Administer, Self::Unknown];
-
-    /// The word in a policy.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::ReadElsewhere => "read-elsewhere",
-            Self::Write => "write",
-            Self::Execute => "execute",
-            Self::Administer => "administer",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// Every effect that a call has, each once, the least serious first; never empty.
-pub fn of_call(behavior: &Behavior) -> Vec<EffectKind> {
-    let shown = behavior.evidence.iter().filter(|evidence| evidence.source == Source::Arguments);
-    let shown = shown.filter_map(|evidence| {
-        let mutates = evidence.says.mutability == Some(Mutability::Mutates);
-        evidence.says.action.map(of_action).or(mutates.then_some(EffectKind::Unknown))
-    });
-    let mut all: Vec<EffectKind> = shown.chain([of_action(behavior.identity.action)]).collect();
+/// Every effect that a call has, each once, in their order; never empty.
+pub fn of_call(behavior: &Behavior) -> Vec<Effect> {
+    let shown = behavior.analyses.iter().map(|analysis| analysis.effect);
+    let mut all: Vec<Effect> = shown.chain([of_action(behavior.identity.action)]).collect();
     all.sort();
     all.dedup();
     all
 }
 
-fn of_action(action: Action) -> EffectKind {
+fn of_action(action: Action) -> Effect {
     match action {
-        Action::Read | Action::Search => EffectKind::Read,
-        Action::Execute => EffectKind::Execute,
-        Action::Unknown => EffectKind::Unknown,
+        Action::Read | Action::Search => Effect::ReadHere,
+        Action::Execute => Effect::Execute,
+        Action::Unknown => Effect::Unknown,
         Action::Create
         | Action::Update
         | Action::Delete
@@ -65,6 +26,6 @@ fn of_action(action: Action) -> EffectKind {
         | Action::Overwrite
         | Action::Append
         | Action::Send
-        | Action::Move => EffectKind::Write,
+        | Action::Move => Effect::Write,
     }
 }

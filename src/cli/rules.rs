@@ -2,6 +2,7 @@
 
 mod add;
 mod alter;
+pub mod append;
 mod change;
 mod explain;
 mod import;

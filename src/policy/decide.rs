@@ -128,6 +128,8 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::PreferenceManipulation => "a description that courts the model",
         HazardKind::Confusable => "a name that looks like another",
         HazardKind::ChangedDefinition => "a changed definition",
+        HazardKind::ChangedServer => "a changed server",
+        HazardKind::UnexpectedBehavior => "an unexpected behavior",
         HazardKind::UnusableSchema => "an unusable schema",
     }
 }

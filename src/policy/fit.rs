@@ -4,8 +4,8 @@ use super::decide::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, Holds, Shown};
-use crate::behavior::arguments::fingerprint::{Statements, statements};
-use crate::behavior::effect::{self, EffectKind};
+use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
 
@@ -59,8 +59,8 @@ impl Part {
 /// What follows from a question, found once for all rules.
 #[derive(Clone, Debug)]
 pub struct Told {
-    effects: Vec<EffectKind>,
-    statements: Statements,
+    effects: Vec<Effect>,
+    statements: Vec<Option<String>>,
     tags: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Told {
     pub fn of(question: &Question<'_>) -> Self {
         Self {
             effects: effect::of_call(question.behavior),
-            statements: statements(question.arguments),
+            statements: statements(&question.behavior.analyses),
             tags: tags::of(question.behavior),
         }
     }
@@ -155,9 +155,15 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 
 /// The same for arguments alone: the conditions that speak of nothing else.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &serde_json::Value, roots: &Roots) -> Option<Part> {
-    let statements = statements(arguments);
+    let statements = statements(&crate::behavior::arguments::found(None, arguments));
     let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
+}
+
+/// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.
+fn statements(analyses: &[Analysis]) -> Vec<Option<String>> {
+    let statements = analyses.iter().filter(|one| matches!(one.language, Language::Sql | Language::Unread));
+    statements.map(|analysis| analysis.fingerprint.clone()).collect()
 }
 
 /// Whether an allow names a hazard, and may.

@@ -81,7 +81,7 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
         let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior).is_some();
         for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {
             let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
-            if too_wide || touches_obscured(&proposal.rule, &call.arguments) {
+            if too_wide || touches_obscured(&proposal.rule, call) {
                 continue;
             }
             let count = times.entry(proposal.body().to_owned()).or_default();
@@ -96,10 +96,10 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
         let of_tool = |call: &&&PastCall| rules_name(&call.server) == server && call.tool == tool;
         for proposal in proposals {
             let covers = |call: &&PastCall| {
-                !touches_obscured(&proposal.rule, &call.arguments) && proposal.covers(policy, &call.question(None))
+                !touches_obscured(&proposal.rule, call) && proposal.covers(policy, &call.question(None))
             };
             let perhaps_covers = |call: &PastCall| {
-                touches_obscured(&proposal.rule, &call.arguments) || proposal.covers(policy, &call.question(None))
+                touches_obscured(&proposal.rule, call) || proposal.covers(policy, &call.question(None))
             };
             if refused.iter().filter(of_tool).any(|call| perhaps_covers(call)) {
                 continue;

@@ -9,8 +9,7 @@ use super::decimal::Decimal;
 use super::glob::Glob;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
-use crate::behavior::arguments::fingerprint::Statements;
-use crate::behavior::effect::EffectKind;
+use crate::behavior::arguments::effect::Effect;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
 /// Whether a condition holds. Ordered, so that all of several is their minimum.
@@ -44,7 +43,7 @@ pub enum About {
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
     /// Every effect of the call is one of these. Undecided where only some are.
-    Effect(Vec<EffectKind>),
+    Effect(Vec<Effect>),
     /// Every statement in the arguments has one of these fingerprints. Undecided where only some have, or none is there.
     Sql(Vec<String>),
     /// How often calls that the rule's `server` and `tool` fit were let run.
@@ -56,8 +55,9 @@ pub enum About {
 pub struct Shown<'a> {
     pub arguments: &'a Value,
     pub hazards: &'a [Hazard],
-    pub effects: &'a [EffectKind],
-    pub statements: &'a Statements,
+    pub effects: &'a [Effect],
+    /// The fingerprint of every statement in the arguments; `None` where one has none.
+    pub statements: &'a [Option<String>],
     /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
@@ -113,17 +113,19 @@ impl Predicate {
             }
             About::Effect(kinds) => {
                 // An effect that nobody knows could be any of them.
-                let told = |effect: &EffectKind| match effect {
+                let told = |effect: &Effect| match effect {
                     known if kinds.contains(known) => Holds::Yes,
-                    EffectKind::Unknown => Holds::Undecided,
+                    Effect::Unknown => Holds::Undecided,
                     _ => Holds::No,
                 };
                 every(shown.effects.iter().map(told))
             }
             About::Sql(fingerprints) => {
-                let statements = shown.statements;
-                let told = statements.fingerprints.iter().map(|one| fingerprints.contains(one).into());
-                every(told.chain((0..statements.unreadable).map(|_| Holds::Undecided)))
+                let told = |one: &Option<String>| match one {
+                    Some(one) => fingerprints.contains(one).into(),
+                    None => Holds::Undecided,
+                };
+                every(shown.statements.iter().map(told))
             }
             About::Rate(rate) => {
                 (shown.earlier)(rate.per).map_or(Holds::Undecided, |earlier| rate.holds(earlier).into())

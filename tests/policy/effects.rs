@@ -1,8 +1,9 @@
 //! Conditions on what a call does, on its statements, on how often it runs, and on its tags.
 
+use mcp_approve::behavior::arguments;
+use mcp_approve::behavior::arguments::effect::{Analysis, Effect, Language};
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
-use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rate::{MOST, Recent};
@@ -26,21 +27,24 @@ fn stands(condition: &str, behavior: &Behavior, arguments: &Value, recent: Optio
     }
 }
 
-fn shown(actions: &[Action], mut behavior: Behavior) -> Behavior {
-    let evidence = |action: &Action| Evidence {
-        source: Source::Arguments,
-        says: Claim { mutability: Some(Mutability::Mutates), action: Some(*action), ..Claim::default() },
+fn shown(effects: &[Effect], mut behavior: Behavior) -> Behavior {
+    let analysis = |effect: &Effect| Analysis {
+        language: Language::Act,
+        effect: *effect,
+        action: Action::Unknown,
+        argument: "a".to_owned(),
         span: String::new(),
-        strength: Strength::Strong,
+        says: String::new(),
+        fingerprint: None,
     };
-    behavior.evidence.extend(actions.iter().map(evidence));
+    behavior.analyses.extend(effects.iter().map(analysis));
     behavior
 }
 
 #[test]
 fn effects() {
     use Holds::{No, Undecided, Yes};
-    for (effect, words, actions, holds) in [
+    for (effect, words, effects, holds) in [
         ("'read'", "PURE READ", &[][..], Yes),
         ("'read'", "PURE SEARCH", &[], Yes),
         ("'read'", "MUTATES DELETE", &[], No),
@@ -51,13 +55,13 @@ fn effects() {
         ("'write'", "MUTATES UNKNOWN", &[], Undecided),
         ("'unknown'", "MUTATES UNKNOWN", &[], Yes),
         // The arguments show one thing, the tool is another.
-        ("'write'", "MUTATES UPDATE", &[Action::Execute], Undecided),
-        ("['write', 'execute']", "MUTATES UPDATE", &[Action::Execute], Yes),
-        ("'administer'", "MUTATES UPDATE", &[Action::Execute], No),
+        ("'write'", "MUTATES UPDATE", &[Effect::Execute], Undecided),
+        ("['write', 'execute']", "MUTATES UPDATE", &[Effect::Execute], Yes),
+        ("'administer'", "MUTATES UPDATE", &[Effect::Execute], No),
     ] {
-        let behavior = shown(actions, behavior(words));
+        let behavior = shown(effects, behavior(words));
         let condition = format!("when = [{{ effect = {effect} }}]");
-        assert_eq!(stands(&condition, &behavior, &json!({}), None), holds, "{effect} of {words} {actions:?}");
+        assert_eq!(stands(&condition, &behavior, &json!({}), None), holds, "{effect} of {words} {effects:?}");
     }
 }
 
@@ -67,16 +71,20 @@ fn statements_by_their_fingerprint() {
     let by_id = "SELECT name FROM users WHERE id = ?";
     for (arguments, holds) in [
         (json!({ "sql": "select name from users where id = 12" }), Yes),
-        (json!({ "query": "SELECT name FROM users WHERE id = 'x';", "limit": 3 }), Yes),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 'x';", "limit": 3 }), Yes),
         (json!({ "sql": ["SELECT name FROM users WHERE id = 1", "SELECT name FROM users WHERE id=2"] }), Yes),
         (json!({ "sql": "SELECT name FROM users WHERE id = 12 OR 1 = 1" }), No),
         (json!({ "sql": ["SELECT name FROM users WHERE id = 1", "DROP TABLE users"] }), Undecided),
-        (json!({ "sql": "SELECT name FROM users WHERE id = 1 -- x" }), Undecided),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 1 -- x" }), Yes),
+        (json!({ "sql": "SELECT name FROM users; SELECT name FROM users WHERE id = 1" }), Undecided),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 'x" }), Undecided),
         (json!({ "sql": 5 }), Undecided),
         (json!({}), Undecided),
     ] {
         let condition = format!("when = [{{ sql = \"{by_id}\" }}]");
-        assert_eq!(stands(&condition, &behavior("MUTATES UPDATE"), &arguments, None), holds, "{arguments}");
+        let mut behavior = behavior("MUTATES UPDATE");
+        behavior.analyses = arguments::found(None, &arguments);
+        assert_eq!(stands(&condition, &behavior, &arguments, None), holds, "{arguments}");
     }
 }
 

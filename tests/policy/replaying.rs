@@ -25,6 +25,7 @@ fn past(seq: i64, call: &str, words: &str, arguments: Value, then: &str) -> Past
         tool: tool.to_owned(),
         arguments,
         behavior: behavior(words),
+        analysed: true,
         ruling: of(&[Decision::Allow, Decision::Ask, Decision::Deny]),
         rule: None,
         ended: [Ended::Ran, Ended::Refused, Ended::Unanswered].into_iter().find(|one| one.word() == ended).unwrap(),
@@ -73,6 +74,16 @@ fn what_the_log_does_not_hold_cannot_be_told() {
     ] {
         assert_eq!(says(&rules, arguments.clone()), expected, "{rules} on {arguments}");
     }
+}
+
+/// Where the tool's definition said more of the arguments than they say alone, what they do cannot be told.
+#[test]
+fn effects_that_the_record_does_not_show_cannot_be_told() {
+    let rules = "[[rule]]\nid = 'e'\ndecision = 'deny'\nwhen = [{ effect = 'execute' }]\n";
+    let call = past(1, "s.t", "MUTATES UPDATE", json!({ "q": "x" }), "ask approved");
+    let told = |call: &PastCall| answer(&policy(rules), call, &Recent::default());
+    assert!(matches!(told(&call), Answer::Told(ruling) if ruling.decision == Decision::Ask));
+    assert_eq!(told(&PastCall { analysed: false, ..call }), Answer::Untold(vec!["e".to_owned()]));
 }
 
 #[test]

@@ -67,6 +67,12 @@ pub fn changing(choice: Choice, key: &str, value: &str, tool: Option<&Tool>) -> 
     if unknown && choice == Choice::Method && !listed(key, value, tool) { Some(Action::Unknown) } else { change }
 }
 
+/// Whether the value is a method of HTTP.
+pub fn is_http(value: &str) -> bool {
+    let upper = value.trim().to_ascii_uppercase();
+    METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
+}
+
 fn of_word(word: &str) -> Option<Effect> {
     let upper = word.to_ascii_uppercase();
     if let Some((effect, _)) = METHODS.iter().find(|(_, methods)| words::among(&upper, methods)) {

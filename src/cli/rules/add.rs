@@ -155,7 +155,7 @@ fn from_record(
         hint: "such calls are asked each time".to_owned(),
     };
     let made = proposals(&origin, &policy_file::roots()).map_err(|why| cannot(why.to_string()))?;
-    let told = |one: &Proposal| !touches_obscured(&one.rule, &call.arguments);
+    let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
     let all: Vec<Proposal> = made.into_iter().filter(told).collect();
     let Some(scope) = &options.scope else {
         writeln!(out, "A rule from {} could cover:", visible(&call.ticket))?;

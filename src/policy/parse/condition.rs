@@ -5,8 +5,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::example;
 use super::rule::{any_of, globs};
-use crate::behavior::arguments::fingerprint;
-use crate::behavior::effect::EffectKind;
+use crate::behavior::arguments::effect::Effect;
+use crate::behavior::arguments::sql;
 use crate::behavior::hazards::HazardKind;
 use crate::policy::decimal::Decimal;
 use crate::policy::glob::Glob;
@@ -30,6 +30,8 @@ const HAZARDS: &[HazardKind] = &[
     HazardKind::PreferenceManipulation,
     HazardKind::Confusable,
     HazardKind::ChangedDefinition,
+    HazardKind::ChangedServer,
+    HazardKind::UnexpectedBehavior,
     HazardKind::UnusableSchema,
 ];
 
@@ -80,7 +82,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
                 other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", &known))));
             }
             "effect" => {
-                let known: Vec<_> = EffectKind::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
+                let known: Vec<_> = Effect::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
                 other = Some(("effect", About::Effect(any_of(reading, value, "effect", &known))));
             }
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
@@ -118,14 +120,12 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
 fn fingerprints(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<String> {
     let mut found = Vec::new();
     for (at, text) in reading.texts(value, "sql") {
-        match fingerprint::of(&text) {
-            Some(fingerprint) => found.push(fingerprint),
-            None => reading.problem(
-                at,
-                "this statement has no fingerprint",
-                "write one statement without comments, backslashes or prefixed quotes; ? stands for any literal",
-            ),
+        let fingerprints = sql::fingerprints(&text);
+        if fingerprints.is_empty() {
+            let mend = "write one statement as a database would take it; ? stands for any literal";
+            reading.problem(at, "this statement has no fingerprint", mend);
         }
+        found.extend(fingerprints);
     }
     found
 }

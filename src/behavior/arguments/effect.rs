@@ -1,0 +1,155 @@
+//! What one argument would do, and the words that prove it. Judges nothing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
+use crate::behavior::taxonomy::{Action, Mutability};
+
+/// What an argument would do; from the mildest, as it is ranked for the eye.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    /// It reads what the server itself keeps.
+    #[serde(rename = "read")]
+    ReadHere,
+    /// It asks another service, and changes nothing there.
+    ReadElsewhere,
+    /// It cannot be told.
+    Unknown,
+    /// It changes, adds or removes data.
+    Write,
+    /// It runs code or commands.
+    Execute,
+    /// It changes who may do what, or how a service runs.
+    Administer,
+}
+
+impl Effect {
+    /// Every effect, in their order.
+    pub const ALL: &'static [Self] =
+        &[Self::ReadHere, Self::ReadElsewhere, Self::Unknown, Self::Write, Self::Execute, Self::Administer];
+
+    /// The word in records and rules.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadHere => "read",
+            Self::ReadElsewhere => "read-elsewhere",
+            Self::Unknown => "unknown",
+            Self::Write => "write",
+            Self::Execute => "execute",
+            Self::Administer => "administer",
+        }
+    }
+
+    /// Whether nothing is changed.
+    pub fn reads(self) -> bool {
+        match self {
+            Self::ReadHere | Self::ReadElsewhere => true,
+            Self::Unknown | Self::Write | Self::Execute | Self::Administer => false,
+        }
+    }
+}
+
+/// The language an argument was read in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Sql,
+    GraphQl,
+    Http,
+    MongoDb,
+    Redis,
+    Shell,
+    /// An act named outright: `action: "delete"`.
+    Act,
+    /// More than is read.
+    Unread,
+}
+
+impl Language {
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sql => "sql",
+            Self::GraphQl => "graphql",
+            Self::Http => "http",
+            Self::MongoDb => "mongodb",
+            Self::Redis => "redis",
+            Self::Shell => "shell",
+            Self::Act => "act",
+            Self::Unread => "unread",
+        }
+    }
+}
+
+/// What is found out about a text in one of the languages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub effect: Effect,
+    /// What it does to the identity; READ or SEARCH where the effect reads.
+    pub action: Action,
+    /// The words that prove it, as they stand: foreign text, raw.
+    pub span: String,
+    /// Our own line on it: `DELETE on users without WHERE`. Names in it are foreign text, raw.
+    pub says: String,
+    /// The statement with its values left out, for rules about this very computation.
+    pub fingerprint: Option<String>,
+}
+
+impl Found {
+    pub(super) fn new(effect: Effect, action: Action, span: impl Into<String>, says: impl Into<String>) -> Self {
+        Self { effect, action, span: span.into(), says: says.into(), fingerprint: None }
+    }
+}
+
+/// What one argument of one call would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    pub language: Language,
+    pub effect: Effect,
+    pub action: Action,
+    /// The argument's own key; a call may have it at several places.
+    pub argument: String,
+    /// The words that prove it: foreign text, raw, at most eighty characters.
+    pub span: String,
+    /// Our own line on it: foreign names in it are raw, on one line.
+    pub says: String,
+    pub fingerprint: Option<String>,
+}
+
+impl Analysis {
+    pub(super) fn new(language: Language, argument: &str, found: Found) -> Self {
+        let Found { effect, action, span, says, fingerprint } = found;
+        Self {
+            language,
+            effect,
+            action,
+            argument: argument.to_owned(),
+            span: span.chars().take(80).collect(),
+            says: one_line(&says),
+            fingerprint,
+        }
+    }
+
+    /// The analysis as one reason for an identity.
+    pub fn evidence(&self) -> Evidence {
+        let mutability = if self.effect.reads() { Mutability::Pure } else { Mutability::Mutates };
+        let strength = if self.effect == Effect::Unknown { Strength::Fair } else { Strength::Strong };
+        Evidence {
+            source: Source::Arguments,
+            says: Claim { mutability: Some(mutability), action: Some(self.action), ..Claim::default() },
+            span: format!("{}: {}", self.argument, self.span),
+            strength,
+        }
+    }
+}
+
+/// White space of any kind is one space, and no line is longer than a screen is wide.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

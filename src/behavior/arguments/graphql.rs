@@ -1,0 +1,106 @@
+//! GraphQL in arguments: which operations a document holds and what their root fields are. Knows no schema.
+
+use apollo_parser::Parser;
+use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
+
+use super::effect::{Effect, Found};
+use crate::behavior::lexicon;
+use crate::behavior::taxonomy::Action;
+use crate::behavior::{reading, words};
+
+const MAX_BYTES: usize = 64 * 1024;
+const MAX_DEPTH: usize = 40;
+const MAX_TOKENS: usize = 12_000;
+
+/// What a document would do if it were run: the most of what any of its operations does.
+///
+/// Every operation counts, whichever a server is told to run: servers differ in which of two `operationName`s they take.
+pub fn read(text: &str) -> Found {
+    let unread = |why: &str| Found::new(Effect::Unknown, Action::Unknown, head(text), why);
+    if text.len() > MAX_BYTES {
+        return unread("a GraphQL document too long to be read");
+    }
+    let tree = Parser::new(text).recursion_limit(MAX_DEPTH).token_limit(MAX_TOKENS).parse();
+    if tree.errors().next().is_some() {
+        return unread("a text that is no GraphQL document");
+    }
+    let mut found: Option<Found> = None;
+    let mut operations = 0;
+    for definition in tree.document().definitions() {
+        let one = match &definition {
+            Definition::OperationDefinition(operation) => {
+                operations += 1;
+                of_operation(operation)
+            }
+            Definition::FragmentDefinition(_) => continue,
+            _ => return unread("GraphQL that defines types instead of asking"),
+        };
+        found = match found {
+            Some(before) if before.effect >= one.effect => Some(before),
+            _ => Some(one),
+        };
+    }
+    match found {
+        None => unread("a GraphQL document without an operation"),
+        Some(mut found) => {
+            if operations > 1 {
+                found.says = format!("{} operations, among them {}", operations, found.says);
+            }
+            found.fingerprint = Some(format!("graphql {}", found.says));
+            found
+        }
+    }
+}
+
+/// Whether a text that may be words to search for is plainly a mutation.
+pub fn plainly_changes(text: &str) -> bool {
+    let opens = text.contains('{') && text.contains("mutation");
+    opens && read(text).effect == Effect::Write
+}
+
+fn of_operation(operation: &OperationDefinition) -> Found {
+    let fields = root_fields(operation);
+    let named = |kind: &str| match fields.as_slice() {
+        [] => kind.to_owned(),
+        few if few.len() <= 3 => format!("{kind} {}", few.join(", ")),
+        many => format!("{kind} {}, {} and {} more", many[0], many[1], many.len() - 2),
+    };
+    let kind = operation.operation_type();
+    let span = head(&operation.syntax().text().to_string());
+    let is = |word: fn(&apollo_parser::cst::OperationType) -> bool| kind.as_ref().is_some_and(word);
+    if is(|kind| kind.mutation_token().is_some()) {
+        return Found::new(Effect::Write, action_of(&fields), span, named("mutation"));
+    }
+    if is(|kind| kind.subscription_token().is_some()) {
+        return Found::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
+    }
+    let asks_itself = !fields.is_empty() && fields.iter().all(|field| field.starts_with("__"));
+    let says = if asks_itself { "introspection of the GraphQL schema".to_owned() } else { named("query") };
+    Found::new(Effect::ReadElsewhere, Action::Read, span, says)
+}
+
+/// The fields an operation asks for at its root, aliases aside; a fragment spread stands with its dots.
+fn root_fields(operation: &OperationDefinition) -> Vec<String> {
+    let selections = operation.selection_set().into_iter().flat_map(|set| set.selections());
+    selections
+        .map(|selection| match selection {
+            Selection::Field(field) => field.name().map(|name| name.text().to_string()).unwrap_or_default(),
+            Selection::FragmentSpread(_) | Selection::InlineFragment(_) => "…".to_owned(),
+        })
+        .collect()
+}
+
+/// What the root fields of a mutation say they do: the one act they agree on.
+fn action_of(fields: &[String]) -> Action {
+    let act = |field: &String| match reading::of_name(&words::of_name(field)).map(|act| act.effect) {
+        Some(lexicon::Effect::Changes(action)) => action,
+        _ => Action::Unknown,
+    };
+    let mut acts = fields.iter().map(act);
+    let first = acts.next().unwrap_or(Action::Unknown);
+    if acts.all(|act| act == first) { first } else { Action::Unknown }
+}
+
+fn head(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
+}

@@ -1,0 +1,164 @@
+//! MongoDB in arguments: commands, pipelines, filters, shell calls, by allow lists. Knows no collection.
+
+use serde_json::{Map, Value};
+
+use super::effect::{Effect, Found};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
+
+/// Operators that change something or run code wherever they stand, in whatever argument.
+pub fn operator(key: &str, value: &Value) -> Option<Found> {
+    if !key.starts_with('$') {
+        return None;
+    }
+    let target = || match value {
+        Value::String(name) => format!(" {name}"),
+        Value::Object(fields) => {
+            let into = fields.get("into").or_else(|| fields.get("coll"));
+            into.and_then(|into| into.as_str().or_else(|| into.get("coll")?.as_str()))
+                .map_or_else(String::new, |name| format!(" {name}"))
+        }
+        _ => String::new(),
+    };
+    Some(match key {
+        "$out" => {
+            Found::new(Effect::Write, Action::Overwrite, "$out", format!("$out replaces the collection{}", target()))
+        }
+        "$merge" => {
+            Found::new(Effect::Write, Action::Merge, "$merge", format!("$merge writes into the collection{}", target()))
+        }
+        "$where" | "$function" | "$accumulator" => {
+            Found::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
+        }
+        "$currentOp" | "$listLocalSessions" | "$listSessions" | "$changeStream" => {
+            Found::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which no list of readings has"))
+        }
+        _ => return None,
+    })
+}
+
+/// A whole pipeline of a tool that speaks MongoDB: every stage is known to read, or named.
+pub fn pipeline(stages: &[Value]) -> Found {
+    for stage in stages {
+        let name = stage.as_object().filter(|stage| stage.len() == 1).and_then(|stage| stage.keys().next());
+        match name {
+            Some(name) if among(name, STAGES) => {}
+            Some(name) => {
+                return operator(name, &stage[name.as_str()])
+                    .unwrap_or_else(|| unknown(name, format!("{name}, a stage that nobody listed")));
+            }
+            None => return unknown("", "a stage without its one name".to_owned()),
+        }
+    }
+    if let Some(found) = stages.iter().find_map(|stage| inside(stage, 0)) {
+        return found;
+    }
+    Found::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
+}
+
+/// A database command: its name is its first key.
+pub fn command(command: &Map<String, Value>) -> Found {
+    let Some((name, target)) = command.iter().next() else { return unknown("", "no command".to_owned()) };
+    let on = target.as_str().map_or_else(|| name.clone(), |target| format!("{name} on {target}"));
+    let lower = name.to_ascii_lowercase();
+    if lower == "explain" {
+        return match target.as_object() {
+            Some(inner) if command.get("verbosity").and_then(Value::as_str) == Some("queryPlanner") => {
+                let inner = self::command(inner);
+                Found { says: format!("the plan of {}", inner.says), ..inner }
+            }
+            _ => unknown(name, "explain, which may run what it explains".to_owned()),
+        };
+    }
+    if among(&lower, COMMANDS_READ) {
+        let all = Value::Object(command.clone());
+        if let Some(stages) = command.get("pipeline").and_then(Value::as_array) {
+            let found = pipeline(stages);
+            return Found { says: format!("{on}, {}", found.says), ..found };
+        }
+        return inside(&all, 0).unwrap_or_else(|| Found::new(Effect::ReadHere, Action::Read, name.as_str(), on));
+    }
+    let found = |effect, action| Found::new(effect, action, name.as_str(), on.clone());
+    match lower.as_str() {
+        "insert" | "create" | "createindexes" | "clonecollectionascapped" => found(Effect::Write, Action::Create),
+        "update" | "findandmodify" | "collmod" | "bulkwrite" => found(Effect::Write, Action::Update),
+        "delete" | "drop" | "dropindexes" => found(Effect::Write, Action::Delete),
+        "dropdatabase" => Found::new(Effect::Write, Action::Delete, name.as_str(), "dropDatabase removes the database"),
+        "renamecollection" => found(Effect::Write, Action::Move),
+        "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
+        _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
+        _ => unknown(name, format!("{name}, a command that nobody listed")),
+    }
+}
+
+/// A line for MongoDB's shell: `db.users.deleteMany({})`.
+pub fn shell(text: &str) -> Option<Found> {
+    let text = text.trim();
+    if !text.starts_with("db.") && !text.starts_with("db[") {
+        return None;
+    }
+    let mut worst: Option<Found> = None;
+    for (at, _) in text.match_indices('(') {
+        let before = &text[..at];
+        let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        let lower = name.to_ascii_lowercase();
+        let says = format!("{name} in MongoDB's shell");
+        let one = if among(&lower, SHELL_READS) {
+            Found::new(Effect::ReadHere, Action::Read, name, says)
+        } else if lower.starts_with("delete") || lower.starts_with("remove") || lower.starts_with("drop") {
+            Found::new(Effect::Write, Action::Delete, name, says)
+        } else if lower.starts_with("insert") || lower.starts_with("create") {
+            Found::new(Effect::Write, Action::Create, name, says)
+        } else if ["update", "replace", "findone", "findand", "bulk", "rename", "save"]
+            .iter()
+            .any(|verb| lower.starts_with(verb))
+        {
+            Found::new(Effect::Write, Action::Update, name, says)
+        } else {
+            unknown(name, says)
+        };
+        if worst.as_ref().is_none_or(|before| before.effect < one.effect) {
+            worst = Some(one);
+        }
+    }
+    let runs = ["$where", "$function", "$accumulator", "$out", "$merge"].iter().find(|word| text.contains(**word));
+    if let Some(word) = runs {
+        return operator(word, &Value::Null);
+    }
+    Some(worst.unwrap_or_else(|| unknown("db", "a text for MongoDB's shell".to_owned())))
+}
+
+/// The first changing operator anywhere below.
+fn inside(value: &Value, depth: usize) -> Option<Found> {
+    if depth > 64 {
+        return Some(unknown("", "nested too deep to be read".to_owned()));
+    }
+    match value {
+        Value::Object(fields) => {
+            fields.iter().find_map(|(key, field)| operator(key, field).or_else(|| inside(field, depth + 1)))
+        }
+        Value::Array(items) => items.iter().find_map(|item| inside(item, depth + 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
+}
+
+fn unknown(span: &str, says: String) -> Found {
+    Found::new(Effect::Unknown, Action::Unknown, span, says)
+}
+
+const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup $count $facet $addFields $set $unset $replaceRoot \
+    $replaceWith $sample $bucket $bucketAuto $sortByCount $graphLookup $geoNear $redact $unionWith $setWindowFields $densify \
+    $fill $search $searchMeta $vectorSearch $rankFusion $indexStats $collStats $planCacheStats $documents";
+
+const COMMANDS_READ: &str = "find aggregate count distinct listcollections listdatabases listindexes dbstats collstats ping hello ismaster \
+    buildinfo serverstatus getmore hostinfo connectionstatus datasize top usersinfo rolesinfo listcommands whatsmyuri \
+    getparameter getcmdlineopts replsetgetstatus replsetgetconfig";
+
+const COMMANDS_ADMINISTER: &str = "createuser updateuser dropuser dropallusersfromdatabase grantrolestouser revokerolesfromuser createrole \
+    updaterole droprole grantprivilegestorole revokeprivilegesfromrole shutdown fsync setparameter replsetinitiate \
+    replsetreconfig replsetstepdown shardcollection enablesharding addshard removeshard movechunk moveprimary killop killcursors \
+    killsessions killallsessions compact reindex profile setfeaturecompatibilityversion logrotate";
+
+const SHELL_READS: &str = "find findone aggregate count countdocuments estimateddocumentcount distinct limit sort skip toarray pretty \
+    getcollection getcollectionnames getcollectioninfos getindexes stats getname objectid isodate projection hint batchsize \
+    getsiblingdb size hasnext next numberlong numberint";

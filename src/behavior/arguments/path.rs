@@ -1,0 +1,70 @@
+//! Paths in arguments, by their words alone: where they start, and whether they climb. Follows no link, reads no disk.
+
+/// Where a path leads, as far as its words tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// Below where it starts.
+    Below,
+    /// `..` leads out of where it starts, or out of the root it names.
+    Climbs,
+    /// To a place of its own: `/etc`, `C:\`, `\\host\share`.
+    Absolute,
+    /// Into a home: `~/…`, `$HOME/…`.
+    Home,
+}
+
+/// Where `path` leads. Percent escapes and both slashes count, since somebody on the way may read them.
+pub fn leads(path: &str) -> Leads {
+    let decoded = decoded(path);
+    let path = decoded.strip_prefix("file://").unwrap_or(&decoded);
+    let bytes = path.as_bytes();
+    let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let absolute = drive || matches!(bytes.first(), Some(b'/' | b'\\'));
+    let mut depth = 0_i32;
+    for word in path.split(['/', '\\']) {
+        match word.trim_end_matches([' ', '.']) {
+            // Dots and spaces at the end of a word are cut by some systems: `.. ` and `...` are looked at as `..`.
+            "" if word.trim_end() == ".." || (word.starts_with("..") && word.trim_end().len() == 2) => {
+                depth -= 1;
+                if depth < 0 {
+                    return Leads::Climbs;
+                }
+            }
+            "" => {}
+            word if drive && word.ends_with(':') => {}
+            _ => depth += 1,
+        }
+    }
+    if path.starts_with('~')
+        || path.starts_with("$HOME")
+        || path.starts_with("${HOME}")
+        || path.starts_with("%USERPROFILE%")
+    {
+        Leads::Home
+    } else if absolute {
+        Leads::Absolute
+    } else {
+        Leads::Below
+    }
+}
+
+/// Whether an argument of this name holds a path, or several.
+pub fn is_path_key(key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    let holds =
+        ["path", "file", "folder", "director", "cwd", "dest", "source", "root"].iter().any(|part| lower.contains(part));
+    holds && !lower.contains("content") && !lower.contains("profile")
+}
+
+/// The path with its percent escapes taken off, as often as somebody might.
+fn decoded(path: &str) -> String {
+    let mut plain = path.to_owned();
+    for _ in 0..3 {
+        let lower = plain.to_ascii_lowercase();
+        if !lower.contains("%2") && !lower.contains("%5c") {
+            break;
+        }
+        plain = lower.replace("%25", "%").replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
+    }
+    plain
+}

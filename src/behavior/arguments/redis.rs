@@ -1,0 +1,125 @@
+//! Redis commands in arguments: an allow list of those that read. Knows no keyspace.
+
+use super::effect::{Effect, Found};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
+
+/// What one command would do, given as its words.
+pub fn read(words: &[&str]) -> Found {
+    let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
+    let (name, sub) = (upper(0), upper(1));
+    let pair = format!("{name} {sub}");
+    let span = words.iter().take(3).copied().collect::<Vec<_>>().join(" ");
+    let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
+    if name.is_empty() {
+        return Found::new(Effect::Unknown, Action::Unknown, span, "no command");
+    }
+    if among(&name, READS) {
+        return Found::new(Effect::ReadHere, Action::Read, span, on);
+    }
+    if PAIRS.contains(&pair.as_str()) {
+        return Found::new(Effect::ReadHere, Action::Read, span, pair);
+    }
+    if among(&name, DELETES) {
+        let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
+        return Found::new(Effect::Write, Action::Delete, span, says);
+    }
+    if among(&name, WRITES) {
+        return Found::new(Effect::Write, Action::Update, span, on);
+    }
+    if among(&name, RUNS) {
+        return Found::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
+    }
+    if among(&name, ADMINISTERS) {
+        return Found::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
+    }
+    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, a Redis command nobody listed"))
+}
+
+/// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.
+pub fn words(text: &str) -> Option<Vec<String>> {
+    if text.trim().contains(['\n', '\r']) {
+        return None;
+    }
+    let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
+    for c in text.chars() {
+        match (c, quote) {
+            ('\\', _) => return None,
+            (c, Some(open)) if c == open => quote = None,
+            ('"' | '\'', None) => (quote, begun) = (Some(c), true),
+            (c, None) if c.is_whitespace() => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            (c, _) => {
+                word.push(c);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        words.push(word);
+    }
+    quote.is_none().then_some(words)
+}
+
+const READS: &str = "GET MGET STRLEN GETRANGE SUBSTR EXISTS TYPE TTL PTTL EXPIRETIME PEXPIRETIME KEYS SCAN RANDOMKEY DUMP HGET HGETALL \
+    HMGET HKEYS HVALS HLEN HEXISTS HSCAN HSTRLEN HRANDFIELD LRANGE LLEN LINDEX LPOS SMEMBERS SISMEMBER SMISMEMBER SCARD SSCAN \
+    SRANDMEMBER SINTER SUNION SDIFF SINTERCARD ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZRANK ZREVRANK \
+    ZSCORE ZMSCORE ZCARD ZCOUNT ZLEXCOUNT ZSCAN ZINTER ZUNION ZDIFF ZRANDMEMBER XRANGE XREVRANGE XLEN XREAD XPENDING GEOPOS \
+    GEODIST GEOHASH GEOSEARCH BITCOUNT BITPOS GETBIT BITFIELD_RO GEORADIUS_RO SORT_RO LCS INFO PING DBSIZE TIME ECHO LASTSAVE \
+    ROLE LOLWUT FT.SEARCH FT.AGGREGATE FT.INFO FT._LIST FT.EXPLAIN FT.TAGVALS JSON.GET JSON.MGET JSON.TYPE JSON.STRLEN \
+    JSON.ARRLEN JSON.OBJKEYS JSON.OBJLEN TS.GET TS.RANGE TS.REVRANGE TS.MGET TS.MRANGE TS.INFO BF.EXISTS CF.EXISTS";
+
+const PAIRS: &[&str] = &[
+    "CONFIG GET",
+    "CLIENT LIST",
+    "CLIENT INFO",
+    "CLIENT GETNAME",
+    "CLIENT ID",
+    "MEMORY USAGE",
+    "MEMORY STATS",
+    "OBJECT ENCODING",
+    "OBJECT FREQ",
+    "OBJECT IDLETIME",
+    "OBJECT REFCOUNT",
+    "SLOWLOG GET",
+    "SLOWLOG LEN",
+    "XINFO STREAM",
+    "XINFO GROUPS",
+    "XINFO CONSUMERS",
+    "COMMAND COUNT",
+    "COMMAND LIST",
+    "COMMAND DOCS",
+    "COMMAND INFO",
+    "CLUSTER INFO",
+    "CLUSTER NODES",
+    "CLUSTER SLOTS",
+    "CLUSTER SHARDS",
+    "ACL WHOAMI",
+    "ACL CAT",
+    "LATENCY LATEST",
+    "LATENCY HISTORY",
+    "MODULE LIST",
+    "PUBSUB CHANNELS",
+    "PUBSUB NUMSUB",
+    "FUNCTION LIST",
+    "SCRIPT EXISTS",
+];
+
+const DELETES: &str = "DEL UNLINK FLUSHALL FLUSHDB HDEL SREM ZREM ZREMRANGEBYSCORE ZREMRANGEBYRANK ZREMRANGEBYLEX LREM LTRIM XDEL XTRIM \
+    GETDEL JSON.DEL JSON.FORGET FT.DROPINDEX TS.DEL LPOP RPOP SPOP ZPOPMIN ZPOPMAX BLPOP BRPOP LMPOP ZMPOP";
+
+const WRITES: &str = "SET SETEX PSETEX SETNX MSET MSETNX GETSET GETEX SETRANGE APPEND INCR INCRBY INCRBYFLOAT DECR DECRBY EXPIRE PEXPIRE \
+    EXPIREAT PEXPIREAT PERSIST RENAME RENAMENX COPY MOVE RESTORE HSET HMSET HSETNX HINCRBY HINCRBYFLOAT LPUSH RPUSH LPUSHX \
+    RPUSHX LSET LINSERT LMOVE RPOPLPUSH SADD SMOVE SINTERSTORE SUNIONSTORE SDIFFSTORE ZADD ZINCRBY ZRANGESTORE ZINTERSTORE \
+    ZUNIONSTORE ZDIFFSTORE XADD XACK XCLAIM XAUTOCLAIM XGROUP XSETID GEOADD GEOSEARCHSTORE GEORADIUS SETBIT BITOP BITFIELD \
+    PFADD PFCOUNT PFMERGE SORT TOUCH PUBLISH SPUBLISH JSON.SET JSON.MSET JSON.ARRAPPEND JSON.NUMINCRBY JSON.MERGE FT.CREATE FT.ALTER \
+    TS.ADD TS.MADD TS.CREATE TS.INCRBY BF.ADD CF.ADD";
+
+const RUNS: &str = "EVAL EVALSHA EVAL_RO EVALSHA_RO FCALL FCALL_RO SCRIPT FUNCTION MODULE";
+
+const ADMINISTERS: &str = "CONFIG SHUTDOWN SLAVEOF REPLICAOF ACL DEBUG CLUSTER FAILOVER SAVE BGSAVE BGREWRITEAOF CLIENT MONITOR SWAPDB \
+    MIGRATE AUTH HELLO SELECT RESET LATENCY SLOWLOG MEMORY PSYNC SYNC";

@@ -1,0 +1,222 @@
+//! Which commands are risky, and why: one table. A command that is not in it is still a command that runs.
+
+use crate::behavior::words::among;
+
+/// How risky a command is, from what everybody runs to what nobody undoes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Runs,
+    /// It changes files or settings.
+    Writes,
+    /// It talks to other machines.
+    Reaches,
+    /// It starts, stops, installs, or changes who may do what.
+    Administers,
+    /// It removes what cannot be brought back.
+    Destroys,
+    /// It runs what somebody else wrote, or as somebody else.
+    HandsOver,
+}
+
+/// Programs that run the program named behind them.
+const WRAPPERS: &str =
+    "env nohup time nice ionice command exec builtin stdbuf setsid timeout xargs watch busybox unbuffer chronic";
+const SHELLS: &str = "sh bash zsh dash ksh fish pwsh powershell powershell.exe cmd cmd.exe";
+const INTERPRETERS: &str = "python python2 python3 node deno bun perl ruby php lua osascript";
+const FETCHERS: &str = "curl wget http https fetch aria2c nc ncat socat";
+
+/// The rank of a command given as its words, and our own line on it. `before` writes into it through a pipe.
+pub(super) fn of(words: &[&str], before: Option<&str>, depth: usize) -> (Rank, String) {
+    let words: Vec<&str> = words.iter().copied().skip_while(|word| is_assignment(word)).collect();
+    let Some(first) = words.first() else { return (Rank::Runs, "sets variables of a shell".to_owned()) };
+    let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
+    let rest = words.get(1..).unwrap_or_default();
+    if depth > 8 {
+        return (Rank::HandsOver, "runs commands in commands".to_owned());
+    }
+    if among(name, "sudo doas su pkexec runas") {
+        let inner: Vec<&str> = rest.iter().copied().skip_while(|word| word.starts_with('-')).collect();
+        let what = inner.first().map_or("a shell", |inner| inner);
+        return (Rank::HandsOver, format!("runs {what} as another user, with {name}"));
+    }
+    if among(name, WRAPPERS) {
+        let inner = rest.iter().position(|word| !word.starts_with('-') && !is_assignment(word) && !is_amount(word));
+        return match inner.and_then(|inner| rest.get(inner..)) {
+            Some(inner) => of(inner, before, depth + 1),
+            None => (Rank::Runs, format!("runs {name}")),
+        };
+    }
+    let pipes_code =
+        before.is_some_and(|before| among(base(before), FETCHERS) || among(base(before), "base64 xxd openssl gunzip"));
+    if (among(name, SHELLS) || among(name, INTERPRETERS)) && pipes_code {
+        let from = before.map_or("", base);
+        return (Rank::HandsOver, format!("{name} runs what {from} brings"));
+    }
+    if among(name, SHELLS)
+        && let Some(code) = behind(rest, &["-c", "/c", "/C", "-Command", "-command", "-lc", "-ic", "-xc"])
+    {
+        let worst = super::cut(code)
+            .iter()
+            .map(|inner| of(&inner.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), None, depth + 1))
+            .reduce(|worst, one| if one.0 > worst.0 { one } else { worst });
+        return worst.unwrap_or_else(|| (Rank::Runs, format!("runs {name}")));
+    }
+    if among(name, "eval source .") {
+        return (Rank::HandsOver, format!("{name} runs what a text or a file holds"));
+    }
+    let row = RISKY
+        .iter()
+        .find(|row| among(name, row.names) && (row.with.is_empty() || row.with.iter().any(|with| has(rest, with))));
+    match row {
+        Some(row) => {
+            let with: Vec<&str> = rest.iter().copied().filter(|word| shown(word, row)).take(2).collect();
+            let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(" ")) };
+            (row.rank, format!("runs {name}{with}{}", row.why))
+        }
+        None => {
+            let act = rest.first().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            let act = act.filter(|word| !word.starts_with('-')).map(|word| format!(" {word}")).unwrap_or_default();
+            (Rank::Runs, format!("runs {name}{act}"))
+        }
+    }
+}
+
+fn base(word: &str) -> &str {
+    word.rsplit(['/', '\\']).next().unwrap_or(word)
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+fn is_amount(word: &str) -> bool {
+    let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+fn behind<'a>(words: &[&'a str], flags: &[&str]) -> Option<&'a str> {
+    let at = words.iter().position(|word| flags.contains(word))?;
+    words.get(at + 1).copied()
+}
+
+/// Whether the words hold `with`: a word, a flag, or a letter among short flags (`-f` in `-rf`).
+fn has(words: &[&str], with: &str) -> bool {
+    let letter = with.strip_prefix('-').filter(|letter| letter.len() == 1);
+    words.iter().any(|word| {
+        *word == with
+            || with.ends_with('=') && word.starts_with(with)
+            || letter.is_some_and(|letter| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    })
+}
+
+/// Whether a word of the command is worth a place on the line: its flags, or what the row looks for.
+fn shown(word: &str, row: &Row) -> bool {
+    row.with.contains(&word)
+        || (word.starts_with('-') && word.len() <= 24 && row.with.iter().any(|with| has(&[word], with)))
+        || (row.with.is_empty() && word.starts_with('-') && word.len() <= 12)
+}
+
+struct Row {
+    rank: Rank,
+    names: &'static str,
+    /// Any of these; empty means whatever stands behind.
+    with: &'static [&'static str],
+    why: &'static str,
+}
+
+const fn row(rank: Rank, names: &'static str, with: &'static [&'static str], why: &'static str) -> Row {
+    Row { rank, names, with, why }
+}
+
+/// The first row that fits is taken.
+const RISKY: &[Row] = &[
+    row(
+        Rank::Destroys,
+        "rm del erase rmdir rd Remove-Item",
+        &["-r", "-f", "-R", "--recursive", "--force", "/s", "/S", "-Recurse"],
+        "",
+    ),
+    row(Rank::Destroys, "rm del erase rmdir rd unlink Remove-Item srm shred wipe trash", &[], ", which removes files"),
+    row(
+        Rank::Destroys,
+        "mkfs mkfs.ext4 mkfs.xfs wipefs fdisk parted sgdisk format diskpart",
+        &[],
+        ", which empties a disk",
+    ),
+    row(Rank::Destroys, "dd", &["of="], ", which writes over a device or a file"),
+    row(Rank::Destroys, "truncate", &[], ", which cuts files"),
+    row(Rank::Destroys, "find fd", &["-delete", "-exec", "-execdir", "-ok", "-x", "--exec"], ""),
+    row(
+        Rank::Destroys,
+        "git",
+        &["clean", "--hard", "--force", "-f", "--force-with-lease", "--mirror", "filter-branch", "gc"],
+        "",
+    ),
+    row(Rank::Destroys, "kubectl oc helm", &["delete", "drain", "uninstall", "replace"], ""),
+    row(Rank::Destroys, "terraform tofu pulumi cdk", &["destroy", "apply", "up", "deploy"], ""),
+    row(Rank::Destroys, "docker podman", &["rm", "rmi", "prune", "kill", "down", "-v"], ""),
+    row(Rank::Destroys, "dropdb dropuser redis-cli", &[], ""),
+    row(Rank::HandsOver, "docker podman", &["--privileged", "--pid=host", "--net=host"], ""),
+    row(
+        Rank::HandsOver,
+        "python python2 python3 node deno bun perl ruby php lua osascript",
+        &["-c", "-e", "--eval", "-r"],
+        ", which runs code",
+    ),
+    row(Rank::HandsOver, "nc ncat socat", &["-e", "-l", "-c", "EXEC"], ", which opens a way in"),
+    row(
+        Rank::Administers,
+        "kill pkill killall shutdown reboot halt poweroff init systemctl service launchctl sc",
+        &[],
+        "",
+    ),
+    row(
+        Rank::Administers,
+        "chmod chown chgrp setfacl icacls attrib passwd useradd userdel usermod groupadd visudo",
+        &[],
+        ", which changes who may do what",
+    ),
+    row(Rank::Administers, "crontab at batch iptables nft ufw sysctl mount umount modprobe insmod", &[], ""),
+    row(
+        Rank::Administers,
+        "apt apt-get yum dnf pacman brew snap apk zypper choco winget",
+        &["install", "remove", "purge", "upgrade", "add", "-S", "-R"],
+        "",
+    ),
+    row(
+        Rank::Administers,
+        "npm pnpm yarn bun pip pip3 uv gem cargo go",
+        &["install", "i", "add", "publish", "uninstall", "remove", "ci"],
+        "",
+    ),
+    row(Rank::Administers, "npx uvx pipx bunx", &[], ", which fetches a program and runs it"),
+    row(Rank::Administers, "aws gcloud az gh glab doctl heroku vercel fly netlify", &[], ""),
+    row(Rank::Reaches, "ssh scp sftp rsync ftp telnet rclone", &[], ", which reaches another machine"),
+    row(
+        Rank::Reaches,
+        "curl http https",
+        &["-X", "-d", "-T", "-F", "--data", "--data-binary", "--upload-file", "--request"],
+        ", which sends data",
+    ),
+    row(Rank::Reaches, "curl wget http https aria2c nc ncat socat", &[], ", which reaches another machine"),
+    row(Rank::Reaches, "git", &["push", "fetch", "pull", "clone"], ""),
+    row(Rank::Reaches, "kubectl oc helm docker podman docker-compose", &[], ""),
+    row(Rank::Reaches, "psql mysql sqlite3 mongosh mongo sqlcmd", &[], ", which speaks to a database"),
+    row(
+        Rank::Writes,
+        "git",
+        &["commit", "merge", "rebase", "reset", "checkout", "restore", "stash", "tag", "branch", "add", "rm", "mv"],
+        "",
+    ),
+    row(
+        Rank::Writes,
+        "mv cp ln mkdir touch tee install tar unzip patch rename move copy New-Item Set-Content",
+        &[],
+        "",
+    ),
+    row(Rank::Writes, "sed perl awk gawk", &["-i", "--in-place"], ", which rewrites files"),
+    row(Rank::Writes, "make cmake ninja gradle mvn cargo npm pnpm yarn pip go", &[], ""),
+    row(Rank::Administers, "printenv export set", &[], ", which touches the environment"),
+];

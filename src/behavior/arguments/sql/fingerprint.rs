@@ -1,0 +1,81 @@
+//! The canonical form of a statement: literals out, one space between words, names folded as the dialect folds them.
+//!
+//! Statements share a form when they differ in literals, comments, white space and the case of words alone. Read for
+//! rules: a form never hides a word, a name or a sign, only values, and how many there are in a list of values.
+
+use super::gate::Cut;
+use super::lex::{Kind, Token};
+use super::{Dialect, functions};
+
+/// Longer forms are nobody's rule.
+const MOST_BYTES: usize = 4096;
+
+/// The canonical form; `None` where there are several statements, or it is longer than anybody would put into a rule.
+pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
+    let tokens = match cut.tokens {
+        [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
+        all => all,
+    };
+    // Several statements are nobody's computation.
+    if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
+        return None;
+    }
+    let mut form = String::new();
+    let mut before: Option<&Token> = None;
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let touches = before.is_some_and(|before| before.end == token.start);
+        if form.len() > MOST_BYTES {
+            return None;
+        }
+        if before.is_some_and(|before| spaced(before.kind, token.kind, touches)) {
+            form.push(' ');
+        }
+        match token.kind {
+            Kind::Literal => form.push('?'),
+            Kind::Sign(sign) => form.push(char::from(sign)),
+            Kind::Quoted => {
+                let inside = &cut.text[token.start + 1..token.end - 1];
+                form.push('"');
+                form.push_str(inside);
+                form.push('"');
+            }
+            Kind::Word => {
+                let word = &cut.text[token.start..token.end];
+                let called = tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Sign(b'('));
+                if functions::is_keyword(word) {
+                    form.push_str(&word.to_ascii_uppercase());
+                } else if called || !matches!(dialect, Some(Dialect::MySql) | None) {
+                    form.push_str(&word.to_ascii_lowercase());
+                } else {
+                    // MySQL's table names are files, and fold as the file system does.
+                    form.push_str(word);
+                }
+            }
+        }
+        before = Some(token);
+        at += 1;
+        // `IN (1, 2, 3)` is `IN (?)`, however many there are.
+        if token.kind == Kind::Literal {
+            while let [Token { kind: Kind::Sign(b','), .. }, Token { kind: Kind::Literal, .. }, ..] =
+                tokens.get(at..).unwrap_or_default()
+            {
+                at += 2;
+            }
+        }
+    }
+    (!form.is_empty()).then_some(form)
+}
+
+/// Signs that belong together stay together; words are parted by one space.
+fn spaced(before: Kind, this: Kind, touches: bool) -> bool {
+    match (before, this) {
+        (Kind::Sign(b'(' | b'.' | b'['), _) | (_, Kind::Sign(b')' | b',' | b'.' | b';' | b']')) => false,
+        (Kind::Sign(b')' | b']'), Kind::Sign(b'(' | b'[')) => false,
+        (Kind::Word, Kind::Sign(b'(' | b'[')) => !touches,
+        (Kind::Sign(b','), _) => true,
+        (Kind::Sign(b':' | b'@'), _) if touches => false,
+        (Kind::Sign(_), Kind::Sign(_)) => !touches,
+        _ => true,
+    }
+}

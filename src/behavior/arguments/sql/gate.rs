@@ -1,0 +1,196 @@
+//! The first of two gates, over tokens: one statement, no word that changes something. It trusts no grammar but the cutting.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::lex::{Kind, Token};
+use super::{Dialect, Doubt};
+use crate::behavior::taxonomy::Action;
+
+/// A text cut into tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Cut<'a> {
+    pub(super) text: &'a str,
+    pub(super) tokens: &'a [Token],
+}
+
+impl<'a> Cut<'a> {
+    /// The unquoted word at `at`, as written; empty for anything else.
+    pub(super) fn word(&self, at: usize) -> &'a str {
+        match self.tokens.get(at) {
+            Some(Token { kind: Kind::Word, start, end }) => &self.text[*start..*end],
+            _ => "",
+        }
+    }
+
+    pub(super) fn is(&self, at: usize, word: &str) -> bool {
+        self.word(at).eq_ignore_ascii_case(word)
+    }
+
+    pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
+    }
+
+    /// Where the statement's own first word stands.
+    pub(super) fn first(&self) -> usize {
+        self.tokens.iter().position(|token| token.kind != Kind::Sign(b'(')).unwrap_or(0)
+    }
+
+    /// Whether the token before `at` ends an operand, so that a new statement could begin here without a semicolon.
+    fn after_operand(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else { return true };
+        match self.tokens[before].kind {
+            Kind::Quoted | Kind::Literal => true,
+            Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
+            Kind::Word => !is_in(&WANTS_OPERAND, self.word(before)),
+        }
+    }
+}
+
+/// What may be found at the token level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// No word of it changes anything.
+    Plain,
+    /// A plan of a change is asked for; the change itself is not run.
+    PlanOfChange,
+}
+
+/// Lets one statement through whose words change nothing.
+pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Doubt> {
+    let tokens = match cut.tokens {
+        [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
+        all => all,
+    };
+    let cut = Cut { tokens, ..cut };
+    let first = cut.first();
+    let begins = cut.word(first).to_ascii_uppercase();
+    match begins.as_str() {
+        "SELECT" | "WITH" | "VALUES" => {}
+        "TABLE" if dialect != Some(Dialect::MsSql) => {}
+        // T-SQL would call a procedure of that name, and then run what follows.
+        "EXPLAIN" | "SHOW" | "DESCRIBE" | "DESC" | "PRAGMA" if dialect != Some(Dialect::MsSql) => {}
+        "" => return Err(Doubt::unknown("no statement")),
+        other => return Err(Doubt::new(action_of(other), cut.word(first))),
+    }
+    // A plan is no change, where it is sure that the statement only asks for one.
+    let plans = begins == "EXPLAIN" && matches!(dialect, Some(Dialect::PostgreSql | Dialect::Sqlite | Dialect::MySql));
+    let mut passed = Passed::Plain;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
+            Kind::Sign(b':') if cut.is_sign(at + 1, b'=') => return Err(Doubt::new(Action::Update, ":=")),
+            // `"nextval"(…)`: a quoted name can be a function, and no list knows it.
+            Kind::Quoted if cut.is_sign(at + 1, b'(') && !names_columns(cut, at) => {
+                return Err(Doubt::unknown(&cut.text[token.start..token.end]));
+            }
+            Kind::Word => {
+                if begins == "EXPLAIN" && (cut.is(at, "ANALYZE") || cut.is(at, "ANALYSE")) {
+                    return Err(Doubt::new(Action::Execute, "EXPLAIN ANALYZE runs the statement"));
+                }
+                if changes(cut, at) {
+                    if plans && planned(cut, at) {
+                        passed = Passed::PlanOfChange;
+                        continue;
+                    }
+                    return Err(Doubt::new(action_of(cut.word(at)), span(cut, at)));
+                }
+            }
+            Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
+        }
+    }
+    Ok(passed)
+}
+
+/// Whether the word at `at` would change something where it stands.
+fn changes(cut: Cut<'_>, at: usize) -> bool {
+    let name = cut.word(at);
+    let called = cut.is_sign(at + 1, b'(');
+    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
+    if is_in(&STARTERS, name) {
+        // Names of columns as well, but not behind a whole operand, where T-SQL begins a new statement.
+        return at > 0 && cut.after_operand(at) && !called;
+    }
+    if !is_in(&CHANGING, name) {
+        return false;
+    }
+    let upper = name.to_ascii_uppercase();
+    let excused = match upper.as_str() {
+        "REPLACE" | "IF" | "TRUNCATE" => called,
+        "CREATE" => before.eq_ignore_ascii_case("SHOW"),
+        "FETCH" => cut.is(at + 1, "FIRST") || cut.is(at + 1, "NEXT"),
+        "SET" => before.eq_ignore_ascii_case("CHARACTER"),
+        "PROCEDURE" | "TRIGGER" => before.eq_ignore_ascii_case("CREATE"),
+        _ => false,
+    };
+    let column = at > 0 && (cut.is_sign(at - 1, b'.') || before.eq_ignore_ascii_case("AS"))
+        || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
+    !excused && !(column && !called && upper != "INTO")
+}
+
+/// Whether the changing word is what the plan is of, or belongs to it.
+fn planned(cut: Cut<'_>, at: usize) -> bool {
+    ["DELETE", "UPDATE", "INSERT", "REPLACE", "INTO", "SET", "RETURNING", "MERGE"].iter().any(|word| cut.is(at, word))
+}
+
+fn span(cut: Cut<'_>, at: usize) -> String {
+    let more: Vec<&str> = (at..at + 3).map(|at| cut.word(at)).take_while(|word| !word.is_empty()).collect();
+    more.join(" ")
+}
+
+/// Whether what stands in brackets behind `at` names columns: `WITH "x"(a, b) AS (…)`, `AS x(a, b)`.
+fn names_columns(cut: Cut<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
+    ["AS", "WITH", "RECURSIVE", "IN", "USING"].iter().any(|word| before.eq_ignore_ascii_case(word))
+}
+
+/// What a statement that begins so does.
+pub(super) fn action_of(word: &str) -> Action {
+    match word.to_ascii_uppercase().as_str() {
+        "DELETE" | "DROP" | "TRUNCATE" => Action::Delete,
+        "INSERT" | "CREATE" | "INTO" => Action::Create,
+        "UPDATE" | "ALTER" | "SET" | "GRANT" | "REVOKE" | "DENY" | "RENAME" | "COMMENT" | "PRAGMA" => Action::Update,
+        "MERGE" => Action::Merge,
+        "REPLACE" | "OUTFILE" | "DUMPFILE" => Action::Overwrite,
+        "EXEC" | "EXECUTE" | "CALL" | "DO" | "LOAD" | "COPY" | "ATTACH" | "DETACH" | "VACUUM" | "SHUTDOWN" | "KILL"
+        | "BACKUP" | "RESTORE" | "EXPLAIN" => Action::Execute,
+        _ => Action::Unknown,
+    }
+}
+
+fn is_in(set: &HashSet<&str>, word: &str) -> bool {
+    let mut buffer = [0_u8; 24];
+    let Some(upper) = buffer.get_mut(..word.len()) else { return false };
+    upper.copy_from_slice(word.as_bytes());
+    upper.make_ascii_uppercase();
+    std::str::from_utf8(upper).is_ok_and(|upper| set.contains(upper))
+}
+
+fn set(words: &'static str) -> HashSet<&'static str> {
+    words.split_whitespace().collect()
+}
+
+/// Words that change something wherever they stand as words.
+static CHANGING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set("INSERT UPDATE DELETE MERGE REPLACE INTO CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY \
+         ATTACH DETACH VACUUM REINDEX SET LOCK UNLOCK BEGIN COMMIT ROLLBACK SAVEPOINT BACKUP RESTORE BULK DBCC \
+         DEALLOCATE DECLARE FETCH GOTO IF KILL RAISERROR RECONFIGURE REVERT SETUSER SHUTDOWN UPDATETEXT WRITETEXT USE \
+         WAITFOR WHILE THROW OUTFILE DUMPFILE RETURNING XLOCK UPDLOCK TABLOCKX HOLDLOCK NEXTVAL PROCEDURE DISABLE ENABLE \
+         RECEIVE TRIGGER HANDLER FLUSH")
+});
+
+/// Words that begin a statement in T-SQL, and name columns elsewhere.
+static STARTERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set(
+        "CHECKPOINT DUMP OPEN CLOSE PRINT SAVE SEND RETURN READTEXT GET MOVE BREAK CONTINUE LOAD ADD DO NOTIFY REFRESH \
+         CLUSTER LISTEN IMPORT PREPARE RENAME ANALYZE RESET DISCARD",
+    )
+});
+
+/// Words behind which an operand or a name follows: no statement begins there.
+static WANTS_OPERAND: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set(
+        "SELECT DISTINCT ALL BY WHERE AND OR NOT ON AS WHEN THEN ELSE CASE FROM JOIN IN LIKE ILIKE BETWEEN HAVING IS USING \
+         WITH RECURSIVE LIMIT OFFSET VALUES UNION EXCEPT INTERSECT TABLE EXPLAIN SHOW DESCRIBE DESC TOP ONLY ANY SOME",
+    )
+});

@@ -1,0 +1,253 @@
+//! Cuts SQL into tokens as one dialect does, or, where none is told, only as far as all of them cut alike. Judges no statement.
+
+use unicode_normalization::is_nfkc;
+
+use super::{Dialect, Doubt};
+
+/// One token, and where it stands in the text, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An unquoted word.
+    Word,
+    /// A quoted identifier; a string to MySQL where the quote is `"`.
+    Quoted,
+    /// A string, a number, a parameter.
+    Literal,
+    Sign(u8),
+}
+
+/// More tokens than this are not read: a chain of operators is a tree as deep as it is long.
+const MOST_TOKENS: usize = 6_000;
+
+/// Cuts the text into tokens, comments left out; says where dialects part, or where this one would not read on.
+pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), dialect, at: 0, tokens: Vec::with_capacity(text.len() / 4) };
+    while lexer.at < lexer.bytes.len() {
+        lexer.step()?;
+        if lexer.tokens.len() > MOST_TOKENS {
+            return Err(Doubt::unknown("more words than are read"));
+        }
+    }
+    Ok(lexer.tokens)
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    dialect: Option<Dialect>,
+    at: usize,
+    tokens: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(0)
+    }
+
+    fn is(&self, dialects: &[Dialect]) -> bool {
+        self.dialect.is_some_and(|dialect| dialects.contains(&dialect))
+    }
+
+    fn unclear<T>(&self, from: usize) -> Result<T, Doubt> {
+        let rest = self.text.get(from..).unwrap_or_default();
+        Err(Doubt::unknown(rest.chars().take(40).collect::<String>()))
+    }
+
+    fn push(&mut self, kind: Kind, end: usize) {
+        self.tokens.push(Token { kind, start: self.at, end });
+        self.at = end;
+    }
+
+    fn step(&mut self) -> Result<(), Doubt> {
+        use Dialect::{MsSql, MySql, PostgreSql, Sqlite};
+        let at = self.at;
+        let next = self.byte(at + 1);
+        match self.byte(at) {
+            b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
+            b'-' if next == b'-' => self.line_comment(2)?,
+            b'#' if self.is(&[MySql]) => self.line_comment(1)?,
+            b'/' if next == b'*' => self.block_comment()?,
+            b'\'' => {
+                let end = self.string()?;
+                self.push(Kind::Literal, end);
+            }
+            b'"' => self.quoted(b'"')?,
+            b'`' if !self.is(&[PostgreSql, MsSql]) => self.quoted(b'`')?,
+            b'[' if !self.is(&[PostgreSql, MySql]) => self.quoted(b']')?,
+            c if c.is_ascii_digit() => self.number()?,
+            b'$' if next.is_ascii_digit() => {
+                let end = (at + 1..).find(|end| !self.byte(*end).is_ascii_digit()).unwrap_or(at + 1);
+                if self.byte(end) == b'$' || self.is_word(end) > 0 {
+                    return self.unclear(at);
+                }
+                self.push(Kind::Literal, end);
+            }
+            b'$' if self.is(&[PostgreSql]) => self.dollar_string()?,
+            b'#' if self.is(&[PostgreSql]) => self.push(Kind::Sign(b'#'), at + 1),
+            b'#' if !self.is(&[MsSql]) => return self.unclear(at),
+            c @ (b',' | b'(' | b')' | b'.' | b'*' | b'=' | b'<' | b'>' | b'+' | b'-' | b'/' | b'%' | b'|' | b'&'
+            | b'!' | b'~' | b'^' | b'?' | b':' | b';' | b']' | b'[') => {
+                if c == b'[' && self.is(&[MySql, Sqlite]) {
+                    return self.unclear(at);
+                }
+                self.push(Kind::Sign(c), at + 1);
+            }
+            _ => {
+                let first = self.is_word(at);
+                if first == 0 || self.byte(at) == b'$' {
+                    return self.unclear(at);
+                }
+                let mut end = at + first;
+                loop {
+                    match self.is_word(end) {
+                        0 => break,
+                        more => end += more,
+                    }
+                }
+                self.push(Kind::Word, end);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bytes at `at` belong to a word: letters, digits and what names hold. A `$` inside a word quotes nothing.
+    fn is_word(&self, at: usize) -> usize {
+        match self.byte(at) {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'@' | b'$' => 1,
+            b'#' if self.is(&[Dialect::MsSql]) => 1,
+            0x80.. => {
+                let letter = self.text.get(at..).and_then(|rest| rest.chars().next()).filter(|c| is_plain_letter(*c));
+                letter.map_or(0, char::len_utf8)
+            }
+            _ => 0,
+        }
+    }
+
+    /// A comment to the end of the line. MySQL needs white space after the dashes; a lone return ends it for PostgreSQL alone.
+    fn line_comment(&mut self, marker: usize) -> Result<(), Doubt> {
+        let from = self.at + marker;
+        let strict = !self.is(&[Dialect::PostgreSql, Dialect::Sqlite, Dialect::MsSql]);
+        if marker == 2 && strict && from < self.bytes.len() && !matches!(self.byte(from), b' ' | b'\t' | b'\n') {
+            return self.unclear(self.at);
+        }
+        let end = memchr::memchr(b'\n', &self.bytes[from..]).map_or(self.bytes.len(), |found| from + found);
+        let inside = self.bytes[from..end].strip_suffix(b"\r").unwrap_or(&self.bytes[from..end]);
+        if inside.iter().any(|byte| matches!(byte, b'\r' | 0 | 0x0b | 0x0c | 0x85)) {
+            return self.unclear(self.at);
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// `/*!` runs in MySQL and MariaDB, `/*+` instructs; nested comments end differently.
+    fn block_comment(&mut self) -> Result<(), Doubt> {
+        let from = self.at + 2;
+        let Some(end) = self.bytes[from..].windows(2).position(|pair| pair == b"*/").map(|found| from + found) else {
+            return self.unclear(self.at);
+        };
+        let inside = &self.bytes[from..end];
+        let told = matches!(inside.first(), Some(b'!' | b'M' | b'+'));
+        if told || inside.windows(2).any(|pair| pair == b"/*") || inside.contains(&0) {
+            return self.unclear(self.at);
+        }
+        self.at = end + 2;
+        Ok(())
+    }
+
+    /// The end of the string that begins here. A backslash before a quote ends it for some and not for others.
+    fn string(&self) -> Result<usize, Doubt> {
+        let mut end = self.at + 1;
+        loop {
+            match (self.byte(end), self.byte(end + 1)) {
+                _ if end >= self.bytes.len() => return self.unclear(self.at),
+                (b'\\', b'\'') | (0, _) => return self.unclear(self.at),
+                (b'\'', b'\'') => end += 2,
+                (b'\'', _) => return Ok(end + 1),
+                _ => end += 1,
+            }
+        }
+    }
+
+    /// A quoted name. Where it is not told whose quotes they are, nothing may stand in them that could be read as code.
+    fn quoted(&mut self, close: u8) -> Result<(), Doubt> {
+        let from = self.at + 1;
+        let sure = self.is(&[Dialect::PostgreSql, Dialect::Sqlite, Dialect::MsSql]);
+        let mut end = from;
+        loop {
+            match memchr::memchr(close, self.bytes.get(end..).unwrap_or_default()) {
+                None => return self.unclear(self.at),
+                Some(found) if sure && self.byte(end + found + 1) == close => end += found + 2,
+                Some(found) => {
+                    end += found;
+                    break;
+                }
+            }
+        }
+        let inside = &self.text[from..end];
+        let harmless =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '.' | '$' | '-' | ':' | ',' | '%' | '/' | '@');
+        if inside.contains('\0') || (!sure && (!inside.chars().all(harmless) || inside.contains("--"))) {
+            return self.unclear(self.at);
+        }
+        self.push(Kind::Quoted, end + 1);
+        Ok(())
+    }
+
+    /// A number. What follows it without a gap is a word of its own to some: `1DELETE`.
+    fn number(&mut self) -> Result<(), Doubt> {
+        let mut end = self.at;
+        let hex = self.byte(end) == b'0' && matches!(self.byte(end + 1), b'x' | b'X');
+        if hex {
+            end += 2;
+            while self.byte(end).is_ascii_hexdigit() {
+                end += 1;
+            }
+        } else {
+            while self.byte(end).is_ascii_digit() || self.byte(end) == b'.' {
+                end += 1;
+            }
+            let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
+            if matches!(self.byte(end), b'e' | b'E') && self.byte(end + 1 + sign).is_ascii_digit() {
+                end += 1 + sign;
+                while self.byte(end).is_ascii_digit() {
+                    end += 1;
+                }
+            }
+        }
+        if self.is_word(end) > 0 {
+            return self.unclear(self.at);
+        }
+        self.push(Kind::Literal, end);
+        Ok(())
+    }
+
+    /// `$$…$$` and `$tag$…$tag$`, PostgreSQL's own.
+    fn dollar_string(&mut self) -> Result<(), Doubt> {
+        let rest = &self.text[self.at + 1..];
+        let tag = rest.find('$').map(|found| &rest[..found]).filter(|tag| {
+            tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !tag.starts_with(|c: char| c.is_ascii_digit())
+        });
+        let Some(tag) = tag else { return self.unclear(self.at) };
+        let fence = format!("${tag}$");
+        let from = self.at + fence.len();
+        let Some(found) = self.text[from..].find(&fence) else { return self.unclear(self.at) };
+        self.push(Kind::Literal, from + found + fence.len());
+        Ok(())
+    }
+}
+
+/// Letters beyond ASCII that no folding turns into ASCII: a name, never a word of the language.
+fn is_plain_letter(c: char) -> bool {
+    c.is_alphabetic()
+        && is_nfkc(c.encode_utf8(&mut [0; 4]))
+        && !c.to_uppercase().chain(c.to_lowercase()).any(|folded| folded.is_ascii())
+}

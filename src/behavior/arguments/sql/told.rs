@@ -1,0 +1,211 @@
+//! Says in one line what a statement does, from its tokens; knows the listings that need no grammar. The line is for the eye.
+
+use super::gate::Cut;
+use super::lex::Kind;
+use super::{Doubt, Judgement};
+use crate::behavior::taxonomy::Action;
+
+/// `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written.
+pub(super) fn says(cut: Cut<'_>, judgement: &Judgement) -> String {
+    let first = cut.first();
+    let verb = verb(cut, first);
+    let upper = cut.word(verb).to_ascii_uppercase();
+    let many = cut.tokens.iter().rev().skip(1).any(|token| token.kind == Kind::Sign(b';'));
+    let mut line = match upper.as_str() {
+        "" => "a text that is no SQL statement".to_owned(),
+        "SELECT" | "WITH" => on("SELECT", &tables(cut)),
+        "EXPLAIN" => "the plan of a statement".to_owned(),
+        "DELETE" | "UPDATE" => {
+            let on = on(&upper, &objects(cut, verb));
+            let narrowed = (verb..cut.tokens.len()).any(|at| cut.is(at, "WHERE"));
+            if narrowed || many { on } else { format!("{on} without WHERE") }
+        }
+        "INSERT" | "REPLACE" | "MERGE" => on(&upper, &objects(cut, verb)),
+        "DROP" | "TRUNCATE" | "ALTER" | "CREATE" => {
+            let (kind, name) = kind_and_name(cut, verb);
+            format!("{upper}{kind}{}", name.map(|name| format!(" {name}")).unwrap_or_default())
+        }
+        "EXEC" | "EXECUTE" | "CALL" => format!("{upper} {}", name(cut, verb + 1).unwrap_or_default()),
+        _ => upper.chars().take(24).collect(),
+    };
+    if let Judgement::NotRead { span, action } = judgement {
+        let reads = matches!(upper.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
+        if many {
+            line = format!("several statements, first {line}");
+        } else if reads && *action != Action::Unknown {
+            line = format!("{line}, with {span}");
+        } else if reads {
+            line = format!("{line}, not known to only read: {span}");
+        }
+    }
+    line
+}
+
+/// What is said of a text that cannot be cut.
+pub(super) fn unclear(head: &str) -> String {
+    match head {
+        "" => "a text that SQL dialects read differently".to_owned(),
+        head => format!("{head} in a text that SQL dialects read differently"),
+    }
+}
+
+/// The first word of a text, upper case, as far as it may be one of SQL.
+pub(super) fn head(text: &str) -> String {
+    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).take(12).collect();
+    word.to_ascii_uppercase()
+}
+
+/// SHOW, DESCRIBE, TABLE and PRAGMA, made of names alone: they list. An error where PRAGMA may set something.
+pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
+    if cut.is(0, "PRAGMA") {
+        return pragma(cut).map(|()| true);
+    }
+    let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
+    let named = cut.tokens.iter().all(|token| plain(token.kind));
+    let nested =
+        (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)));
+    Ok(named
+        && match cut.word(0).to_ascii_uppercase().as_str() {
+            "SHOW" => true,
+            "DESCRIBE" | "DESC" => (2..=6).contains(&cut.tokens.len()) && !nested,
+            "TABLE" => (2..=4).contains(&cut.tokens.len()),
+            _ => false,
+        })
+}
+
+/// `PRAGMA schema.table_info(t)`: those that only read whatever is handed to them; and some that read when nothing is.
+fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
+    const READS: &str = " table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list \
+        database_list collation_list function_list module_list pragma_list compile_options quick_check integrity_check \
+        foreign_key_check ";
+    const READS_ALONE: &str = " user_version schema_version application_id page_count page_size freelist_count encoding \
+        journal_mode foreign_keys synchronous cache_size auto_vacuum data_version busy_timeout locking_mode temp_store \
+        max_page_count mmap_size read_uncommitted recursive_triggers secure_delete query_only wal_autocheckpoint ";
+    let at = if cut.is_sign(2, b'.') { 3 } else { 1 };
+    let name = format!(" {} ", cut.word(at).to_ascii_lowercase());
+    let rest = cut.tokens.get(at + 1..).unwrap_or_default();
+    let kinds: Vec<Kind> = rest.iter().map(|token| token.kind).filter(|kind| *kind != Kind::Sign(b';')).collect();
+    let reads = match kinds.as_slice() {
+        [] => READS.contains(&name) || READS_ALONE.contains(&name),
+        [Kind::Sign(b'('), Kind::Word | Kind::Quoted | Kind::Literal, Kind::Sign(b')')] => READS.contains(&name),
+        _ => false,
+    };
+    if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA{}", name.trim_end()))) }
+}
+
+/// Where the verb stands: behind the common tables of a WITH.
+fn verb(cut: Cut<'_>, first: usize) -> usize {
+    if !cut.is(first, "WITH") {
+        return first;
+    }
+    let mut depth = 0_usize;
+    for (at, token) in cut.tokens.iter().enumerate().skip(first) {
+        match token.kind {
+            Kind::Sign(b'(') => depth += 1,
+            Kind::Sign(b')') => depth = depth.saturating_sub(1),
+            Kind::Word
+                if depth == 0 && ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"].iter().any(|v| cut.is(at, v)) =>
+            {
+                return at;
+            }
+            _ => {}
+        }
+    }
+    first
+}
+
+/// The name at `at`, with its qualifiers, as written.
+fn name<'a>(cut: Cut<'a>, at: usize) -> Option<&'a str> {
+    let is_name = |at: usize| cut.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+    if !is_name(at) {
+        return None;
+    }
+    let mut last = at;
+    while cut.is_sign(last + 1, b'.') && is_name(last + 2) {
+        last += 2;
+    }
+    cut.text.get(cut.tokens[at].start..cut.tokens[last].end)
+}
+
+/// What a changing statement changes: the name behind FROM, INTO, or the verb itself.
+fn objects<'a>(cut: Cut<'a>, verb: usize) -> Vec<&'a str> {
+    let mut at = verb + 1;
+    while [
+        "FROM",
+        "INTO",
+        "ONLY",
+        "OR",
+        "IGNORE",
+        "REPLACE",
+        "ABORT",
+        "FAIL",
+        "ROLLBACK",
+        "LOW_PRIORITY",
+        "QUICK",
+        "TOP",
+    ]
+    .iter()
+    .any(|word| cut.is(at, word))
+    {
+        at += 1;
+    }
+    name(cut, at).into_iter().collect()
+}
+
+/// What is read: the names behind FROM, JOIN, and the commas after them.
+fn tables<'a>(cut: Cut<'a>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for at in 0..cut.tokens.len() {
+        if (cut.is(at, "FROM") || cut.is(at, "JOIN"))
+            && let Some(name) = name(cut, at + 1)
+            && !found.contains(&name)
+        {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The kind of thing and its name: `DROP TABLE IF EXISTS users`.
+fn kind_and_name<'a>(cut: Cut<'a>, verb: usize) -> (String, Option<&'a str>) {
+    const QUALIFIERS: &[&str] =
+        &["OR", "REPLACE", "TEMP", "TEMPORARY", "UNIQUE", "CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY"];
+    const KINDS: &[&str] = &[
+        "TABLE",
+        "DATABASE",
+        "SCHEMA",
+        "INDEX",
+        "VIEW",
+        "TRIGGER",
+        "FUNCTION",
+        "PROCEDURE",
+        "USER",
+        "ROLE",
+        "SEQUENCE",
+        "TYPE",
+        "MATERIALIZED",
+        "VIRTUAL",
+        "EXTENSION",
+        "COLUMN",
+        "LOGIN",
+    ];
+    let mut kind = String::new();
+    let mut at = verb + 1;
+    loop {
+        if KINDS.iter().any(|word| cut.is(at, word)) {
+            kind.push(' ');
+            kind.push_str(&cut.word(at).to_ascii_uppercase());
+        } else if !QUALIFIERS.iter().any(|word| cut.is(at, word)) {
+            return (kind, name(cut, at));
+        }
+        at += 1;
+    }
+}
+
+fn on(verb: &str, names: &[&str]) -> String {
+    match names {
+        [] => verb.to_owned(),
+        few if few.len() <= 3 => format!("{verb} on {}", few.join(", ")),
+        many => format!("{verb} on {}, {} and {} more", many[0], many[1], many.len() - 2),
+    }
+}

@@ -1,0 +1,30 @@
+//! Adds one rule's text for the console, the way `rules add` does: locked, checked, written whole, and to be taken back.
+
+use std::path::PathBuf;
+
+use super::change::{self, Drafted};
+use crate::cli::places::Places;
+use crate::cli::policy_file::PolicyPlace;
+use crate::policy::edit;
+
+/// Adds a rule; returns the file it stands in. `now` is milliseconds since 1970, UTC.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn append(places: &Places, rule: &str, now: i64) -> Result<PathBuf, String> {
+    let place = PolicyPlace::Usual(places.policy_file());
+    let told = |error: crate::error::Error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    let draft = match change::draft(&place, places, |text| edit::add(text, rule)).map_err(told)? {
+        Drafted::Sound(draft) => draft,
+        Drafted::Broken { problems, .. } => {
+            let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.mend));
+            return Err(first.unwrap_or_else(|| "the policy would be broken".to_owned()));
+        }
+    };
+    let what = format!("added rule {}", edit::ids(rule).join(", "));
+    draft.write(&place, places, &what, now).map_err(told)?;
+    Ok(place.path().to_path_buf())
+}
