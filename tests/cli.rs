@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+#[path = "cli/edits.rs"]
+mod edits;
 #[path = "e2e/fake/mod.rs"]
 mod fake;
 #[path = "cli/rules.rs"]
@@ -97,6 +99,11 @@ fn help_names_every_command_and_exits_0() {
         &["log"],
         &["rules"],
         &["rules", "explain"],
+        &["rules", "add"],
+        &["rules", "edit"],
+        &["rules", "replay"],
+        &["rules", "suggest"],
+        &["rules", "import"],
         &["tools", "classify"],
         &["doctor"],
         &["completions"],

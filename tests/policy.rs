@@ -10,14 +10,22 @@ mod editing;
 mod effects;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/importing.rs"]
+mod importing;
 #[path = "policy/layers.rs"]
 mod layers;
+#[path = "policy/linting.rs"]
+mod linting;
 #[path = "policy/making.rs"]
 mod making;
 #[path = "policy/parsing.rs"]
 mod parsing;
 #[path = "policy/properties.rs"]
 mod properties;
+#[path = "policy/replaying.rs"]
+mod replaying;
+#[path = "policy/schema.rs"]
+mod schema;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};

@@ -3,6 +3,7 @@
 pub mod body;
 pub mod chain;
 mod lock;
+pub mod past;
 pub mod place;
 pub mod query;
 pub mod record;

@@ -8,6 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
 use super::log::LogCommand;
+use super::rules::options::{
+    AddOptions, EditOptions, ExceptOptions, ImportOptions, RemoveOptions, ReplayOptions, SuggestOptions,
+};
 use super::{duration, name};
 use crate::behavior::expected::Expected;
 use crate::behavior::identity::Identity;
@@ -79,11 +82,14 @@ Examples:
         #[command(subcommand)]
         command: Option<LogCommand>,
     },
-    /// Shows, checks and explains the rules
+    /// Shows, checks, explains, changes and tries the rules
     Rules {
         /// Read this policy, as given to `wrap --policy`
         #[arg(long = "policy", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
+        /// Read past calls from this log, as given to `wrap --audit-db`
+        #[arg(long = "audit-db", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        db: Option<PathBuf>,
         #[command(subcommand)]
         command: Option<RulesCommand>,
     },
@@ -193,8 +199,11 @@ Example:
     )]
     Explain {
         /// The call; `-` reads it from stdin
-        #[arg(value_name = "CALL.json", value_hint = ValueHint::FilePath)]
-        call: PathBuf,
+        #[arg(value_name = "CALL.json", value_hint = ValueHint::FilePath, required_unless_present = "record")]
+        call: Option<PathBuf>,
+        /// A call of the log instead, by the number of a record or its ticket
+        #[arg(long, value_name = "SEQ|TICKET", conflicts_with = "call")]
+        record: Option<String>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
@@ -205,6 +214,24 @@ Example:
 have seen it here, or in the console."
     )]
     Accept,
+    /// Adds a rule: from a call of the log, from options, or from a text
+    Add(AddOptions),
+    /// Removes a rule
+    Remove(RemoveOptions),
+    /// Changes keys of a rule
+    Edit(EditOptions),
+    /// Adds an exception (`unless`) to an ask or a deny rule
+    Except(ExceptOptions),
+    /// Takes back the last change that add, remove, edit, except, suggest or import made
+    Undo,
+    /// Plays the calls of the log against the policy as it is now: which verdicts would change
+    Replay(ReplayOptions),
+    /// Suggests the rules that would have saved the most questions
+    Suggest(SuggestOptions),
+    /// Turns another program's permissions into rules
+    Import(ImportOptions),
+    /// Prints the JSON Schema of the policy, for editors
+    Schema,
     /// Prints where the policy is read from
     Path,
 }

@@ -68,7 +68,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 
 fn open(places: &Places) -> Result<(), Error> {
     let (wanted, problems) = config::console::load(places);
-    let policy = places.policy_file();
+    let of_rules = places.clone();
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -78,7 +78,9 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
         },
-        write_rule: Box::new(move |rule| append(&policy, rule).map(|()| policy.display().to_string())),
+        write_rule: Box::new(move |rule| {
+            append(&of_rules, rule, clock::wall_ms()).map(|policy| policy.display().to_string())
+        }),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {

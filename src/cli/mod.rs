@@ -86,9 +86,9 @@ fn with_command(
             Ok(demo::run(operator, out)?)
         }
         Command::Log { db, command } => review(command, db, &places?, out),
-        Command::Rules { file, command } => {
+        Command::Rules { file, db, command } => {
             let command = command.unwrap_or(RulesCommand::List { json: false });
-            rules::run(&command, file, &places?, now(), out)
+            rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
         }
         Command::Tools { command } => {
             let command = command.unwrap_or_else(|| ToolsCommand::List(ToolsListOptions::default()));

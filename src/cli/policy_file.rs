@@ -96,10 +96,17 @@ fn counted(problems: &[Problem]) -> String {
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     match text(place.path()) {
         Err(Why::Unreadable(error)) if is_absent(place, &error) => Ok(parse::built_in()),
-        Ok(text) => parse::parse_at(&text, &roots())
-            .map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
+        Ok(text) => read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) }),
         Err(why) => Err(Broken { path: place.path().into(), why }),
     }
+}
+
+/// Reads a text as the policy that it would be in a file.
+///
+/// # Errors
+/// Every problem in it.
+pub fn read(text: &str) -> Result<Policy, Vec<Problem>> {
+    parse::parse_at(text, &roots())
 }
 
 /// The text of the file, if only its owner could have written it.

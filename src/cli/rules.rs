@@ -1,9 +1,17 @@
-//! `mcp-approve rules list|check|explain|path`: shows the policy as it stands. Changes nothing.
+//! `mcp-approve rules …`: shows, checks, explains, changes and tries the policy. Owns the choice of file.
 
 mod accept;
+mod add;
+mod alter;
 pub mod append;
+mod change;
 mod explain;
+mod import;
 mod list;
+pub mod options;
+mod past;
+mod replay;
+mod suggest;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,34 +28,74 @@ use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 
-/// Runs one command on the policy of `places`, or the one that `named` names. `now` is milliseconds since 1970, UTC.
+/// The JSON Schema of a policy.
+pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
+
+/// What options named; `None` is the usual place.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    pub policy: Option<PathBuf>,
+    pub db: Option<PathBuf>,
+}
+
+/// Where a command works.
+struct Site<'a> {
+    place: PolicyPlace,
+    places: &'a Places,
+    db: PathBuf,
+    /// Milliseconds since 1970, UTC.
+    now: i64,
+}
+
+/// Runs one command on the policy of `places`, or the one that was named. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
-/// The policy or the call cannot be read, or the output cannot be written.
+/// The policy, the call or the log cannot be read, the policy cannot be written, or the output cannot.
 pub fn run(
     command: &RulesCommand,
-    named: Option<PathBuf>,
+    named: Named,
     places: &Places,
     now: i64,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    let place = match named {
+    let place = match named.policy {
         Some(path) => PolicyPlace::Named(path),
         None => PolicyPlace::Usual(places.policy_file()),
     };
-    if let RulesCommand::Path = command {
-        writeln!(out, "{}", place.path().display())?;
-        return Ok(ExitCode::SUCCESS);
+    match command {
+        RulesCommand::Path => {
+            writeln!(out, "{}", place.path().display())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        RulesCommand::Schema => {
+            write!(out, "{SCHEMA}")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => places.check_config()?,
     }
-    places.check_config()?;
     let folder = std::env::current_dir().ok();
     let mut layers = Layers::of(places, folder.as_deref(), &place);
+    let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
     match command {
-        RulesCommand::Path => Ok(ExitCode::SUCCESS),
+        RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
         RulesCommand::List { json } => list::run(&standing(&mut layers)?, &layers, *json, out),
-        RulesCommand::Explain { call, json } => explain::run(&standing(&mut layers)?, call, *json, now, out),
+        RulesCommand::Explain { call, record, json } => {
+            let call = match (call, record) {
+                (_, Some(record)) => explain::Call::of_record(record, &site.db)?,
+                (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")))?,
+            };
+            explain::run(&standing(&mut layers)?, &call, *json, now, out)
+        }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
-        RulesCommand::Check { json } => check(&place, *json, now, out),
+        RulesCommand::Check { json } => check(&site.place, *json, now, out),
+        RulesCommand::Add(options) => add::run(options, &site, out),
+        RulesCommand::Remove(options) => alter::remove(options, &site, out),
+        RulesCommand::Edit(options) => alter::edit(options, &site, out),
+        RulesCommand::Except(options) => alter::except(options, &site, out),
+        RulesCommand::Undo => alter::undo(&site, out),
+        RulesCommand::Replay(options) => replay::run(options, &site, out),
+        RulesCommand::Suggest(options) => suggest::run(options, &site, out),
+        RulesCommand::Import(options) => import::run(options, &site, out),
     }
 }
 
@@ -80,15 +128,15 @@ fn check(place: &PolicyPlace, json: bool, now: i64, out: &mut dyn Write) -> Resu
     if json {
         let row = |warning: &Warning| {
             json!({
-                "file": path.display().to_string(), "line": warning.line, "column": 1, "severity": "warning",
+                "file": path.display().to_string(), "line": warning.line, "column": warning.column, "severity": "warning",
                 "what": warning.what, "mend": warning.mend,
             })
         };
         writeln!(out, "{:#}", warnings.iter().map(row).collect::<serde_json::Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    for Warning { line, what, mend, .. } in &warnings {
-        writeln!(out, "{}:{line}: warning: {what}\n  = {mend}\n", path.display())?;
+    for warning in &warnings {
+        warn(path, warning, out)?;
     }
     if path.exists() {
         let rules = policy.rules.len();
@@ -97,6 +145,12 @@ fn check(place: &PolicyPlace, json: bool, now: i64, out: &mut dyn Write) -> Resu
         writeln!(out, "{}: no file, so the built-in default applies (mcp-approve rules list)", path.display())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn warn(path: &Path, warning: &Warning, out: &mut dyn Write) -> Result<(), Error> {
+    let Warning { line, column, what, mend, .. } = warning;
+    writeln!(out, "{}:{line}:{column}: warning: {}\n  = {mend}\n", path.display(), visible(what))?;
+    Ok(())
 }
 
 /// Shows each problem with its line, a caret and its mend.

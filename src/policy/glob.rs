@@ -16,6 +16,8 @@ pub struct Glob {
 enum How {
     /// No wildcard in it: compared as it is.
     Exact(String),
+    /// Plain pieces with `*` between them, the first and the last at the ends: looked for one after the other.
+    Pieces(Vec<String>),
     /// `ends` are the plain characters behind the last wildcard: a cheap first look, since most globs do not match.
     Tokens { tokens: Vec<Token>, ends: String },
 }
@@ -63,6 +65,14 @@ impl Glob {
                 other => Token::One(other),
             });
         }
+        let many = tokens.contains(&Token::Many);
+        if many && tokens.iter().all(|token| matches!(token, Token::One(_) | Token::Many)) {
+            let pieces = tokens.split(|token| *token == Token::Many);
+            let text_of = |piece: &[Token]| {
+                piece.iter().filter_map(|token| if let Token::One(c) = token { Some(*c) } else { None }).collect()
+            };
+            return Ok(Self { text: text.to_owned(), how: How::Pieces(pieces.map(text_of).collect()) });
+        }
         let plain = tokens.iter().rev().map_while(|token| match token {
             Token::One(c) => Some(*c),
             Token::Any | Token::Many | Token::Class { .. } => None,
@@ -82,6 +92,7 @@ impl Glob {
     pub fn matches(&self, name: &str) -> bool {
         match &self.how {
             How::Exact(exact) => exact == name,
+            How::Pieces(pieces) => in_order(pieces, name),
             How::Tokens { tokens, ends } => name.ends_with(ends.as_str()) && run(tokens, name),
         }
     }
@@ -123,6 +134,23 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, GlobError> {
 
 fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
     if c == '\\' { rest.next().ok_or(GlobError::Dangling) } else { Ok(c) }
+}
+
+/// Whether the pieces stand in the name one after the other, the first at its start and the last at its end.
+fn in_order(pieces: &[String], name: &str) -> bool {
+    let [first, between @ .., last] = pieces else { return false };
+    let Some(mut rest) = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str())) else {
+        return false;
+    };
+    for piece in between.iter().filter(|piece| !piece.is_empty()) {
+        // The first place leaves the most room for what follows.
+        let found = memchr::memmem::find(rest.as_bytes(), piece.as_bytes());
+        match found.and_then(|at| rest.get(at + piece.len()..)) {
+            Some(behind) => rest = behind,
+            None => return false,
+        }
+    }
+    true
 }
 
 /// Matches with one point of return, the last `*`: never worse than the product of both lengths.

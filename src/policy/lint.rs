@@ -1,6 +1,11 @@
-//! What is no error in a policy, and still hardly meant. Owns no ruling.
+//! What is no error in a policy, and still hardly meant: rules that can never decide, or that decide too much. Owns no
+//! ruling.
+//!
+//! Only what is certain is told: a rule that is shadowed in a way that cannot be seen in its text is not found.
 
 use super::rule::{Decision, Policy, Rule};
+use super::when::{About, Predicate, Test};
+use crate::behavior::taxonomy::{Action, Mutability};
 
 /// One thing worth a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,6 +13,8 @@ pub struct Warning {
     pub rule: String,
     /// Of the rule, from 1.
     pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
     pub what: String,
     pub mend: String,
 }
@@ -15,25 +22,33 @@ pub struct Warning {
 /// Looks a policy over; `now` is milliseconds since 1970, UTC.
 pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let expired = |rule: &Rule| rule.expires.is_some_and(|end| end <= now);
-    let shadow = policy.rules.iter().find(|rule| rule.decision == Decision::Deny && is_bare(rule) && !expired(rule));
+    let standing: Vec<&Rule> = policy.rules.iter().filter(|rule| !expired(rule)).collect();
     let mut warnings = Vec::new();
     for rule in &policy.rules {
         let mut warn = |what: String, mend: &str| {
-            warnings.push(Warning { rule: rule.id.clone(), line: rule.line, what, mend: mend.to_owned() });
+            let (rule, line) = (rule.id.clone(), rule.line);
+            warnings.push(Warning { rule, line, column: 1, what, mend: mend.to_owned() });
         };
+        let id = &rule.id;
         if expired(rule) {
-            warn(format!("rule {} has expired, and applies no more", rule.id), "remove it, or give it a new date");
-        } else if rule.decision == Decision::Allow && is_bare(rule) {
-            let what = format!("rule {} allows every call of every server, changes too", rule.id);
+            warn(format!("rule {id} has expired, and applies no more"), "remove it, or give it a new date");
+            continue;
+        }
+        if rule.decision == Decision::Allow && is_bare(rule) {
+            let what = format!("rule {id} allows every call of every server, changes too");
             warn(what, "name the server or the tool it is for");
         }
-        if rule.decision == Decision::Allow && crosses(rule) && !expired(rule) {
-            let what = format!("rule {} names a tool and no server: it allows that tool on every server", rule.id);
+        if rule.decision == Decision::Allow && crosses(rule) {
+            let what = format!("rule {id} names a tool and no server: it allows that tool on every server");
             warn(what, "name its server, or write server = \"*\" if every server is meant");
         }
-        if let Some(shadow) = shadow.filter(|shadow| shadow.id != rule.id && rule.decision < Decision::Deny) {
-            let what = format!("rule {} never decides: rule {} denies every call", rule.id, shadow.id);
-            warn(what, "remove one of them");
+        if let Some(why) = never_matches(rule) {
+            warn(format!("rule {id} can never match: {why}"), "mend the part that contradicts the other");
+        } else if let Some(shadow) = standing.iter().find(|other| shadows(other, rule)) {
+            let (other, what) = (&shadow.id, if is_bare(shadow) { "every call" } else { "all that it matches" });
+            let does = if shadow.decision == Decision::Deny { "denies" } else { "asks for" };
+            let what = format!("rule {id} never decides: rule {other} {does} {what}");
+            warn(what, "remove one of them, or except it with the other's `unless`");
         }
     }
     warnings
@@ -50,4 +65,83 @@ fn is_bare(rule: &Rule) -> bool {
         !(rule.server.is_empty() && rule.tool.is_empty() && rule.identity.is_empty() && rule.capability.is_empty());
     let kind = rule.mutability.is_some() || !(rule.action.is_empty() && rule.output_domain.is_empty());
     !named && !kind && rule.when.is_empty() && rule.unless.is_empty()
+}
+
+/// Why no call can have all that a rule wants.
+fn never_matches(rule: &Rule) -> Option<String> {
+    let reads = |action: &Action| matches!(action, Action::Read | Action::Search);
+    if rule.mutability == Some(Mutability::Pure) && !rule.action.is_empty() && !rule.action.iter().any(reads) {
+        return Some("what is PURE only reads or searches".to_owned());
+    }
+    let fits = |one: &&crate::behavior::identity::Identity| {
+        rule.mutability.is_none_or(|mutability| mutability == one.mutability)
+            && (rule.action.is_empty() || rule.action.contains(&one.action))
+            && (rule.output_domain.is_empty() || rule.output_domain.contains(&one.output_domain))
+    };
+    if !rule.identity.is_empty() && !rule.identity.iter().any(|one| fits(&one)) {
+        return Some("`identity` is none of what `mutability`, `action` and `output_domain` want".to_owned());
+    }
+    rule.when.iter().find_map(contradiction)
+}
+
+/// Why the tests of one condition exclude each other.
+fn contradiction(predicate: &Predicate) -> Option<String> {
+    let About::Argument { arg, tests } = &predicate.about else { return None };
+    let has = |wanted: fn(&Test) -> bool| tests.iter().any(wanted);
+    if has(|test| matches!(test, Test::Absent)) && tests.len() > 1 {
+        return Some(format!("{arg:?} cannot be absent and be tested"));
+    }
+    let above = tests.iter().find_map(|test| if let Test::Gt(limit) = test { Some(limit) } else { None });
+    let below = tests.iter().find_map(|test| if let Test::Lt(limit) = test { Some(limit) } else { None });
+    if above.zip(below).is_some_and(|(above, below)| above >= below) {
+        return Some(format!("no number {arg:?} is above the one and below the other"));
+    }
+    let one_of = tests.iter().find_map(|test| if let Test::In(all) = test { Some(all) } else { None });
+    let equal = tests.iter().find_map(|test| if let Test::Eq(one) = test { Some(one) } else { None });
+    if one_of.zip(equal).is_some_and(|(all, one)| !all.contains(one)) {
+        return Some(format!("{arg:?} cannot equal what is not `in` the list"));
+    }
+    let numbers = above.is_some() || below.is_some();
+    if numbers && has(|test| matches!(test, Test::Glob(_) | Test::Under(_))) {
+        return Some(format!("{arg:?} cannot be a number and a text"));
+    }
+    None
+}
+
+/// Whether a stricter rule matches every call that `rule` matches, as far as their texts tell.
+fn shadows(shadow: &Rule, rule: &Rule) -> bool {
+    let outlives = match (shadow.expires, rule.expires) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        (Some(shadow), Some(rule)) => shadow >= rule,
+    };
+    shadow.decision > rule.decision
+        && outlives
+        && shadow.unless.is_empty()
+        && within(&rule.server, &shadow.server, |one, other| {
+            within_glob(one.text(), other.text(), |name| other.matches(name))
+        })
+        && within(&rule.tool, &shadow.tool, |one, other| {
+            // An alias names a server, so that only an equal one is sure to cover it.
+            let plain = !one.text().starts_with("mcp__") && !other.text().starts_with("mcp__");
+            one == other || (plain && within_glob(one.text(), other.text(), |name| other.matches("", name)))
+        })
+        && (shadow.mutability.is_none() || shadow.mutability == rule.mutability)
+        && within(&rule.action, &shadow.action, PartialEq::eq)
+        && within(&rule.output_domain, &shadow.output_domain, PartialEq::eq)
+        && within(&rule.identity, &shadow.identity, PartialEq::eq)
+        && within(&rule.capability, &shadow.capability, |one, other| {
+            within_glob(one.text(), other.text(), |name| other.matches(name))
+        })
+        && shadow.when.iter().all(|wanted| rule.when.iter().any(|one| one.about == wanted.about))
+}
+
+/// Whether each of `narrow` is covered by one of `wide`; an empty list means any.
+fn within<T>(narrow: &[T], wide: &[T], covers: impl Fn(&T, &T) -> bool) -> bool {
+    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|one| wide.iter().any(|other| covers(one, other))))
+}
+
+fn within_glob(narrow: &str, wide: &str, matches: impl Fn(&str) -> bool) -> bool {
+    let is_name = !narrow.contains(['*', '?', '[', '\\']);
+    wide == "*" || wide == narrow || (is_name && matches(narrow))
 }

@@ -6,6 +6,7 @@ pub mod edit;
 pub mod explain;
 pub mod fit;
 pub mod glob;
+pub mod import;
 pub mod layers;
 pub mod lint;
 pub mod maker;

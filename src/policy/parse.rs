@@ -16,7 +16,8 @@ use super::under::Roots;
 pub use super::reading::Problem;
 use crate::wire::digest::Digest;
 
-const BUILT_IN: &str = include_str!("../../assets/policy.toml");
+/// The text of the built-in default, comments and all: what a first file begins with.
+pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
 const DEFAULTS: &[&str] = &["pure", "mutates", "hazard"];
 const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];

@@ -21,6 +21,8 @@ pub struct PastCall {
     /// As recorded: secrets are replaced and long texts cut, see [`is_obscured`].
     pub arguments: Value,
     pub behavior: Behavior,
+    /// Whether the record shows all that the arguments were found to do then.
+    pub analysed: bool,
     /// What the policy of that time said.
     pub ruling: Decision,
     pub rule: Option<String>,
@@ -90,10 +92,10 @@ fn was_cut(text: &str) -> bool {
 }
 
 /// Whether a condition speaks of something that the record does not tell.
-pub fn cannot_be_told(predicate: &Predicate, arguments: &Value) -> bool {
+pub fn cannot_be_told(predicate: &Predicate, call: &PastCall) -> bool {
     match &predicate.about {
         About::Argument { arg, tests } => {
-            let Value::Object(fields) = arguments else {
+            let Value::Object(fields) = &call.arguments else {
                 // All of them were cut into one text.
                 return true;
             };
@@ -102,14 +104,14 @@ pub fn cannot_be_told(predicate: &Predicate, arguments: &Value) -> bool {
             if tests.iter().all(|test| is_there(test) || counts(test)) {
                 return fields.keys().any(|name| has_mark(name) || was_cut(name));
             }
-            argument(arguments, arg).is_some_and(is_obscured)
+            argument(&call.arguments, arg).is_some_and(is_obscured)
         }
-        About::Sql(_) => is_obscured(arguments),
-        About::Hazard(_) | About::Effect(_) | About::Rate(_) => false,
+        About::Sql(_) | About::Effect(_) => !call.analysed || is_obscured(&call.arguments),
+        About::Hazard(_) | About::Rate(_) => false,
     }
 }
 
 /// Whether a rule speaks of something that the record does not tell.
-pub fn touches_obscured(rule: &Rule, arguments: &Value) -> bool {
-    rule.when.iter().chain(&rule.unless).any(|predicate| cannot_be_told(predicate, arguments))
+pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
+    rule.when.iter().chain(&rule.unless).any(|predicate| cannot_be_told(predicate, call))
 }

@@ -49,7 +49,8 @@ impl Recent {
             self.calls.retain(|_, times| times.back().is_some_and(|last| *last > time - LONGEST));
         }
         let times = self.calls.entry((server.to_owned(), tool.to_owned())).or_default();
-        times.push_back(time);
+        // In order, even where the clock was set back, so that they can be searched.
+        times.push_back(times.back().map_or(time, |last| time.max(*last)));
         if times.len() > MOST {
             times.pop_front();
         }
@@ -58,6 +59,6 @@ impl Recent {
     /// How many calls ran after `since` that `counts` (of server and tool) says yes to; exact up to [`MOST`].
     pub fn count(&self, since: i64, counts: impl Fn(&str, &str) -> bool) -> usize {
         let counted = self.calls.iter().filter(|((server, tool), _)| counts(server, tool));
-        counted.map(|(_, times)| times.iter().filter(|time| **time > since).count()).sum()
+        counted.map(|(_, times)| times.len() - times.partition_point(|time| *time <= since)).sum()
     }
 }

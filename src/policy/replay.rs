@@ -78,20 +78,20 @@ pub fn without_expired(policy: &Policy, now: i64) -> Policy {
 /// What the policy says of one past call.
 pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
     let question = call.question(Some(recent));
-    if !policy.rules.iter().any(|rule| touches_obscured(rule, &call.arguments)) {
+    if !policy.rules.iter().any(|rule| touches_obscured(rule, call)) {
         return Answer::Told(decide(policy, &question));
     }
     let told = Told::of(&question);
     let (mut certain, mut perhaps): (Policy, Vec<&Rule>) = (Policy { rules: Vec::new(), ..policy.clone() }, Vec::new());
     for rule in &policy.rules {
-        if !touches_obscured(rule, &call.arguments) {
+        if !touches_obscured(rule, call) {
             certain.rules.push(rule.clone());
             continue;
         }
         // Where the rest of it does not fit, it does not matter what cannot be told.
         let mut rest = rule.clone();
-        rest.when.retain(|predicate| !cannot_be_told(predicate, &call.arguments));
-        rest.unless.retain(|predicate| !cannot_be_told(predicate, &call.arguments));
+        rest.when.retain(|predicate| !cannot_be_told(predicate, call));
+        rest.unless.retain(|predicate| !cannot_be_told(predicate, call));
         if fit(policy, &rest, &question, &told) == Fit::Matches {
             perhaps.push(rule);
         }

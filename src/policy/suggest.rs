@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fit::rules_name;
 use super::maker::{Origin, Proposal, Scope, proposals};
-use super::past::{Ended, PastCall, touches_obscured};
+use super::past::{Ended, PastCall, is_obscured, touches_obscured};
 use super::rate::Recent;
 use super::replay::{Answer, answer, without_expired};
 use super::rule::{Decision, Policy};
@@ -77,10 +77,11 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
         let origin = Origin { server, tool, arguments: &call.arguments, behavior: &call.behavior };
-        let dangerous = conclude::danger(&call.behavior).is_some();
+        // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
+        let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior).is_some();
         for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {
-            let too_wide = dangerous && proposal.scope == Scope::ThisTool;
-            if too_wide || touches_obscured(&proposal.rule, &call.arguments) {
+            let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
+            if too_wide || touches_obscured(&proposal.rule, call) {
                 continue;
             }
             let count = times.entry(proposal.body().to_owned()).or_default();
@@ -95,10 +96,10 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
         let of_tool = |call: &&&PastCall| rules_name(&call.server) == server && call.tool == tool;
         for proposal in proposals {
             let covers = |call: &&PastCall| {
-                !touches_obscured(&proposal.rule, &call.arguments) && proposal.covers(policy, &call.question(None))
+                !touches_obscured(&proposal.rule, call) && proposal.covers(policy, &call.question(None))
             };
             let perhaps_covers = |call: &PastCall| {
-                touches_obscured(&proposal.rule, &call.arguments) || proposal.covers(policy, &call.question(None))
+                touches_obscured(&proposal.rule, call) || proposal.covers(policy, &call.question(None))
             };
             if refused.iter().filter(of_tool).any(|call| perhaps_covers(call)) {
                 continue;

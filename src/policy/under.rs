@@ -71,6 +71,10 @@ impl Folder {
     /// Undecided: a path without a known start, with a NUL, one that climbs (`..`) and still ends inside, and one that
     /// differs by case only, which is the same file on some disks.
     fn holds_by_words(&self, path: &str, roots: &Roots) -> Holds {
+        self.holds_plainly(path, roots).unwrap_or_else(|| self.holds_by_trails(path, roots))
+    }
+
+    fn holds_by_trails(&self, path: &str, roots: &Roots) -> Holds {
         let Some(path) = Trail::new(path, roots) else {
             return Holds::Undecided;
         };
@@ -87,6 +91,45 @@ impl Folder {
         }
         if path.climbs || !pairs.all(|(one, other)| one == other) { Holds::Undecided } else { Holds::Yes }
     }
+
+    /// The same for what nothing climbs in, word by word and without a copy; `None` where that does not tell.
+    fn holds_plainly(&self, path: &str, roots: &Roots) -> Option<Holds> {
+        let plain = |text: &str| !text.contains("..") && !text.contains('\0');
+        let known = |root: &'_ Option<String>| root.as_deref().is_some_and(|root| root.starts_with('/') && plain(root));
+        let home = roots.home.as_deref().filter(|_| known(&roots.home));
+        let (base, rest) = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => (home?, rest),
+            Some(_) => return None,
+            None if path.starts_with('/') => ("", path),
+            None => (roots.folder.as_deref().filter(|_| known(&roots.folder))?, path),
+        };
+        if path.is_empty() || !plain(path) {
+            return None;
+        }
+        let of_folder = match self.trail.start {
+            Start::Root => "",
+            Start::Home => home?,
+        };
+        let mut inside = words(base).chain(words(rest));
+        let mut told = Holds::Yes;
+        for wanted in words(of_folder).chain(self.trail.words.iter().map(String::as_str)) {
+            match inside.next() {
+                Some(word) if word == wanted => {}
+                Some(word) if same_but_for_case(word, wanted) => told = Holds::Undecided,
+                Some(_) | None => return Some(Holds::No),
+            }
+        }
+        Some(told)
+    }
+}
+
+/// The words of a path.
+fn words(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|word| !matches!(*word, "" | "."))
+}
+
+fn same_but_for_case(one: &str, other: &str) -> bool {
+    one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
 }
 
 impl Trail {
@@ -141,5 +184,25 @@ impl Trail {
             self.climbs |= climbs;
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Folder, Roots};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_plain_way_tells_what_the_other_does(
+            folder in "(/|~/)((a|B|me|home|\\.|é)/){0,4}", path in "(/|~/|~|)((\\.|a|A|b|home|me|É|x\\.\\.)?/?){0,6}",
+            home in prop::option::of(Just("/home/me".to_owned())), here in prop::option::of(Just("/home/me/a".to_owned())),
+        ) {
+            let roots = Roots { home, folder: here, ..Roots::default() };
+            let Some(folder) = Folder::new(&folder) else { return Ok(()) };
+            if let Some(told) = folder.holds_plainly(&path, &roots) {
+                prop_assert_eq!(told, folder.holds_by_trails(&path, &roots), "{:?} {}", folder, path);
+            }
+        }
     }
 }

@@ -142,8 +142,8 @@ fn what_is_hardly_meant_is_warned_of() {
     );
     let run = home.run(&["rules", "check"]);
     assert_eq!(run.code, 0, "{}", run.err);
-    assert!(run.out.contains("policy.toml:2: warning: rule all allows every call of every server"), "{}", run.out);
-    assert!(run.out.contains("policy.toml:5: warning: rule old has expired"), "{}", run.out);
+    assert!(run.out.contains("policy.toml:2:1: warning: rule all allows every call of every server"), "{}", run.out);
+    assert!(run.out.contains("policy.toml:5:1: warning: rule old has expired"), "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
     assert_eq!((&rows[0]["severity"], &rows[1]["line"]), (&"warning".into(), &5.into()));
 }

@@ -272,12 +272,26 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+/// The same, 100,000 times: in four parts, so that they run side by side.
+mod at_length {
+    use super::{ProptestConfig, any_call, neighbour, never_outside, proptest};
 
-    #[test]
-    #[ignore = "the same, 100,000 times: minutes"]
-    fn a_made_rule_matches_nothing_outside_its_scope_in_100_000_cases(origin in any_call(), near in neighbour()) {
-        never_outside(origin, near)?;
+    macro_rules! part {
+        ($name:ident) => {
+            proptest! {
+                #![proptest_config(ProptestConfig { cases: 25_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+                #[test]
+                #[ignore = "minutes: cargo test --test policy at_length -- --ignored"]
+                fn $name(origin in any_call(), near in neighbour()) {
+                    never_outside(origin, near)?;
+                }
+            }
+        };
     }
+
+    part!(one);
+    part!(two);
+    part!(three);
+    part!(four);
 }

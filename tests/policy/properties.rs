@@ -4,6 +4,7 @@ use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::explain::explain;
 use mcp_approve::policy::fit::Fit;
 use mcp_approve::policy::glob::Glob;
+use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::parse::{parse, parse_at, suspended};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::policy::under::Roots;
@@ -184,6 +185,18 @@ proptest! {
             prop_assert!(inside && !climbs, "{path}");
         } else {
             prop_assert!(!inside || climbs, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_rule_said_to_never_decide_never_does(
+        rules in prop::collection::vec(any_rule(), 1..6), (call, words, arguments) in any_call(),
+    ) {
+        let policy = policy(&numbered(&rules).concat());
+        let ruling = rule_with(&policy, &call, &words, &arguments);
+        for warning in lint(&policy, NOW) {
+            let never = warning.what.contains("never") || warning.what.contains("expired");
+            prop_assert!(!never || ruling.rule.as_ref() != Some(&warning.rule), "{} {:?}", warning.what, ruling);
         }
     }
 

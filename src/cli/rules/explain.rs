@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::visible;
+use super::{past, visible};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::cli::user;
 use crate::error::Error;
@@ -17,6 +17,7 @@ use crate::mcp::tool::Tool;
 use crate::policy::decide::Question;
 use crate::policy::explain::{Explanation, explain_at};
 use crate::policy::fit::{Fit, Part, paths_wanted};
+use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::paths::Paths;
 use crate::policy::rule::{Policy, Rule};
 use crate::policy::under::Roots;
@@ -25,12 +26,11 @@ use crate::policy::when::Holds;
 /// How long looking at paths may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Explains the call in the file `call`, or on stdin for `-`.
+/// Explains a call.
 ///
 /// # Errors
-/// The call cannot be read, is no call, or the output cannot be written.
-pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let call = Call::read(&read(call)?)?;
+/// The output cannot be written.
+pub(super) fn run(policy: &Policy, call: &Call, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let behavior = call.behavior();
     let question = Question {
         server: &call.server,
@@ -42,9 +42,10 @@ pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut 
     };
     let explanation = explain_at(policy, &question, &looked_up(policy, &question));
     if json {
-        write_json(&explanation, &behavior, out)?;
+        write_json(&explanation, &behavior, call, out)?;
     } else {
         write_text(&explanation, &behavior, out)?;
+        call.write_past(out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -58,14 +59,57 @@ fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
 }
 
 /// The call to explain.
-struct Call {
+pub(super) struct Call {
     server: String,
     tool: String,
     arguments: Value,
-    definition: Option<Tool>,
+    known: Known,
+}
+
+/// What is known of a call beside its names and arguments.
+enum Known {
+    /// The tool's definition, if that.
+    Definition(Option<Box<Tool>>),
+    /// How it was judged when it came.
+    Past(Box<PastCall>),
 }
 
 impl Call {
+    /// The call in a file, or on stdin for `-`.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no call.
+    pub(super) fn of_file(path: &Path) -> Result<Self, Error> {
+        Self::read(&read(path)?)
+    }
+
+    /// A call of the log, as it was judged then.
+    ///
+    /// # Errors
+    /// The log cannot be read, or has no such call.
+    pub(super) fn of_record(record: &str, db: &Path) -> Result<Self, Error> {
+        let call = past::one(record, db)?;
+        Ok(Self {
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            known: Known::Past(Box::new(call)),
+        })
+    }
+
+    /// What was said of it then, and what its record does not tell.
+    fn write_past(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let Known::Past(call) = &self.known else { return Ok(()) };
+        writeln!(out, "then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
+        if is_obscured(&call.arguments) {
+            writeln!(
+                out,
+                "its secrets and long texts are not in the log, so what is said of them here is not certain"
+            )?;
+        }
+        Ok(())
+    }
+
     fn read(text: &str) -> Result<Self, Error> {
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
         let Value::Object(mut fields) = value else {
@@ -87,15 +131,18 @@ impl Call {
         match fields.keys().next() {
             Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
             None if !arguments.is_object() => Err(wrong("its arguments are no object")),
-            None => Ok(Self { server, tool, arguments, definition }),
+            None => Ok(Self { server, tool, arguments, known: Known::Definition(definition.map(Box::new)) }),
         }
     }
 
-    /// What the call is, as a wrapper would conclude with the default trust.
+    /// What the call is: as it was found to be then, or as a wrapper would conclude with the default trust.
     fn behavior(&self) -> Behavior {
-        let described =
-            self.definition.as_ref().map_or_else(Behavior::unknown, |tool| conclude::of_tool(tool, Trust::default()));
-        conclude::of_call(self.definition.as_ref(), &described, &self.arguments.to_string(), &self.arguments)
+        let definition = match &self.known {
+            Known::Past(call) => return call.behavior.clone(),
+            Known::Definition(definition) => definition.as_deref(),
+        };
+        let described = definition.map_or_else(Behavior::unknown, |tool| conclude::of_tool(tool, Trust::default()));
+        conclude::of_call(definition, &described, &self.arguments.to_string(), &self.arguments)
     }
 }
 
@@ -115,7 +162,7 @@ fn wrong(what: &str) -> Error {
     }
 }
 
-fn read(path: &Path) -> Result<String, Error> {
+pub(super) fn read(path: &Path) -> Result<String, Error> {
     let unreadable = |cause| Error::Unreadable { path: path.into(), cause };
     if path == Path::new("-") {
         let mut text = String::new();
@@ -125,7 +172,12 @@ fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
-fn write_json(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> Result<(), Error> {
+fn write_json(
+    explanation: &Explanation<'_>,
+    behavior: &Behavior,
+    call: &Call,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let rules = explanation.rules.iter().map(|(rule, fit)| {
         let differs = match fit {
             Fit::Differs(part) => Some(part.key()),
@@ -143,6 +195,13 @@ fn write_json(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
         "identity": behavior.identity.hash(),
         "hazards": behavior.hazards.iter().map(|hazard| hazard.kind.word()).collect::<Vec<_>>(),
         "rules": rules.collect::<Vec<_>>(),
+        "then": match &call.known {
+            Known::Definition(_) => Value::Null,
+            Known::Past(call) => json!({
+                "seq": call.seq, "ruling": call.ruling.word(), "rule": call.rule, "verdict": call.ended.word(),
+                "by": call.by, "obscured": is_obscured(&call.arguments),
+            }),
+        },
     });
     writeln!(out, "{answer:#}")?;
     Ok(())

@@ -1,0 +1,255 @@
+//! `rules add`: a rule from a call of the log, from options or from a text; shown with what it would have matched, then
+//! written.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::alter::visible_lines;
+use super::change::{self, Draft, Drafted};
+use super::explain::read;
+use super::options::AddOptions;
+use super::{Site, past, show, visible};
+use crate::cli::policy_file;
+use crate::error::Error;
+use crate::policy::edit;
+use crate::policy::lint::lint;
+use crate::policy::maker::{Origin, Proposal, Title, id_for, proposals};
+use crate::policy::past::{Ended, PastCall, touches_obscured};
+use crate::policy::rate::Recent;
+use crate::policy::replay::{Answer, answer};
+use crate::policy::rule::{Decision, Rule};
+use crate::policy::when::About;
+use crate::policy::written;
+
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// Adds a rule.
+///
+/// # Errors
+/// The call, the policy or the log cannot be read, or the policy cannot be written.
+pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let (rule, warnings) = match (&options.record, &options.from) {
+        (Some(record), _) => match from_record(record, options, site, out)? {
+            Some(made) => made,
+            None => return Ok(ExitCode::SUCCESS),
+        },
+        (None, Some(path)) => (read(path)?, Vec::new()),
+        (None, None) => (from_options(options, site)?, Vec::new()),
+    };
+    write(&Addition { text: rule, warnings, dry_run: options.dry_run }, site, out)
+}
+
+/// A rule to be written.
+pub(super) struct Addition {
+    pub(super) text: String,
+    pub(super) warnings: Vec<String>,
+    pub(super) dry_run: bool,
+}
+
+/// Writes a rule, with everything an operator should know before and after.
+///
+/// # Errors
+/// The policy or the log cannot be read, or the policy cannot be written.
+pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let path = site.place.path();
+    let ids = edit::ids(&addition.text);
+    let draft = match change::draft(&site.place, site.places, |text| edit::add(text, &addition.text))? {
+        Drafted::Sound(draft) => draft,
+        Drafted::Broken { text, problems } => {
+            show(path, &text, &problems, false, out)?;
+            writeln!(out, "Nothing was written.")?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let what = format!("added rule {}", ids.join(", "));
+    if !addition.dry_run {
+        draft.write(&site.place, site.places, &what, site.now)?;
+    }
+    let verb = if addition.dry_run { "Would be added to" } else { "Added to" };
+    writeln!(out, "{verb} {}:\n\n{}", path.display(), visible_lines(&addition.text))?;
+    let of_these = |rule: &&Rule| ids.contains(&rule.id);
+    let added: Vec<&Rule> = draft.policy.rules.iter().filter(of_these).collect();
+    if let Some(calls) = past::since(&site.db, None)? {
+        for rule in &added {
+            tell_past(rule, &draft, &calls, out)?;
+        }
+    }
+    for warning in &addition.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    for warning in lint(&draft.policy, site.now).iter().filter(|warning| ids.contains(&warning.rule)) {
+        writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;
+    }
+    if !addition.dry_run {
+        writeln!(out, "Take it back with: mcp-approve rules undo")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Which past calls a rule would have matched, and what stands in its way.
+fn tell_past(rule: &Rule, draft: &Draft, calls: &[PastCall], out: &mut dyn Write) -> Result<(), Error> {
+    let mut alone = draft.policy.clone();
+    alone.rules = vec![rule.clone()];
+    let recent = Recent::default();
+    let (mut matched, mut untold) = (Vec::new(), 0);
+    for call in calls {
+        match answer(&alone, call, &recent) {
+            Answer::Told(ruling) if ruling.rule.is_some() => matched.push(call),
+            Answer::Told(_) => {}
+            Answer::Untold(_) => untold += 1,
+        }
+    }
+    let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
+    let denied = matched.iter().filter(|call| call.ended == Ended::Refused).count();
+    let of = past::counted(calls.len(), "past call", "past calls");
+    writeln!(
+        out,
+        "Rule {} would have matched {} of {of}; {asked} of them asked, {denied} were denied.",
+        rule.id,
+        matched.len()
+    )?;
+    if untold > 0 {
+        writeln!(out, "Of {untold} more it cannot be told: the log does not hold their secrets and long texts.")?;
+    }
+    past::some(&matched, 5, out)?;
+    if rule.decision == Decision::Allow && denied > 0 {
+        writeln!(out, "warning: it allows what was denied before ({denied} times)")?;
+    }
+    // A call like those that were denied or asked by a rule: an allow does not loosen that.
+    let mut obstacles: BTreeMap<&str, (Decision, usize)> = BTreeMap::new();
+    for call in matched.iter().filter(|_| rule.decision == Decision::Allow) {
+        if let Answer::Told(ruling) = answer(&draft.policy, call, &recent)
+            && let Some(other) = ruling.rule.as_deref().filter(|_| ruling.decision > Decision::Allow)
+            && let Some(other) = draft.policy.rules.iter().find(|rule| rule.id == other)
+        {
+            obstacles.entry(&other.id).or_insert((ruling.decision, 0)).1 += 1;
+        }
+    }
+    for (id, (decision, count)) in obstacles {
+        let does = if decision == Decision::Ask { "asks for" } else { "denies" };
+        writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not loosen that.")?;
+        let argument = rule.when.iter().find(|one| matches!(one.about, About::Argument { .. }));
+        match argument {
+            Some(condition) => {
+                writeln!(out, "  To except these from it: mcp-approve rules except {id} {}", quoted(&condition.text))?;
+            }
+            None => writeln!(out, "  The rule has no condition to except from it; narrow rule {id} itself.")?,
+        }
+    }
+    Ok(())
+}
+
+/// The text of a rule made from a call, with its warnings; `None` after showing what could be chosen.
+fn from_record(
+    record: &str,
+    options: &AddOptions,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<Option<(String, Vec<String>)>, Error> {
+    let call = past::one(record, &site.db)?;
+    let origin =
+        Origin { server: &call.server, tool: &call.tool, arguments: &call.arguments, behavior: &call.behavior };
+    let cannot = |why: String| Error::Wrong {
+        what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
+        hint: "such calls are asked each time".to_owned(),
+    };
+    let made = proposals(&origin, &policy_file::roots()).map_err(|why| cannot(why.to_string()))?;
+    let told = |one: &Proposal| !touches_obscured(&one.rule, &call);
+    let all: Vec<Proposal> = made.into_iter().filter(told).collect();
+    let Some(scope) = &options.scope else {
+        writeln!(out, "A rule from {} could cover:", visible(&call.ticket))?;
+        let calls = past::since(&site.db, None)?.unwrap_or_default();
+        for (number, one) in (1..).zip(&all) {
+            let policy = crate::policy::parse::built_in();
+            let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
+            let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
+            let count = past::counted(count, "past call", "past calls");
+            writeln!(out, "  {number}  {} ({count})", visible(&one.scope.says()))?;
+        }
+        writeln!(out, "Choose one: mcp-approve rules add --record {} --scope N", visible(record))?;
+        return Ok(None);
+    };
+    let numbered = scope.parse::<usize>().ok().and_then(|number| all.get(number.checked_sub(1)?));
+    let chosen = numbered.or_else(|| all.iter().find(|one| one.scope.word() == scope.as_str()));
+    let chosen = chosen.ok_or_else(|| Error::Wrong {
+        what: format!("no rule from {} has the scope {}", visible(&call.ticket), visible(scope)),
+        hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
+    })?;
+    let text = change::text(&site.place)?.unwrap_or_default();
+    let taken = edit::ids(&text);
+    let id = options.id.clone().unwrap_or_else(|| id_for(&call.tool, |id| taken.iter().any(|one| one == id)));
+    let note = options.note.clone().unwrap_or_else(|| format!("from {}", call.ticket));
+    let title = Title {
+        id: &id,
+        decision: options.decision.map_or(Decision::Allow, Decision::from),
+        expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
+        note: Some(&note),
+    };
+    let warnings = if title.decision == Decision::Allow { chosen.warnings() } else { Vec::new() };
+    Ok(Some((chosen.text(&title), warnings)))
+}
+
+/// The text of a rule as the options say it.
+fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> {
+    let names = options.server.iter().chain(&options.tool).chain(&options.when).chain(&options.unless);
+    if names.count() == 0 {
+        return Err(Error::Wrong {
+            what: "the rule would be for every call".to_owned(),
+            hint:
+                "name what it is for: --record, --server, --tool or --when; `mcp-approve rules add --help` has examples"
+                    .to_owned(),
+        });
+    }
+    let taken = edit::ids(&change::text(&site.place)?.unwrap_or_default());
+    let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
+    let id = options.id.clone().unwrap_or_else(|| id_for(about, |id| taken.iter().any(|one| one == id)));
+    let decision = options.decision.map_or(Decision::Allow, Decision::from);
+    let mut text = format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));
+    for (key, all) in [("server", &options.server), ("tool", &options.tool)] {
+        if !all.is_empty() {
+            text.push_str(&format!("{key} = {}\n", written::texts(all)));
+        }
+    }
+    for (key, all) in [("when", &options.when), ("unless", &options.unless)] {
+        if !all.is_empty() {
+            text.push_str(&format!("{key} = [{}]\n", all.join(", ")));
+        }
+    }
+    if let Some(end) = end(options.expires.as_deref().unwrap_or("never"), site.now)?.and_then(written::moment) {
+        text.push_str(&format!("expires = {end}\n"));
+    }
+    if let Some(note) = &options.note {
+        text.push_str(&format!("note = {}\n", written::text(note)));
+    }
+    Ok(text)
+}
+
+/// When a rule ends, in milliseconds since 1970, UTC; `None` for never. Days are whole: the last one counts.
+///
+/// # Errors
+/// The text is no moment.
+pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
+    if text == "never" {
+        return Ok(None);
+    }
+    let units = [('w', 7 * DAY), ('d', DAY), ('h', 3600 * 1000), ('m', 60 * 1000)];
+    let unit = units.iter().find_map(|(unit, millis)| {
+        let number: u32 = text.strip_suffix(*unit)?.parse().ok().filter(|number| *number > 0)?;
+        let end = now.saturating_add(i64::from(number).saturating_mul(*millis));
+        // Whole days end with the day.
+        Some(if *millis < DAY { end } else { (end.div_euclid(DAY) + 1) * DAY })
+    });
+    let day = || text.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    let moment = || text.parse::<jiff::Timestamp>().ok().map(|moment| moment.as_millisecond());
+    let end = unit.or_else(|| if text.len() == 10 { Some(day()?.timestamp().as_millisecond()) } else { moment() });
+    end.map(Some).ok_or_else(|| Error::Wrong {
+        what: format!("{} says no end", visible(text)),
+        hint: "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never".to_owned(),
+    })
+}
+
+/// A text as a shell reads it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", visible(text).replace('\'', r"'\''"))
+}

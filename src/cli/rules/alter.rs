@@ -1,0 +1,129 @@
+//! `rules remove|edit|except|undo`: changes of rules that are there, and the way back.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::change::{self, Drafted};
+use super::options::{EditOptions, ExceptOptions, RemoveOptions};
+use super::{Site, past, show, visible};
+use crate::error::Error;
+use crate::policy::edit::{self, EditError};
+use crate::policy::replay::replay;
+
+/// Removes a rule, and shows what was removed.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be written.
+pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let mut removed = String::new();
+    let edit = |text: &str| {
+        let (text, gone) = edit::remove(text, &options.id)?;
+        removed = gone;
+        Ok(text)
+    };
+    let drafted = change::draft(&site.place, site.places, edit)?;
+    let what = format!("removed rule {}", options.id);
+    finish(drafted, &what, &removed, options.dry_run, site, out)
+}
+
+/// Changes keys of a rule, and shows the rule as it is now.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be written.
+pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let edit = |text: &str| {
+        let mut text = text.to_owned();
+        for (key, value) in &options.set {
+            text = edit::set(&text, &options.id, key, Some(value))?;
+        }
+        for key in &options.unset {
+            text = edit::set(&text, &options.id, key, None)?;
+        }
+        Ok(text)
+    };
+    // Under a new id, if that is what was changed.
+    let renamed = options.set.iter().find(|(key, _)| key == "id").map(|(_, id)| id.trim_matches(['"', '\'']));
+    changed(&options.id, renamed.unwrap_or(&options.id), edit, options.dry_run, site, out)
+}
+
+/// Adds an exception to a rule, and shows the rule as it is now.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be written.
+pub(super) fn except(options: &ExceptOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let edit = |text: &str| edit::except(text, &options.id, &options.condition);
+    changed(&options.id, &options.id, edit, options.dry_run, site, out)
+}
+
+fn changed(
+    id: &str,
+    now_called: &str,
+    edit: impl FnOnce(&str) -> Result<String, EditError>,
+    dry_run: bool,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let drafted = change::draft(&site.place, site.places, edit)?;
+    let rule = match &drafted {
+        Drafted::Sound(draft) => edit::remove(&draft.after, now_called).map(|(_, rule)| rule).unwrap_or_default(),
+        Drafted::Broken { .. } => String::new(),
+    };
+    finish(drafted, &format!("changed rule {id}"), &rule, dry_run, site, out)
+}
+
+/// Shows a change and its consequences, and writes it.
+fn finish(
+    drafted: Drafted,
+    what: &str,
+    text: &str,
+    dry_run: bool,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let path = site.place.path();
+    let draft = match drafted {
+        Drafted::Sound(draft) => draft,
+        Drafted::Broken { text, problems } => {
+            show(path, &text, &problems, false, out)?;
+            writeln!(out, "Nothing was written.")?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    if !dry_run {
+        draft.write(&site.place, site.places, what, site.now)?;
+    }
+    let title = if dry_run { format!("Would have {what}") } else { capital(what) };
+    writeln!(out, "{} in {}:\n\n{}", visible(&title), path.display(), visible_lines(text))?;
+    if let Some(calls) = past::since(&site.db, None)? {
+        let replayed = replay(&draft.policy, &calls, site.now);
+        let (changes, calls) = (
+            past::counted(replayed.changes.len(), "call", "calls"),
+            past::counted(calls.len(), "past call", "past calls"),
+        );
+        writeln!(out, "Of {calls}, {changes} would be ruled otherwise than then (mcp-approve rules replay).")?;
+    }
+    if !dry_run {
+        writeln!(out, "Take it back with: mcp-approve rules undo")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// Takes the last change back.
+///
+/// # Errors
+/// There is none, or the file was changed since.
+pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let what = change::undo(&site.place, site.places)?;
+    writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Text of a file over several lines, fit for a terminal.
+pub(super) fn visible_lines(text: &str) -> String {
+    text.lines().map(|line| visible(line) + "\n").collect()
+}

@@ -1,0 +1,78 @@
+//! `rules import`: another program's permissions as rules, with what could not be carried over.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::add::{Addition, write};
+use super::alter::visible_lines;
+use super::explain::read;
+use super::options::ImportOptions;
+use super::{Site, change, past, visible};
+use crate::error::Error;
+use crate::policy::edit;
+use crate::policy::import::{Imported, import};
+use crate::policy::rule::Decision;
+
+/// Imports a file: prints rules and report, or writes the rules.
+///
+/// # Errors
+/// The file cannot be read or is none of that program's, or the policy cannot be written.
+pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let text = read(&options.source)?;
+    let host = options.host;
+    let found = import(host, &text).map_err(|why| Error::Wrong {
+        what: format!(
+            "{} is no permission file of {}: {}",
+            options.source.display(),
+            host.word(),
+            visible(&why.to_string())
+        ),
+        hint: "`mcp-approve rules import --help` says which files are meant".to_owned(),
+    })?;
+    let taken = edit::ids(&change::text(&site.place)?.unwrap_or_default());
+    let rules = found.rules(host, |id| taken.iter().any(|one| one == id));
+    let mut code = ExitCode::SUCCESS;
+    if options.write && !rules.is_empty() {
+        let warnings = warnings(&found);
+        code = write(&Addition { text: rules.join("\n"), warnings, dry_run: false }, site, out)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", visible_lines(&rules.join("\n")))?;
+        if !rules.is_empty() {
+            writeln!(out)?;
+        }
+        for warning in warnings(&found) {
+            writeln!(out, "# warning: {warning}")?;
+        }
+    }
+    report(&found, out)?;
+    if !options.write && !rules.is_empty() {
+        writeln!(out, "# Nothing was written; add them to the policy with --write.")?;
+    }
+    Ok(code)
+}
+
+fn warnings(found: &Imported) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if found.carried.iter().any(|one| one.decision == Decision::Allow && one.tool.is_none()) {
+        warnings.push("an allow without a tool covers everything its server does, deletions too".to_owned());
+    }
+    if !found.carried.is_empty() {
+        warnings.push(
+            "servers are called here as `mcp-approve log list` shows them; where the other program calls one otherwise, \
+             change `server`, or wrap it with --name"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+/// What was carried over and what was not, as comments.
+fn report(found: &Imported, out: &mut dyn Write) -> Result<(), Error> {
+    let carried = past::counted(found.carried.len(), "entry", "entries");
+    writeln!(out, "# {carried} carried over, {} not.", found.left.len())?;
+    for left in &found.left {
+        writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! The options of the commands that change or try the rules. Decides nothing.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::audit::query::Since;
+use crate::policy::import::Host;
+use crate::policy::rule::Decision;
+
+/// A rule to add.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "From a call of the log, `--record` alone shows what a rule could cover; `--scope` chooses.
+Conditions are written as in the file.
+
+Examples:
+  mcp-approve rules add --record filesystem-12
+  mcp-approve rules add --record filesystem-12 --scope 2 --expires 7d
+  mcp-approve rules add --server github --tool create_issue --when '{ arg = \"repo\", eq = \"notes\" }'
+  mcp-approve rules add --id no-force --decision deny --tool '*force*'")]
+pub struct AddOptions {
+    /// Make it from this call of the log, by the number of a record or its ticket
+    #[arg(long, value_name = "SEQ|TICKET", conflicts_with_all = ["server", "tool", "when", "from"])]
+    pub record: Option<String>,
+    /// What it covers: the number that `--record` shows, or call, args, folder or tool
+    #[arg(long, value_name = "SCOPE", requires = "record")]
+    pub scope: Option<String>,
+    /// Take the text of one [[rule]] from this file; `-` reads it from stdin
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["server", "tool", "when", "unless", "id", "decision", "note", "expires"])]
+    pub from: Option<PathBuf>,
+    /// Its name in the log [default: from the tool]
+    #[arg(long)]
+    pub id: Option<String>,
+    /// allow, ask or deny [default: allow]
+    #[arg(long, value_enum)]
+    pub decision: Option<DecisionWord>,
+    /// Only this server (a name or a glob); may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Only this tool (a name or a glob); may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub tool: Vec<String>,
+    /// Only where this condition holds; may be repeated, then all must
+    #[arg(long, value_name = "CONDITION")]
+    pub when: Vec<String>,
+    /// Not where this condition holds (for ask and deny); may be repeated
+    #[arg(long, value_name = "CONDITION", conflicts_with = "record")]
+    pub unless: Vec<String>,
+    /// When it ends: 30d, 12h, 2026-12-31, or never [default: 30d with --record, else never]
+    #[arg(long, value_name = "WHEN")]
+    pub expires: Option<String>,
+    /// Why it is there
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// A decision on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DecisionWord {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl From<DecisionWord> for Decision {
+    fn from(word: DecisionWord) -> Self {
+        match word {
+            DecisionWord::Allow => Self::Allow,
+            DecisionWord::Ask => Self::Ask,
+            DecisionWord::Deny => Self::Deny,
+        }
+    }
+}
+
+/// A rule to remove.
+#[derive(Clone, Debug, Args)]
+pub struct RemoveOptions {
+    /// The rule's id
+    pub id: String,
+    /// Show what would be removed, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Keys of a rule to change.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mcp-approve rules edit notes --set expires=2027-01-31 --set 'note=\"until the move\"'
+  mcp-approve rules edit notes --unset expires")]
+pub struct EditOptions {
+    /// The rule's id
+    pub id: String,
+    /// Give this key this value, written as in the file; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, required_unless_present = "unset")]
+    pub set: Vec<(String, String)>,
+    /// Take this key out; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub unset: Vec<String>,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, like expires=2027-01-31")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// An exception.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example:
+  mcp-approve rules except no-deletes '{ arg = \"path\", under = \"~/scratch\" }'")]
+pub struct ExceptOptions {
+    /// The ask or deny rule's id
+    pub id: String,
+    /// What it lets be from now on
+    pub condition: String,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Which calls to replay, and how to tell.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Secrets are not in the log: where a rule decides by one, it cannot be told what it would say.
+
+Examples:
+  mcp-approve rules replay --since 30d
+  mcp-approve rules replay --policy new.toml --fail-on-change")]
+pub struct ReplayOptions {
+    /// Only calls since then: 30d, 1h, or a time like 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// List at most so many changes, the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// Exit with 1 when a verdict changes or cannot be told
+    #[arg(long)]
+    pub fail_on_change: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to suggest from, and what to accept.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Works from `wrap --observe` too: what would have been asked counts as a question.
+
+Examples:
+  mcp-approve rules suggest --since 7d
+  mcp-approve rules suggest --write 1")]
+pub struct SuggestOptions {
+    /// Only from calls since then: 30d, 1h, or a time like 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// At most so many rules
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub limit: usize,
+    /// Add the suggestion of this number to the policy
+    #[arg(long, value_name = "N")]
+    pub write: Option<usize>,
+    /// When the written rule ends: 30d, 12h, 2026-12-31, or never
+    #[arg(long, value_name = "WHEN", default_value = "30d")]
+    pub expires: String,
+    /// Print one JSON array
+    #[arg(long, conflicts_with = "write")]
+    pub json: bool,
+}
+
+/// What to import.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Prints the rules, and as comments what could not be carried over. Only MCP tools are: what a program
+allows its own shell or editor is not asked here.
+
+Examples:
+  mcp-approve rules import claude ~/.claude/settings.json
+  mcp-approve rules import codex ~/.codex/config.toml --write"
+)]
+pub struct ImportOptions {
+    /// Whose permissions they are
+    #[arg(value_parser = host)]
+    pub host: Host,
+    /// The file they are in
+    // Not called `file`: that is the id of `--policy`, which is global.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub source: PathBuf,
+    /// Add the rules to the policy
+    #[arg(long)]
+    pub write: bool,
+}
+
+fn host(word: &str) -> Result<Host, String> {
+    let found = Host::ALL.iter().find(|host| host.word() == word).copied();
+    found.ok_or_else(|| format!("one of: {}", Host::ALL.map(Host::word).join(", ")))
+}

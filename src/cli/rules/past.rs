@@ -1,0 +1,66 @@
+//! Past calls for the commands that try rules on them: found in the log, and listed. Judges nothing.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::visible;
+use crate::audit::past;
+use crate::audit::query;
+use crate::audit::store::Reader;
+use crate::cli::log::LogError;
+use crate::error::Error;
+use crate::policy::past::PastCall;
+
+/// Every call since then, the oldest first; `None` when there is no log yet.
+///
+/// # Errors
+/// The log cannot be read.
+pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
+    let reader = Reader::open(db).map_err(LogError::from)?;
+    let calls = reader.map(|reader| past::calls(&reader, since)).transpose();
+    Ok(calls.map_err(LogError::from)?)
+}
+
+/// The call of a record's number or of a ticket; of several runs that gave out the ticket, the newest.
+///
+/// # Errors
+/// The log cannot be read, or has no such call.
+pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
+    let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let found = match what.parse() {
+        Ok(seq) => query::at(&reader, seq).map_err(LogError::from)?,
+        Err(_) => query::of_ticket(&reader, what).map_err(LogError::from)?.pop(),
+    };
+    let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
+    let call = past::call_of(&reader, &found).map_err(LogError::from)?;
+    call.ok_or_else(|| Error::Wrong {
+        what: format!("record {} is of no call that a policy ruled on", found.seq),
+        hint: "`mcp-approve log list --kind decision` names calls by SEQ and TICKET".to_owned(),
+    })
+}
+
+/// One line about a call: number, day, ticket, tool, arguments.
+pub(super) fn line(call: &PastCall) -> String {
+    let time = jiff::Timestamp::from_millisecond(call.time).map(|time| format!("{time:.0}")).unwrap_or_default();
+    let arguments: String = call.arguments.to_string().chars().take(60).collect();
+    visible(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
+}
+
+/// A few calls, the newest first, and how many more there are.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> Result<(), Error> {
+    for call in calls.iter().rev().take(most) {
+        writeln!(out, "  {}", line(call))?;
+    }
+    if calls.len() > most {
+        writeln!(out, "  and {} more", calls.len() - most)?;
+    }
+    Ok(())
+}
+
+/// `1 call`, `2 calls`.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

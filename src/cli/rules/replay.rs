@@ -1,0 +1,91 @@
+//! `rules replay`: the policy as it is now against the calls of the log.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::options::ReplayOptions;
+use super::{Site, past, visible};
+use crate::cli::policy_file::load;
+use crate::error::Error;
+use crate::policy::replay::{Change, Replay, replay};
+
+/// Replays the log; with `--fail-on-change`, exit code 1 when something changes or cannot be told.
+///
+/// # Errors
+/// The policy or the log cannot be read, or the output cannot be written.
+pub(super) fn run(options: &ReplayOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let policy = load(&site.place)?;
+    let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?;
+    if calls.is_none() && !options.json {
+        writeln!(out, "There is no log yet at {}, so nothing would change.", site.db.display())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let calls = calls.unwrap_or_default();
+    let replayed = replay(&policy, &calls, site.now);
+    if options.json {
+        writeln!(out, "{:#}", as_json(&replayed))?;
+    } else {
+        tell(&replayed, options.limit, out)?;
+    }
+    let same = replayed.changes.is_empty() && replayed.untold.is_empty();
+    Ok(if options.fail_on_change && !same { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn as_json(replayed: &Replay<'_>) -> Value {
+    let counts = replayed.counts();
+    let change = |change: &Change<'_>| {
+        let call = change.call;
+        json!({
+            "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
+            "to": change.now.decision.word(), "rule": change.now.rule, "reason": change.now.reason,
+            "verdict": call.ended.word(), "by": call.by, "arguments": call.arguments,
+        })
+    };
+    let untold = replayed.untold.iter().map(|(call, rules)| {
+        json!({
+            "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
+            "rules": rules,
+        })
+    });
+    json!({
+        "calls": replayed.calls,
+        "changed": replayed.changes.len(),
+        "cannot_be_told": replayed.untold.len(),
+        "counts": counts.iter().map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
+        "changes": replayed.changes.iter().map(change).collect::<Vec<_>>(),
+        "untold": untold.collect::<Vec<_>>(),
+    })
+}
+
+fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
+    let calls = past::counted(replayed.calls, "past call", "past calls");
+    let (changed, untold) = (replayed.changes.len(), replayed.untold.len());
+    writeln!(out, "{calls}: {changed} would be ruled otherwise, of {untold} it cannot be told.")?;
+    for (from, to, count) in replayed.counts() {
+        writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
+    }
+    for Change { call, now } in replayed.changes.iter().rev().take(limit) {
+        let then = format!("{} then, {} by {}", call.ruling.word(), call.ended.word(), call.by);
+        writeln!(out, "\n{}", past::line(call))?;
+        writeln!(out, "        {}; now {}: {}", visible(&then), now.decision.word(), visible(&now.reason))?;
+    }
+    if changed > limit {
+        writeln!(out, "\nand {} more (--limit, --json)", changed - limit)?;
+    }
+    for (call, rules) in replayed.untold.iter().rev().take(limit) {
+        let rules = rules.join(", ");
+        writeln!(
+            out,
+            "\n{}\n        cannot be told: {} by what the log does not hold",
+            past::line(call),
+            decides(&rules)
+        )?;
+    }
+    Ok(())
+}
+
+fn decides(rules: &str) -> String {
+    format!("rule {rules} decides")
+}

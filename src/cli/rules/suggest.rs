@@ -1,0 +1,100 @@
+//! `rules suggest`: rules that would have saved questions, and the way to accept one.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::add::{Addition, end, write};
+use super::alter::visible_lines;
+use super::options::SuggestOptions;
+use super::{Site, past, visible};
+use crate::cli::policy_file::{self, load};
+use crate::error::Error;
+use crate::policy::maker::{Title, id_for};
+use crate::policy::rule::Decision;
+use crate::policy::suggest::{Suggestion, Suggestions, suggest};
+
+/// Suggests rules, or writes one of them.
+///
+/// # Errors
+/// The policy or the log cannot be read, the number is none of a suggestion, or the policy cannot be written.
+pub(super) fn run(options: &SuggestOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let policy = load(&site.place)?;
+    let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?.unwrap_or_default();
+    // What the check of the file would refuse is not suggested.
+    let mut found = suggest(&policy, &calls, site.now, usize::MAX);
+    found.rules.retain(|one| policy_file::read(&format!("version = 1\n{}", text(one, "x", None))).is_ok());
+    found.rules.truncate(options.limit);
+    let taken: Vec<&str> = policy.rules.iter().map(|rule| rule.id.as_str()).collect();
+    let mut used: Vec<String> = Vec::new();
+    for one in &found.rules {
+        let tool = &one.saves.first().map_or("rule", |call| call.tool.as_str());
+        let id = id_for(tool, |id| taken.contains(&id) || used.iter().any(|used| used == id));
+        used.push(id);
+    }
+    if let Some(number) = options.write {
+        let chosen = number.checked_sub(1).and_then(|at| Some((found.rules.get(at)?, used.get(at)?)));
+        let (chosen, id) = chosen.ok_or_else(|| Error::Wrong {
+            what: format!("there is no suggestion {number}"),
+            hint: "`mcp-approve rules suggest` lists them; give it the same --since".to_owned(),
+        })?;
+        let text = text(chosen, id, end(&options.expires, site.now)?);
+        let addition = Addition { text, warnings: chosen.proposal.warnings(), dry_run: false };
+        return write(&addition, site, out);
+    }
+    if options.json {
+        let rows = found.rules.iter().zip(&used).map(|(one, id)| row(one, id));
+        writeln!(out, "{:#}", rows.collect::<Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    tell(&found, &used, calls.len(), out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {
+    let saved = past::counted(one.saves.len(), "question", "questions");
+    let note = format!("suggested: {saved} saved");
+    one.proposal.text(&Title { id, decision: Decision::Allow, expires, note: Some(&note) })
+}
+
+fn row(one: &Suggestion<'_>, id: &str) -> Value {
+    json!({
+        "id": id,
+        "scope": one.proposal.scope.word(),
+        "says": one.proposal.scope.says(),
+        "saves": one.saves.len(),
+        "calls": one.saves.iter().map(|call| json!({ "seq": call.seq, "ticket": call.ticket })).collect::<Vec<_>>(),
+        "warnings": one.proposal.warnings(),
+        "rule": text(one, id, None),
+    })
+}
+
+fn tell(found: &Suggestions<'_>, ids: &[String], calls: usize, out: &mut dyn Write) -> Result<(), Error> {
+    let of = past::counted(calls, "past call", "past calls");
+    let questions = past::counted(found.questions, "question", "questions");
+    writeln!(out, "{of} in the log; {questions} answered with yes would come again.")?;
+    if found.rules.is_empty() {
+        writeln!(
+            out,
+            "Nothing to suggest: a rule is worth it where like calls came at least twice, and none was denied.\n\
+             To begin with, wrap servers with --observe for a day: it holds nothing, and records what would have been asked."
+        )?;
+        return Ok(());
+    }
+    for (number, (one, id)) in (1..).zip(found.rules.iter().zip(ids)) {
+        let saves = past::counted(one.saves.len(), "question", "questions");
+        writeln!(
+            out,
+            "\n{number}. {}: saves {saves}; no call it covers was denied",
+            visible(&one.proposal.scope.says())
+        )?;
+        write!(out, "{}", visible_lines(&text(one, id, None)))?;
+        past::some(&one.saves, 3, out)?;
+        for warning in one.proposal.warnings() {
+            writeln!(out, "  warning: {warning}")?;
+        }
+    }
+    writeln!(out, "\nAccept one with: mcp-approve rules suggest --write N")?;
+    Ok(())
+}

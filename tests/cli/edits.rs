@@ -1,0 +1,307 @@
+//! `mcp-approve rules add|remove|edit|except|undo|replay|suggest|import`: changed, tried, and taken back; and the README.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use serde_json::{Value, json};
+
+use super::Home;
+use crate::fake::host::Host;
+use crate::fake::server::{Server, reader, writer};
+
+const RULES: &str = "# mine\nversion = 1\n\n# careful here\n[[rule]]\nid = \"ask-all\"\ndecision = \"ask\"\ntool = \"create_*\"   # new things\n";
+const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+
+/// A home whose log has calls of the server `memory`, observed: three alike, one that reads, two with a secret.
+fn observed(policy: Option<&str>) -> Home {
+    let home = policy.map_or_else(Home::new, Home::with_policy);
+    let server = Server::with(&[reader("read_graph"), writer("create_entities"), writer("store_key")]);
+    let options = ["--name", "memory", "--observe"];
+    let mut host = Host::wrapping(home.0.path(), &options, &server.command());
+    host.handshake("2025-11-25");
+    let calls = [
+        ("create_entities", json!({ "text": "a" })),
+        ("create_entities", json!({ "text": "a" })),
+        ("create_entities", json!({ "text": "a" })),
+        ("read_graph", json!({})),
+        ("store_key", json!({ "text": TOKEN })),
+        ("store_key", json!({ "text": TOKEN })),
+    ];
+    for (id, (tool, arguments)) in (1..).zip(calls) {
+        host.call(id, tool, &arguments);
+        host.answer(id);
+    }
+    host.hang_up();
+    host.wait();
+    home
+}
+
+fn policy(home: &Home) -> String {
+    fs::read_to_string(home.path("config/policy.toml")).unwrap()
+}
+
+#[test]
+fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
+    let home = observed(Some(RULES));
+    let run = home.run(&["rules", "add", "--record", "memory-1"]);
+    insta::assert_snapshot!(run.out, @r"
+    A rule from memory-1 could cover:
+      1  this exact call (3 past calls)
+      2  this tool with the same text (3 past calls)
+      3  this tool (3 past calls)
+    Choose one: mcp-approve rules add --record memory-1 --scope N
+    ");
+    assert_eq!(policy(&home), RULES, "a question writes nothing");
+    let dry = home.run(&["rules", "add", "--record", "memory-1", "--scope", "2", "--expires", "never", "--dry-run"]);
+    assert!(dry.out.starts_with("Would be added to HOME/config/policy.toml"), "{}", dry.out);
+    assert_eq!(policy(&home), RULES);
+    let run = home.run(&["rules", "add", "--record", "memory-1", "--scope", "2", "--expires", "never"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    let written = policy(&home);
+    assert!(written.starts_with(RULES), "{written}");
+    insta::assert_snapshot!(written[RULES.len()..], @r#"
+
+    [[rule]]
+    id = "create-entities"
+    decision = "allow"
+    server = "memory"
+    tool = "create_entities"
+    identity = "MUTATES|CREATE|ACK"
+    when = [
+      { arg = "text", eq = "a" },
+    ]
+    note = "from memory-1"
+    "#);
+    for says in [
+        "Rule create-entities would have matched 3 of 6 past calls; 3 of them asked, 0 were denied.",
+        "warning: rule ask-all asks for 3 of them, and an allow does not loosen that.",
+        "mcp-approve rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
+        "Take it back with: mcp-approve rules undo",
+    ] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
+    let before = home.run(&["rules", "explain", "--record", "memory-1"]).out;
+    assert!(before.starts_with("ask: rule ask-all asks"), "{before}");
+    let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
+    assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
+    assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
+    let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
+    assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
+    assert!(after.contains("then, in record ") && after.contains(": ask, approved by observe"), "{after}");
+    assert_eq!(home.run(&["rules", "undo"]).out, "Taken back in HOME/config/policy.toml: changed rule ask-all\n");
+    assert_eq!(policy(&home), written);
+    home.run(&["rules", "undo"]);
+    assert_eq!(policy(&home), RULES);
+    let run = home.run(&["rules", "undo"]);
+    assert!(run.code == 2 && run.err.contains("no change of HOME/config/policy.toml can be taken back"), "{}", run.err);
+}
+
+#[test]
+fn what_check_refuses_is_not_written() {
+    let home = Home::with_policy(RULES);
+    for (args, says) in [
+        (&["add", "--id", "ask-all", "--tool", "x"][..], "the id \"ask-all\" is taken"),
+        (&["add", "--tool", "x", "--when", "{ arg = \"a\", equals = 1 }"], "unknown key \"equals\""),
+        (&["add", "--tool", "x", "--unless", "{ arg = \"a\", eq = 1 }"], "an allow has nothing to loosen"),
+        (&["edit", "ask-all", "--set", "decision=\"maybe\""], "`decision` cannot be \"maybe\""),
+        (&["edit", "ask-all", "--unset", "decision"], "a rule without a decision"),
+        (&["except", "ask-all", "{ arg = \"a\" }"], "without a test"),
+    ] {
+        let run = home.run(&[&["rules"], args].concat());
+        assert_eq!(run.code, 1, "{args:?}: {} {}", run.out, run.err);
+        assert!(run.out.contains(says) && run.out.ends_with("Nothing was written.\n"), "{args:?}: {}", run.out);
+        assert_eq!(policy(&home), RULES, "{args:?}");
+    }
+    for (args, says) in [
+        (&["add"][..], "the rule would be for every call"),
+        (&["add", "--tool", "x", "--expires", "soon"], "soon says no end"),
+        (&["add", "--tool", "x", "--when", "{ arg"], "it is not TOML"),
+        (&["add", "--record", "memory-1"], "there is no audit log yet"),
+        (&["remove", "nope"], "it has no rule \"nope\""),
+        (&["edit", "ask-all", "--set", "note=plain words"], "is no TOML value"),
+        (&["except", "ask-all", "5"], "is no condition"),
+        (&["undo"], "can be taken back"),
+        (&["import", "emacs", "x"], "one of: claude, cursor, gemini, codex, zed"),
+        (&["import", "claude", "HOME/none.json"], "none.json cannot be read"),
+    ] {
+        let run = home.run(&[&["rules"], args].concat());
+        assert_eq!(run.code, 2, "{args:?}: {} {}", run.out, run.err);
+        assert!(run.err.contains(says), "{args:?}: {}", run.err);
+        assert_eq!(policy(&home), RULES, "{args:?}");
+    }
+}
+
+#[test]
+fn a_change_keeps_mode_and_link_and_leaves_nothing_behind() {
+    let home = Home::with_policy(RULES);
+    fs::rename(home.path("config/policy.toml"), home.path("real.toml")).unwrap();
+    symlink("../real.toml", home.path("config/policy.toml")).unwrap();
+    home.mode("real.toml", 0o640);
+    let run = home.run(&["rules", "add", "--id", "x", "--decision", "deny", "--tool", "x", "--note", "\u{1b}[2J"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(!run.out.contains('\u{1b}'), "{}", run.out);
+    assert!(home.path("config/policy.toml").is_symlink());
+    assert_eq!(fs::metadata(home.path("real.toml")).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(policy(&home).ends_with("note = \"\\u001B[2J\"\n"), "{}", policy(&home));
+    let names = |folder: &str| fs::read_dir(home.path(folder)).unwrap().count();
+    assert_eq!((names("config"), names("state/undo")), (1, 1));
+    assert_eq!(home.run(&["rules", "remove", "x"]).code, 0);
+    assert_eq!(policy(&home), RULES);
+}
+
+#[test]
+fn undo_does_not_overwrite_what_was_written_by_hand() {
+    let home = Home::new();
+    assert_eq!(home.run(&["rules", "add", "--decision", "deny", "--tool", "x"]).code, 0);
+    assert!(
+        policy(&home).starts_with("# The policy of mcp-approve"),
+        "a first file begins with the default's comments"
+    );
+    home.write("config/policy.toml", "version = 1\n# by hand\n");
+    let run = home.run(&["rules", "undo"]);
+    assert!(run.code == 2 && run.err.contains("was changed since by other means"), "{}", run.err);
+    assert_eq!(policy(&home), "version = 1\n# by hand\n");
+    let home = Home::new();
+    home.run(&["rules", "add", "--decision", "deny", "--tool", "x"]);
+    assert_eq!(home.run(&["rules", "undo"]).code, 0);
+    assert!(!home.path("config/policy.toml").exists(), "there was none before");
+}
+
+#[test]
+fn only_one_changes_the_rules_at_a_time() {
+    let home = Home::with_policy(RULES);
+    home.run(&["rules", "add", "--decision", "deny", "--tool", "x"]);
+    let lock = fs::File::options().write(true).open(home.path("state/rules.lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let run = home.run(&["rules", "remove", "ask-all"]);
+    assert!(run.code == 2 && run.err.contains("somebody else is changing the rules"), "{}", run.err);
+    drop(lock);
+    assert_eq!(home.run(&["rules", "remove", "ask-all"]).code, 0);
+}
+
+#[test]
+fn a_replay_tells_what_changes_and_what_cannot_be_told() {
+    let home = observed(None);
+    let same = home.run(&["rules", "replay", "--fail-on-change"]);
+    assert_eq!(
+        (same.code, same.out.as_str()),
+        (0, "6 past calls: 0 would be ruled otherwise, of 0 it cannot be told.\n")
+    );
+    let new = home.write(
+        "new.toml",
+        "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"text\", glob = \"ghp_*\" }]\n",
+    );
+    let new = new.display().to_string();
+    let run = home.run(&["rules", "replay", "--policy", &new, "--fail-on-change", "--limit", "1"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    for says in [
+        "6 past calls: 2 would be ruled otherwise, of 2 it cannot be told.\n       2  ask -> allow\n",
+        "ask then, approved by observe; now allow: rule few allows it",
+        "and 1 more",
+        "cannot be told: rule key decides by what the log does not hold",
+    ] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
+    assert!(!run.out.contains(TOKEN));
+    let run = home.run(&["rules", "replay", "--policy", &new, "--json"]);
+    let told: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!((run.code, &told["changed"], &told["cannot_be_told"]), (0, &json!(2), &json!(2)), "{told}");
+    assert_eq!(told["counts"], json!([{ "from": "ask", "to": "allow", "count": 2 }]));
+    assert_eq!(told["changes"][0]["ticket"], "memory-1");
+    let later = home.run(&["rules", "replay", "--policy", &new, "--since", "2099-01-01T00:00:00Z"]);
+    assert!(later.out.starts_with("0 past calls: 0 would"), "{}", later.out);
+    assert!(Home::new().run(&["rules", "replay"]).out.starts_with("There is no log yet"));
+}
+
+#[test]
+fn a_suggestion_is_listed_and_accepted() {
+    let home = observed(None);
+    let rows: Value = serde_json::from_str(&home.run(&["rules", "suggest", "--json"]).out).unwrap();
+    assert_eq!(rows[0]["says"], "this exact call", "{rows}");
+    assert_eq!((&rows[0]["saves"], rows.as_array().unwrap().len()), (&json!(3), 1), "{rows}");
+    let list = home.run(&["rules", "suggest"]).out;
+    assert!(list.contains("1. this exact call: saves 3 questions; no call it covers was denied"), "{list}");
+    let run = home.run(&["rules", "suggest", "--write", "1", "--expires", "2099-01-01"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(
+        policy(&home).contains("expires = 2099-01-01\nnote = \"suggested: 3 questions saved\""),
+        "{}",
+        policy(&home)
+    );
+    let replay = home.run(&["rules", "replay"]).out;
+    assert!(replay.contains("3  ask -> allow"), "{replay}");
+    let again = home.run(&["rules", "suggest"]).out;
+    assert!(again.contains("Nothing to suggest") && again.contains("--observe"), "{again}");
+    assert_eq!(home.run(&["rules", "suggest", "--write", "9"]).code, 2);
+}
+
+#[test]
+fn permissions_are_imported_with_a_report() {
+    let home = Home::with_policy(RULES);
+    let file = home.write("s.json", r#"{ "permissions": { "allow": ["mcp__github__list\u001b", "Bash(ls)"] } }"#);
+    let file = file.display().to_string();
+    let run = home.run(&["rules", "import", "claude", &file]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    assert!(!run.out.contains('\u{1b}') && run.out.contains("tool = \"list\\u001B\""), "{}", run.out);
+    assert!(run.out.contains("# 1 entry carried over, 1 not.\n#   Bash(ls): it is about a tool of the program itself"));
+    assert_eq!(policy(&home), RULES);
+    assert_eq!(home.run(&["rules", "import", "claude", &file, "--write"]).code, 0);
+    assert!(policy(&home).contains("id = \"claude-allow-github\""));
+    home.run(&["rules", "undo"]);
+    assert_eq!(policy(&home), RULES);
+    let run = home.run(&["rules", "import", "codex", &file]);
+    assert!(run.code == 2 && run.err.contains("is no permission file of codex"), "{}", run.err);
+}
+
+#[test]
+fn a_record_of_no_call_is_not_explained() {
+    let home = observed(None);
+    let run = home.run(&["rules", "explain", "--record", "1"]);
+    assert!(run.code == 2 && run.err.contains("of no call that a policy ruled on"), "{}", run.err);
+    let run = home.run(&["rules", "explain", "--record", "nobody-1"]);
+    assert!(run.code == 2 && run.err.contains("nothing in the audit log is called nobody-1"), "{}", run.err);
+    let told: Value =
+        serde_json::from_str(&home.run(&["rules", "explain", "--record", "memory-5", "--json"]).out).unwrap();
+    assert_eq!((&told["then"]["ruling"], &told["then"]["obscured"]), (&json!("ask"), &json!(true)), "{told}");
+}
+
+/// Every example of the README's chapter: the policies are in order, and the commands do what they say.
+#[test]
+fn the_readme_is_right_about_rules() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let chapter = readme.split("## Write a rule").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = |language: &str| {
+        let opening = format!("```{language}\n");
+        chapter.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (policies, commands) = (blocks("toml"), blocks("sh"));
+    assert_eq!((policies.len(), commands.len()), (2, 2));
+    for text in policies {
+        let home = Home::with_policy(&text);
+        let run = home.run(&["rules", "check"]);
+        assert!(
+            run.code == 0 && run.out.ends_with("in order, 2 rules\n") && !run.out.contains("warning"),
+            "{}",
+            run.out
+        );
+    }
+    // The conditions of the table, each in a rule of its own.
+    let conditions: Vec<&str> = chapter
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `{"))
+        .filter_map(|line| line.split("` |").next())
+        .collect();
+    assert_eq!(conditions.len(), 6);
+    for condition in conditions {
+        let rule = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\ntool = 'x'\nwhen = [{{{condition}]\n");
+        let run = Home::with_policy(&rule).run(&["rules", "check"]);
+        assert_eq!(run.code, 0, "{condition}: {}", run.out);
+    }
+    let home = observed(None);
+    for line in commands.iter().flat_map(|block| block.lines()) {
+        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+        assert_eq!(words[0], "mcp-approve", "{line}");
+        let run = home.run(&words[1..]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{line}: {}", run.out);
+    }
+}

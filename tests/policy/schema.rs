@@ -1,0 +1,125 @@
+//! The JSON Schema that editors complete the file by: what it takes and refuses is what the reader takes and refuses.
+
+use mcp_approve::behavior::arguments::effect::Effect;
+use mcp_approve::behavior::hazards::HazardKind;
+use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
+use mcp_approve::policy::parse::{BUILT_IN, parse};
+use serde_json::{Value, json};
+
+const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
+
+/// A policy as an editor hands it to the schema: dates are texts.
+fn as_json(text: &str) -> Value {
+    fn plain(value: Value) -> Value {
+        match value {
+            Value::Object(fields) => match fields.get("$__toml_private_datetime") {
+                Some(date) => date.clone(),
+                None => Value::Object(fields.into_iter().map(|(key, value)| (key, plain(value))).collect()),
+            },
+            Value::Array(items) => Value::Array(items.into_iter().map(plain).collect()),
+            other => other,
+        }
+    }
+    plain(toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+}
+
+fn validator() -> jsonschema::Validator {
+    jsonschema::draft202012::new(&serde_json::from_str(SCHEMA).unwrap()).unwrap()
+}
+
+fn assert_fits(text: &str) {
+    let found = as_json(text);
+    let wrong: Vec<String> = validator().iter_errors(&found).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}\n{text}");
+}
+
+#[test]
+fn the_default_and_its_examples_fit() {
+    assert_fits(BUILT_IN);
+    let rules = BUILT_IN.split_once("# [[rule]]").unwrap().1;
+    assert_fits(&format!("version = 1\n[[rule]]{}", rules.replace("\n# ", "\n").replace("\n#\n", "\n")));
+}
+
+#[test]
+fn schema_and_reader_agree() {
+    let validator = validator();
+    for (line, sound) in [
+        ("server = 's'", true),
+        ("server = []", false),
+        ("tool = ['a', 'mcp__s__t*']", true),
+        ("mutability = 'PURE'", true),
+        ("mutability = 'pure'", false),
+        ("action = ['READ', 'DELETE']", true),
+        ("action = 'ERASE'", false),
+        ("output_domain = 'MONEY'", true),
+        ("identity = 'MUTATES|SEND|MESSAGE'", true),
+        ("identity = 'x'", false),
+        ("capability = 'content:*'", true),
+        ("when = [{ arg = 'a', eq = 1 }, { arg = 'b', in = ['x', 2, true] }]", true),
+        ("when = [{ arg = 'a', eq = { k = [1] } }]", true),
+        ("when = [{ arg = 'a', glob = ['*.txt'], len = { gt = 1, lt = 9 } }]", true),
+        ("when = [{ arg = 'a', under = ['~/x', '/y'] }]", true),
+        ("when = [{ arg = 'a', under = 'x' }]", false),
+        ("when = [{ arg = 'a' }]", false),
+        ("when = [{ arg = 'a', lt = 1.5, gt = -1 }]", true),
+        ("when = [{ arg = 'a', present = true }]", true),
+        ("when = [{ arg = 'a', absent = false }]", false),
+        ("when = [{ arg = '', len = 2 }]", true),
+        ("when = [{ hazard = ['sensitive-read'] }]", true),
+        ("when = [{ hazard = 'sensitive' }]", false),
+        ("when = [{ effect = ['read', 'execute'] }]", true),
+        ("when = [{ effect = 'READ' }]", false),
+        ("when = [{ sql = 'SELECT a FROM b WHERE c = ?' }]", true),
+        ("when = [{ rate = { most = 5, per = '1h' } }]", true),
+        ("when = [{ rate = { over = 5, per = '30s' } }]", true),
+        ("when = [{ rate = { per = '1h' } }]", false),
+        ("when = [{ rate = { most = 5, over = 6, per = '1h' } }]", false),
+        ("when = [{ rate = { most = 1001, per = '1h' } }]", false),
+        ("when = [{ arg = 'a', eq = 1, hazard = 'sensitive-read' }]", false),
+        ("when = []", false),
+        ("when = { arg = 'a', eq = 1 }", false),
+        ("unless = [{ arg = 'a', eq = 1 }]", false),
+        ("expires = 2026-12-31", true),
+        ("expires = 2026-12-31T18:00:00Z", true),
+        ("note = 'x'", true),
+        ("nota = 'x'", false),
+        ("match = [{}]", true),
+        ("match = []", false),
+    ] {
+        let text = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\n{line}\n");
+        assert_eq!(validator.is_valid(&as_json(&text)), sound, "the schema on {line}");
+        assert_eq!(parse(&text).is_ok(), sound, "the reader on {line}: {:?}", parse(&text));
+    }
+    for (text, sound) in [
+        ("", false),
+        ("version = 2", false),
+        ("version = 1\n[defaults]\nmutates = 'allow'", false),
+        ("version = 1\n[defaults]\npure = 'deny'\nmutates = 'deny'\nhazard = 'deny'", true),
+        ("version = 1\n[[rule]]\nid = 'a b'\ndecision = 'ask'", false),
+        ("version = 1\n[[rule]]\nid = 'a'", false),
+        ("version = 1\n[[rule]]\nid = 'a'\ndecision = 'ask'\nunless = [{ arg = 'a', eq = 1 }]", true),
+    ] {
+        assert_eq!(validator.is_valid(&as_json(text)), sound, "the schema on {text}");
+        assert_eq!(parse(text).is_ok(), sound, "the reader on {text}");
+    }
+}
+
+/// A word that is added to the code and not to the schema would be marked as an error by editors.
+#[test]
+fn the_schema_knows_every_word() {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let words = |name: &str| schema["$defs"][name]["enum"].as_array().unwrap().clone();
+    let of = |all: Vec<&'static str>| all.into_iter().map(Value::from).collect::<Vec<_>>();
+    assert_eq!(words("action"), of(Action::ALL.iter().map(|one| one.word()).collect()));
+    assert_eq!(words("output_domain"), of(OutputDomain::ALL.iter().map(|one| one.word()).collect()));
+    assert_eq!(words("effect"), of(Effect::ALL.iter().map(|one| one.word()).collect()));
+    for word in words("hazard") {
+        serde_json::from_value::<HazardKind>(word).unwrap();
+    }
+    // Every kind, the last one by its place: a new one changes this count.
+    assert_eq!(words("hazard").len(), HazardKind::UnusableSchema as usize + 1);
+    assert_eq!(
+        schema["properties"]["version"],
+        json!({ "description": "The version of the policy language.", "const": 1 })
+    );
+}
