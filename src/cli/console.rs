@@ -11,6 +11,7 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
+use super::accepted::Accepted;
 use super::config::console::{Manners, Theme};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
@@ -68,6 +69,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 
 fn open(places: &Places) -> Result<(), Error> {
     let (wanted, problems) = config::console::load(places);
+    let accepted = Accepted::new(places.accepted_dir());
     let policy = places.policy_file();
     let outside = Outside {
         now: clock::wall_ms,
@@ -78,7 +80,11 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
         },
-        write_rule: Box::new(move |rule| append(&policy, rule).map(|()| policy.display().to_string())),
+        write_rule: Box::new(move |rule| {
+            // What the operator has read on the panel is accepted with it, unless something else in the file still waits.
+            accepted.with(&policy, || append(&policy, rule))?;
+            Ok(policy.display().to_string())
+        }),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
