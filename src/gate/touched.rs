@@ -258,8 +258,8 @@ mod tests {
         Facts { kind: FileKind::Missing, unseen: None, ..Facts::unseen("/path", path, "") }
     }
 
-    fn line(action: Action, arguments: Value, facts: &[Facts]) -> String {
-        of(action, &arguments, facts).iter().map(Change::line).collect::<Vec<_>>().join("; ")
+    fn line(action: Action, arguments: &Value, facts: &[Facts]) -> String {
+        of(action, arguments, facts).iter().map(Change::line).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
@@ -273,11 +273,11 @@ mod tests {
             (Overwrite, json!({"content": "a\nB\nc\nd\n"}), vec![notes()], "overwrites 1 file, 2 lines changed (+2 −1) — notes.md"),
             (Overwrite, json!({"content": "a\nb\nc\n"}), vec![notes()], "overwrites 1 file with what stands there already — notes.md"),
             (Overwrite, json!({"content": "a\nb"}), vec![missing("new.md")], "creates 1 file, 2 lines — new.md"),
-            (Create, json!({"content": "x"}), vec![unseen.clone()], "overwrites something that could not be seen — /root/x"),
+            (Create, json!({"content": "x"}), vec![unseen], "overwrites something that could not be seen — /root/x"),
             (Append, json!({"content": "d\n"}), vec![notes()], "adds to 1 file, 1 line changed (+1 −0) — notes.md"),
             (Update, json!({"edits": [{"oldText": "b", "newText": "x"}]}), vec![notes()], "edits 1 file, 1 line changed (+1 −1) — notes.md"),
             (Update, json!({"old_string": "q", "new_string": "x"}), vec![notes()], "edits 1 file, but its old text is not in it as it stands — notes.md"),
-            (Delete, json!({}), vec![folder.clone()], "deletes a folder with 2,140 entries — src"),
+            (Delete, json!({}), vec![folder], "deletes a folder with 2,140 entries — src"),
             (Delete, json!({}), vec![missing("gone")], "deletes something that is not there — gone"),
             (Move, json!({}), vec![notes(), file("old.md", "x")], "moves 1 file, 6 bytes, replacing 1 file, 1 byte — notes.md → old.md"),
             (Move, json!({}), vec![notes(), missing("b")], "moves 1 file, 6 bytes — notes.md → b"),
@@ -285,7 +285,7 @@ mod tests {
             (Action::Read, json!({"content": "x"}), vec![notes()], ""),
         ];
         for (action, arguments, facts, expected) in cases {
-            assert_eq!(line(action, arguments.clone(), &facts), expected, "{action:?} {arguments}");
+            assert_eq!(line(action, &arguments, &facts), expected, "{action:?} {arguments}");
         }
     }
 }

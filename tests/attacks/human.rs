@@ -157,7 +157,8 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         prop::sample::select(vec![Key::Enter, Key::Esc, Key::End]).prop_map(Move::Presses),
     ];
     // `.` looks, waits and looks again; `>` is Enter.
-    let habits = vec![".a.y", ".A.y", ".d>", ".d>.y", "  .A.y", " j .a.y", ".D>.y", "..a", "g.a.y"];
+    let habits =
+        vec![".ay", ".Ay", ".d>y", ".a.y", ".A.y", ".d>", ".d>.y", "  .A.y", " j .a.y", ".D>.y", "..a", "g.a.y"];
     let habit = (prop::sample::select(habits), 0..8_usize, event()).prop_map(|(keys, at, event)| {
         let mut moves: Vec<Move> = Vec::new();
         for c in keys.chars() {

@@ -57,7 +57,7 @@ fn many(width: u16, height: u16) {
 }
 
 fn large(width: u16, height: u16) {
-    let text: String = "The quick brown fox jumps over the lazy dog. 0123456789\\n".repeat(1 << 18);
+    let text: String = "The quick brown fox jumps over the lazy dog. 0123456789\\n".repeat(300_000);
     let arguments = format!(r#"{{"path":"book.txt","content":"{text}"}}"#);
     println!("an argument of {} MiB", arguments.len() >> 20);
     let call = with_arguments(write("filesystem-1"), &arguments);

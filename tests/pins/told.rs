@@ -165,7 +165,9 @@ fn a_pin_needs_a_person_and_a_whole_identity() {
 fn an_outside_classifier_sees_no_name_and_its_view_is_compared() {
     let home = tempfile::tempdir().unwrap();
     let (seen, list) = (home.path().join("seen"), home.path().join("tools.json"));
-    std::fs::write(&list, json!([reader("fetch_thing"), writer("put_thing")]).to_string()).unwrap();
+    let mut talkative = reader("fetch_thing");
+    talkative["description"] = "fetch_thing returns the stored text.".into();
+    std::fs::write(&list, json!([talkative, writer("put_thing")]).to_string()).unwrap();
     let answer = r#"{"mutability":"PURE","action":"READ","output_domain":"CONTENT"}"#;
     let command = format!("while read -r line; do echo \"$line\" >> {}; echo '{answer}'; done", seen.display());
     let list = list.to_str().unwrap();
