@@ -38,6 +38,30 @@ impl Accepted {
         }
     }
 
+    /// Lets the operator's own hand change a policy, and accepts the outcome: where the text before it was accepted, and
+    /// only then. Else the whole waits for `rules accept`.
+    ///
+    /// # Errors
+    /// What the change itself gives, or that the acceptance could not be kept.
+    pub fn with(&self, policy: &Path, change: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        let before = text(policy).ok();
+        let stood = match self.text(policy) {
+            Ok(None) => true,
+            Ok(kept) => kept == before,
+            Err(_) => false,
+        };
+        change()?;
+        if !stood {
+            return Ok(());
+        }
+        let after = text(policy).map_err(|why| why.to_string())?;
+        self.accept(policy, Some(&after)).map_err(|error| {
+            format!(
+                "the rule is written, but its acceptance could not be kept: {error}; run `mcp-approve rules accept`"
+            )
+        })
+    }
+
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
     /// # Errors
@@ -56,5 +80,29 @@ impl Accepted {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operators_own_change_is_accepted_unless_something_else_waits() {
+        let home = tempfile::tempdir().unwrap();
+        let (accepted, policy) = (Accepted::new(home.path().join("accepted")), home.path().join("policy.toml"));
+        let write = |text: &'static str| move |path: &Path| fs::write(path, text).map_err(|error| error.to_string());
+        accepted.with(&policy, || write("one")(&policy)).unwrap();
+        assert_eq!(accepted.text(&policy).unwrap().as_deref(), Some("one"));
+        accepted.with(&policy, || write("two")(&policy)).unwrap();
+        assert_eq!(accepted.text(&policy).unwrap().as_deref(), Some("two"));
+        fs::write(&policy, "sneaked").unwrap();
+        accepted.with(&policy, || write("sneaked and three")(&policy)).unwrap();
+        assert_eq!(
+            accepted.text(&policy).unwrap().as_deref(),
+            Some("two"),
+            "what was sneaked in rides along with nothing"
+        );
+        assert!(accepted.with(&policy, || Err("no".into())).is_err());
     }
 }

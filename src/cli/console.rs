@@ -11,6 +11,7 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
+use super::accepted::Accepted;
 use super::config::console::{Manners, Theme};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
@@ -68,7 +69,8 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 
 fn open(places: &Places) -> Result<(), Error> {
     let (wanted, problems) = config::console::load(places);
-    let of_rules = places.clone();
+    let accepted = Accepted::new(places.accepted_dir());
+    let (policy, of_rules) = (places.policy_file(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -79,7 +81,9 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Left => Pointer::Left,
         },
         write_rule: Box::new(move |rule| {
-            append(&of_rules, rule, clock::wall_ms()).map(|policy| policy.display().to_string())
+            // What the operator has read on the panel is accepted with it, unless something else in the file still waits.
+            accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()).map(drop))?;
+            Ok(policy.display().to_string())
         }),
     };
     let seen = places.state_dir().join("tour-seen");

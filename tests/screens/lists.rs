@@ -181,7 +181,8 @@ fn book() -> RuleBook {
     let mut all = rule("everything", Decision::Allow, 20, &[]);
     let what = "rule everything allows every call of every server, changes too";
     let mend = "name the server or the tool it is for";
-    all.warnings = vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), mend: mend.into() }];
+    all.warnings =
+        vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), mend: mend.into() }];
     RuleBook {
         files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
         rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],
