@@ -11,6 +11,8 @@ use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDom
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
+#[path = "behavior/analysers.rs"]
+mod analysers;
 #[path = "behavior/choices.rs"]
 mod choices;
 #[path = "behavior/places.rs"]

@@ -7,6 +7,7 @@ use super::flight::Flight;
 use super::held::{Arrival, Held, Verdict};
 use super::judge::Judged;
 use crate::audit::record::{Entry, Kind};
+use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::{Evidence, Source};
 use crate::gate::event::Now;
 use crate::mcp::result::Answer;
@@ -109,6 +110,10 @@ impl Gate {
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
         entry.detail.push(("why", judged.ruling.reason.as_str().into()));
         entry.detail.push(("evidence", evidence(judged)));
+        entry.detail.push(("effect", judged.effect.as_str().into()));
+        if !judged.behavior.analyses.is_empty() {
+            entry.detail.push(("effects", judged.behavior.analyses.iter().map(analysis).collect()));
+        }
         if judged.behavior.disputed {
             entry.detail.push(("disputed", true.into()));
         }
@@ -137,6 +142,21 @@ pub(super) fn result_word(answer: &Answer) -> &'static str {
 
 fn evidence(judged: &Judged) -> Value {
     judged.behavior.evidence.iter().map(evidence_line).collect()
+}
+
+/// What one argument would do, and the words that prove it.
+fn analysis(analysis: &Analysis) -> Value {
+    let mut row = json!({
+        "argument": analysis.argument,
+        "language": analysis.language.word(),
+        "effect": analysis.effect.word(),
+        "says": analysis.says,
+        "span": analysis.span,
+    });
+    if let Some(fingerprint) = &analysis.fingerprint {
+        row["fingerprint"] = fingerprint.as_str().into();
+    }
+    row
 }
 
 /// One piece of evidence on one line: `annotated PURE: readOnlyHint=true`.

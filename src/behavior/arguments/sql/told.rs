@@ -60,6 +60,8 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     if cut.is(0, "PRAGMA") {
         return pragma(cut).map(|()| true);
     }
+    let ends = cut.tokens.last().is_some_and(|token| token.kind == Kind::Sign(b';'));
+    let length = cut.tokens.len() - usize::from(ends);
     let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
     let named = cut.tokens.iter().all(|token| plain(token.kind));
     let nested =
@@ -67,8 +69,8 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     Ok(named
         && match cut.word(0).to_ascii_uppercase().as_str() {
             "SHOW" => true,
-            "DESCRIBE" | "DESC" => (2..=6).contains(&cut.tokens.len()) && !nested,
-            "TABLE" => (2..=4).contains(&cut.tokens.len()),
+            "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested,
+            "TABLE" => (2..=4).contains(&length),
             _ => false,
         })
 }
