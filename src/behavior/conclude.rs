@@ -183,7 +183,7 @@ fn reads(action: Action) -> bool {
 }
 
 /// How much caution an action asks for; the more, the higher.
-fn caution(action: Action) -> u8 {
+pub fn caution(action: Action) -> u8 {
     match action {
         Action::Read => 0,
         Action::Search => 1,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::conclude::Behavior;
+use crate::behavior::conclude::{Behavior, caution};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
 /// Argument names that say what a call is about, the most telling first.
@@ -50,7 +50,8 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
 
 /// What the arguments show: the worst of it, and how much more there is.
 fn computed(behavior: &Behavior) -> Option<String> {
-    let worst = behavior.analyses.iter().max_by_key(|one| one.effect)?;
+    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    let worst = behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })?;
     if worst.language == Language::Act || worst.language == Language::Http && worst.effect.reads() {
         return None;
     }

@@ -9,6 +9,7 @@ use super::judge::Judged;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::{Evidence, Source};
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::event::Now;
 use crate::mcp::result::Answer;
 use crate::wire::digest::Digest;
@@ -110,7 +111,9 @@ impl Gate {
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
         entry.detail.push(("why", judged.ruling.reason.as_str().into()));
         entry.detail.push(("evidence", evidence(judged)));
-        entry.detail.push(("effect", judged.effect.as_str().into()));
+        if judged.behavior.badge() == Mutability::Mutates || !judged.behavior.analyses.is_empty() {
+            entry.detail.push(("effect", judged.effect.as_str().into()));
+        }
         if !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effects", judged.behavior.analyses.iter().map(analysis).collect()));
         }

@@ -26,6 +26,10 @@ pub(super) fn says(cut: Cut<'_>, judgement: &Judgement) -> String {
             format!("{upper}{kind}{}", name.map(|name| format!(" {name}")).unwrap_or_default())
         }
         "EXEC" | "EXECUTE" | "CALL" => format!("{upper} {}", name(cut, verb + 1).unwrap_or_default()),
+        "VALUES" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" => upper.clone(),
+        _ if super::gate::action_of(&upper) == Action::Unknown => {
+            format!("a text that begins with {}", upper.chars().take(24).collect::<String>())
+        }
         _ => upper.chars().take(24).collect(),
     };
     if let Judgement::NotRead { span, action } = judgement {
