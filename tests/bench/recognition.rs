@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 
+mod analysers;
 mod corpus;
 mod figures;
 
@@ -43,6 +44,7 @@ fn main() {
     println!("\nG4 {}", pairs(&corpus));
     println!("\nhazards in definitions: {}", corpus.hazards(wants("--hazards")));
     println!("one call of 200 bytes: {:?}", corpus::one_call());
+    println!("{}", analysers::ten_kibibytes());
     if wants("--errors") {
         corpus.print_errors(if wants("--held") { Part::HeldOut } else { Part::Tuned });
     }
