@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 mod analysers;
 #[path = "behavior/choices.rs"]
 mod choices;
+#[path = "behavior/hazards.rs"]
+mod hazards;
 #[path = "behavior/languages.rs"]
 mod languages;
 #[path = "behavior/places.rs"]

@@ -65,6 +65,7 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
     let mut hazards = hazards::definition::found(&tool.definition);
+    hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
     if (reads(behavior.identity.action) || behavior.identity.action == Action::Unknown)
         && let Some(what) = handed_out::found(&tool.name, first_sentence)

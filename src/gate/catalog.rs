@@ -10,6 +10,7 @@ use super::deadline::DESCRIBE;
 use super::effect::Question;
 use super::event::Now;
 use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::behavior::hazards::{Hazard, lookalike};
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::mcp::tool::{Page, Tool};
@@ -89,6 +90,8 @@ pub struct Catalog {
     tools: HashMap<String, Arc<Described>>,
     /// As described before it: to tell what changed, never to judge by.
     stale: HashMap<String, Arc<Described>>,
+    /// The first tool of each look, by the skeleton of its name.
+    looks: HashMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
     /// The pages the host has read so far, until it asks for the next one.
@@ -111,6 +114,7 @@ impl Catalog {
         Self {
             tools: HashMap::new(),
             stale: HashMap::new(),
+            looks: HashMap::new(),
             knowledge: Knowledge::Partial,
             listings: Vec::new(),
             pages: None,
@@ -278,21 +282,26 @@ impl Catalog {
 
     fn learn(&mut self, tools: Vec<Tool>) {
         for tool in tools {
+            let look = lookalike::skeleton_of(&tool.name);
+            let first = self.looks.entry(look).or_insert_with(|| tool.name.clone());
+            let alike = lookalike::like(&tool.name, first);
             let digest = tool.digest();
             let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));
             let described = match before {
                 Some(known) if known.digest == digest => Arc::clone(known),
-                Some(_) => Arc::new(describe(tool, digest, self.trust, true)),
-                None => Arc::new(describe(tool, digest, self.trust, false)),
+                Some(_) => Arc::new(describe(tool, digest, self.trust, true, alike)),
+                None => Arc::new(describe(tool, digest, self.trust, false, alike)),
             };
             self.tools.insert(described.tool.name.clone(), described);
         }
     }
 }
 
-fn describe(tool: Tool, digest: Digest, trust: Trust, changed: bool) -> Described {
+fn describe(tool: Tool, digest: Digest, trust: Trust, changed: bool, alike: Option<Hazard>) -> Described {
+    let mut behavior = conclude::of_tool(&tool, trust);
+    behavior.hazards.extend(alike);
     Described {
-        behavior: conclude::of_tool(&tool, trust),
+        behavior,
         signature: types::signature(&tool),
         input: Schema::compile(&tool.input_schema),
         output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
