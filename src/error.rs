@@ -9,6 +9,7 @@ use crate::cli::places::PlaceError;
 use crate::cli::policy_file::Broken;
 use crate::cli::tools::NotTools;
 use crate::interpose::child::SpawnError;
+use crate::pins::PinsError;
 use crate::policy::reading::Problem;
 
 /// What stops a command.
@@ -36,6 +37,8 @@ pub enum Error {
     Log(#[from] LogError),
     #[error(transparent)]
     Tools(#[from] NotTools),
+    #[error(transparent)]
+    Pins(#[from] PinsError),
     #[error(transparent)]
     Demo(#[from] DemoError),
     /// The wrapped server's program.
@@ -65,8 +68,12 @@ impl Error {
             ),
             Self::Policy(broken) => Some(broken.hint()),
             Self::Log(error) => Some(error.hint().to_owned()),
+            Self::Pins(error) => Some(error.hint()),
             Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
             Self::Demo(error) => Some(error.hint().to_owned()),
+            Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
+                Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
+            }
             Self::CannotRun(_) => Some(
                 "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps".to_owned(),
             ),

@@ -26,6 +26,7 @@
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
+//!   pins       what is remembered of servers and tools between sessions
 //!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
 //!   audit      facts, in order, for good: record, chain, redact (pure); store (the one door to SQLite)
 //!   policy     call + behavior -> ruling                               (pure)
@@ -54,5 +55,6 @@ pub mod gate;
 pub mod interpose;
 pub mod link;
 pub mod mcp;
+pub mod pins;
 pub mod policy;
 pub mod wire;

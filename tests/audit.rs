@@ -20,6 +20,8 @@ mod noted;
 mod processes;
 #[path = "audit/redact.rs"]
 mod redact;
+#[path = "audit/review.rs"]
+mod review;
 #[path = "audit/scribe.rs"]
 mod scribe;
 #[path = "audit/store.rs"]

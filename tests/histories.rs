@@ -4,86 +4,8 @@
 
 mod world;
 
-use mcp_approve::gate::event::{Event, Side};
-use mcp_approve::gate::report::OperatorVerdict;
-use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
-use world::World;
-
-/// Everything that can happen, small enough to be combined.
-#[derive(Clone, Copy, Debug)]
-enum Move {
-    Write,
-    Read,
-    Unknown,
-    Approve,
-    ApproveOther,
-    Deny,
-    LogTakes,
-    LogFails,
-    Cancel,
-    Later,
-    AnswerOne,
-    AnswerTwo,
-    ListChanged,
-    HostGone,
-    ServerGone,
-    Stop,
-}
-
-const MOVES: [Move; 16] = [
-    Move::Write,
-    Move::Read,
-    Move::Unknown,
-    Move::Approve,
-    Move::ApproveOther,
-    Move::Deny,
-    Move::LogTakes,
-    Move::LogFails,
-    Move::Cancel,
-    Move::Later,
-    Move::AnswerOne,
-    Move::AnswerTwo,
-    Move::ListChanged,
-    Move::HostGone,
-    Move::ServerGone,
-    Move::Stop,
-];
-
-fn play(world: &mut World, one: Move) {
-    match one {
-        Move::Write => world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#),
-        Move::Read => world.call("2", "read_file", r#"{"path":"/a"}"#),
-        Move::Unknown => world.call("3", "nobody_knows", "{}"),
-        Move::Approve => {
-            let first = world.gate.snapshots().first().map_or("files-1".into(), |card| card.ticket.clone());
-            world.approve(&first)
-        }
-        Move::ApproveOther => {
-            world.decide("files-1", Digest::of(b"other bytes"), OperatorVerdict::Approve { unread: false })
-        }
-        Move::Deny => world.deny("files-1", "no"),
-        Move::LogTakes => world.log_takes(),
-        Move::LogFails => world.log_fails(),
-        Move::Cancel => world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#),
-        Move::Later => world.wait(60),
-        Move::AnswerOne => world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
-        Move::AnswerTwo => world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#),
-        Move::ListChanged => world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
-        Move::HostGone => world.close(Side::Host),
-        Move::ServerGone => world.close(Side::Server),
-        Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),
-    };
-}
-
-fn replay(moves: &[Move]) {
-    let mut world = World::new().ready();
-    world.log_answers = false;
-    for one in moves {
-        play(&mut world, *one);
-    }
-    world.finish();
-}
+use world::moves::{ALL, MOVES, Move, replay};
 
 #[test]
 fn every_history_up_to_length_two() {
@@ -107,7 +29,7 @@ fn every_history_of_length_three_after_a_held_call() {
 }
 
 fn any_move() -> impl Strategy<Value = Move> {
-    (0..MOVES.len()).prop_map(|at| MOVES[at])
+    (0..ALL.len()).prop_map(|at| ALL[at])
 }
 
 proptest! {

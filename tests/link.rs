@@ -218,6 +218,7 @@ fn held(arguments: &str) -> FromWrapper {
             disputed: true,
             hazards: Vec::new(),
             effect: "writes".to_owned(),
+            about: None,
             ruling: Ruling { decision: Decision::Ask, rule: None, reason: "it MUTATES".to_owned() },
             safe: Safe {
                 capability: check(CheckState::Holds),
@@ -234,6 +235,9 @@ fn held(arguments: &str) -> FromWrapper {
             danger: None,
             edited_from: None,
             original_arguments: None,
+            caller: Vec::new(),
+            facts: Vec::new(),
+            asked_again: None,
         }),
     }
 }

@@ -359,6 +359,8 @@ fn unattended_deny_does_not_wait() {
     let mut world = World::with(Config { unattended: Unattended::Deny, ..config() }, "").ready();
     let did = world.call("7", "write_file", WRITE);
     assert!(answer(&did).contains("no console is open"), "{did:?}");
+    let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
+    assert_eq!((last.verdict, last.by), (Some(VerdictWord::Deny), Some(By::Default)), "no time ran out");
     world.finish();
 }
 
@@ -512,5 +514,36 @@ fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
     let reply = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}}"#;
     assert_eq!(world.server(reply), [Did::ToHost(reply.into())], "what it still says is heard");
     assert!(answer(&world.call("9", "read_file", r#"{"path":"/a"}"#)).contains("Closed"));
+    world.finish();
+}
+
+/// An allow with a rate lets so many calls run, and asks for the next one until the time is over.
+#[test]
+fn a_rate_is_counted_by_the_gate() {
+    let rules = "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"write_file\"\nwhen = [{ rate = { most = 2, per = \"1m\" } }]\n";
+    let mut world = World::with(config(), rules).ready();
+    let asked = |did: &[Did]| did.iter().any(|one| matches!(one, Did::Ask(_)));
+    let call = |world: &mut World, id: &str| {
+        let did = world.call(id, "write_file", r#"{"path":"/a","content":"x"}"#);
+        asked(&did)
+    };
+    assert_eq!([call(&mut world, "1"), call(&mut world, "2"), call(&mut world, "3")], [false, false, true]);
+    world.wait(61);
+    assert!(!call(&mut world, "4"), "the time is over");
+}
+
+#[test]
+fn a_rule_that_was_over_stays_so_when_the_clock_is_set_back() {
+    const DAY: i64 = 86_400_000;
+    let policy =
+        "version = 1\n[[rule]]\nid = \"until\"\ndecision = \"allow\"\ntool = \"write_file\"\nexpires = 2026-11-22\n";
+    let mut world = World::with(world::config(), policy).ready();
+    // Noon of the day before.
+    world.now.wall = 1_795_255_200_000;
+    assert!(matches!(world.call("1", "write_file", WRITE).as_slice(), [Did::Forward(_)]));
+    world.now.wall += 3 * DAY;
+    assert!(matches!(world.call("2", "write_file", WRITE).as_slice(), [Did::Ask(_)]));
+    world.now.wall -= 3 * DAY;
+    assert!(matches!(world.call("3", "write_file", WRITE).as_slice(), [Did::Ask(_)]));
     world.finish();
 }

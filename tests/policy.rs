@@ -4,8 +4,14 @@
 
 #[path = "policy/conditions.rs"]
 mod conditions;
+#[path = "policy/editing.rs"]
+mod editing;
+#[path = "policy/effects.rs"]
+mod effects;
 #[path = "policy/glob.rs"]
 mod glob;
+#[path = "policy/making.rs"]
+mod making;
 #[path = "policy/parsing.rs"]
 mod parsing;
 #[path = "policy/properties.rs"]
@@ -50,7 +56,7 @@ fn rule_on(policy: &Policy, call: &str, words: &str) -> Ruling {
 fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Ruling {
     let (server, tool) = call.split_once('.').unwrap();
     let behavior = behavior(words);
-    decide(policy, &Question { server, tool, behavior: &behavior, arguments, now: NOW })
+    decide(policy, &Question { server, tool, behavior: &behavior, arguments, now: NOW, recent: None })
 }
 
 fn rulings(policy: &Policy, cases: &[(&str, &str, &str, &str)]) {
@@ -230,7 +236,8 @@ fn the_explanation_names_the_first_selector_that_fails() {
         "[[rule]]\nid = \"a\"\ndecision = \"allow\"\nserver = \"fs\"\ntool = \"x\"\n[[rule]]\nid = \"b\"\ndecision = \"deny\"\ntool = \"y\"\n[[rule]]\nid = \"c\"\ndecision = \"allow\"\n",
     );
     let behavior = behavior("PURE READ sensitive-read");
-    let question = Question { server: "git", tool: "y", behavior: &behavior, arguments: &json!({}), now: NOW };
+    let question =
+        Question { server: "git", tool: "y", behavior: &behavior, arguments: &json!({}), now: NOW, recent: None };
     let explanation = explain(&policy, &question);
     let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);

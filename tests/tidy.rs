@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer and the layers it may name. An arrow up wants an event or an effect instead.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("wire", &[]),
     ("mcp", &["wire"]),
     ("capability", &["wire", "mcp"]),
@@ -15,9 +15,10 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("policy", &["wire", "mcp", "capability", "behavior"]),
     ("audit", &["wire", "behavior", "policy"]),
     ("gate", &["wire", "mcp", "capability", "behavior", "policy", "audit"]),
+    ("pins", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("link", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("console", &["wire", "behavior", "policy", "audit", "gate", "link"]),
-    ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "link"]),
+    ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "link"]),
     ("hosts", &["wire"]),
     (
         "cli",
@@ -32,6 +33,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
             "link",
             "console",
             "interpose",
+            "pins",
             "hosts",
             "error",
         ],
@@ -73,10 +75,11 @@ const WORLDLY: [&str; 14] = [
 ];
 
 /// Crates and calls with one door each.
-const DOORS: [(&str, &[&str]); 7] = [
+const DOORS: [(&str, &[&str]); 8] = [
     ("sha2", &["wire/digest.rs"]),
     ("jsonschema", &["capability/schema.rs"]),
-    ("rusqlite", &["audit/store", "cli/demo/database.rs"]),
+    ("rusqlite", &["audit/store", "pins/", "cli/demo/database.rs"]),
+    ("unicode_security", &["behavior/hazards/lookalike.rs"]),
     ("SystemTime", &["interpose/clock.rs"]),
     ("Receipt::new", &["audit/"]),
     ("GuardrailToken::mint", &["gate/decide.rs"]),

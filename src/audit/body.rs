@@ -1,10 +1,11 @@
 //! Writes an entry as the canonical JSON that is sealed: one line, fixed field order, nulls written out. Pure.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::record::Entry;
+use super::record::{Entry, Kind};
 use super::redact::{Redactor, push_string};
 
 /// How much a record can be relied on (THREATS.md, section E): what stops mistakes, not an agent with a shell.
@@ -13,13 +14,20 @@ pub const ASSURANCE: &str = "L0";
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
 
-/// Writes bodies, and remembers the last second it formatted.
+/// How many details are remembered, and how long each may be in bytes.
+const REMEMBERED: usize = 16;
+const REMEMBERED_BYTES: usize = 4096;
+
+/// Writes bodies, and remembers what it would otherwise work out again for every call: the last second it formatted, and
+/// details without a secret, which are the same from call to call of one tool.
 #[derive(Clone, Debug, Default)]
 pub struct BodyWriter {
     second: i64,
     /// `2026-11-21T10:00:00`; empty before the first time.
     stamp: String,
     scratch: Vec<u8>,
+    /// Details in which there was nothing to redact, the newest last.
+    harmless: VecDeque<Box<str>>,
 }
 
 impl BodyWriter {
@@ -88,11 +96,22 @@ impl BodyWriter {
         }
         json.push(b'}');
         let json = std::str::from_utf8(json).unwrap_or_default();
+        if self.harmless.iter().any(|known| **known == *json) {
+            out.push_str(json);
+            return;
+        }
+        let start = out.len();
         if sound {
             redactor.redact_sound(json, out)
         } else {
             redactor.redact(json, out)
         };
+        if entry.kind == Kind::Decision && json.len() <= REMEMBERED_BYTES && out[start..] == *json {
+            if self.harmless.len() == REMEMBERED {
+                self.harmless.pop_front();
+            }
+            self.harmless.push_back(json.into());
+        }
     }
 
     /// RFC 3339, UTC, milliseconds. A time beyond the calendar becomes its beginning.

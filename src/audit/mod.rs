@@ -2,10 +2,12 @@
 
 pub mod body;
 pub mod chain;
+mod lock;
 pub mod place;
 pub mod query;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;
 pub mod secrets;
+pub mod stats;
 pub mod store;

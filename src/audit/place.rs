@@ -1,4 +1,4 @@
-//! Where the log lies: its folder and files made private, network file systems refused, and the lock between wrappers.
+//! Where the log lies: its folder and files made private, network file systems refused.
 //! Knows nothing of SQLite or of what is written.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
@@ -6,9 +6,6 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::Duration;
-
-use rustix::fs::{FlockOperation, flock};
 
 use super::store::StoreError;
 
@@ -55,7 +52,7 @@ pub fn open_own(path: &Path) -> io::Result<File> {
 }
 
 /// What NOFOLLOW makes of a link, in words.
-fn linked(error: io::Error) -> io::Error {
+pub(super) fn linked(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::ELOOP) { io::Error::other("it is a link") } else { error }
 }
 
@@ -90,65 +87,6 @@ pub(super) fn beside(db: &Path, suffix: &str) -> PathBuf {
     let mut name = db.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// The lock file between all wrappers. SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones.
-#[derive(Debug)]
-pub(super) struct Lock {
-    file: File,
-    path: PathBuf,
-}
-
-/// The lock, held until dropped, and by nobody once this process is dead.
-pub(super) struct Held<'a>(&'a File);
-
-impl Lock {
-    /// Opens (or makes) `audit.lock` beside `audit.db`.
-    pub(super) fn open(db: &Path) -> Result<Self, StoreError> {
-        let path = db.with_extension("lock");
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(&path)
-            .map_err(|error| told(&path, &linked(error)))?;
-        Ok(Self { file, path })
-    }
-
-    /// Takes the lock, waiting about five seconds at most: a wrapper that was stopped while it held the lock must not
-    /// keep all others from answering their hosts.
-    pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
-        let short = std::iter::repeat_n(Duration::from_micros(20), 100);
-        let long = std::iter::repeat_n(Duration::from_micros(200), 24_000);
-        for pause in short.chain(long) {
-            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Held(&self.file)),
-                Err(rustix::io::Errno::WOULDBLOCK) => std::thread::sleep(pause),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(told(&self.path, &error.into())),
-            }
-        }
-        let path = self.path.clone();
-        Err(StoreError::Busy { path })
-    }
-
-    /// Takes the lock when nobody has it; `None` at once when another does.
-    pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Held(&self.file))),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(None),
-            Err(error) => Err(told(&self.path, &error.into())),
-        }
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        // It can only fail for a closed descriptor, and then the lock is gone too.
-        let _ = flock(self.0, FlockOperation::Unlock);
-    }
 }
 
 /// Lets a write beyond the file size limit fail with an error instead of ending the process (setrlimit(2)).

@@ -70,7 +70,8 @@ pub struct Fields<'a> {
 }
 
 impl Found {
-    fn new(row: &Row<'_>) -> Self {
+    /// A row, kept.
+    pub fn new(row: &Row<'_>) -> Self {
         Self {
             seq: row.seq,
             link: <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes),
@@ -141,6 +142,21 @@ pub fn last(reader: &Reader, filter: &Filter, limit: usize) -> Result<Vec<Found>
     Ok(found)
 }
 
+/// Shows every record that the filter wants, the oldest first, as it stands, until `see` breaks off.
+///
+/// # Errors
+/// Why the log could not be read.
+pub fn each(
+    reader: &Reader,
+    filter: &Filter,
+    see: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
+    let since = filter.since.map(rfc3339);
+    reader.each(Order::OldestFirst, &mut |row| {
+        if filter.wants(&row, since.as_deref()) { see(row) } else { ControlFlow::Continue(()) }
+    })
+}
+
 /// The record of this number.
 ///
 /// # Errors
@@ -169,6 +185,33 @@ pub fn of_ticket(reader: &Reader, ticket: &str) -> Result<Vec<Found>, StoreError
         ControlFlow::Continue(())
     })?;
     Ok(found)
+}
+
+/// A session that gave out a ticket, and when. Both are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfSession {
+    pub session: String,
+    pub since: String,
+}
+
+/// Of all records of a ticket, those of one session: the newest, or the newest whose name begins so. And which others
+/// have given out the same ticket, the oldest first: numbers start anew with each run of a wrapper.
+pub fn of_one_session(found: Vec<Found>, wanted: Option<&str>) -> (Vec<Found>, Vec<OfSession>) {
+    let session = |row: &Found| row.fields().map(|fields| fields.session.into_owned()).unwrap_or_default();
+    let wanted = wanted.unwrap_or_default();
+    let Some(chosen) = found.iter().rev().map(session).find(|name| name.starts_with(wanted)) else {
+        return (Vec::new(), Vec::new());
+    };
+    let mut others: Vec<OfSession> = Vec::new();
+    let (of_it, rest): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|row| session(row) == chosen);
+    for row in &rest {
+        if let Some(fields) = row.fields()
+            && others.iter().all(|other| other.session != fields.session)
+        {
+            others.push(OfSession { session: fields.session.into_owned(), since: fields.time.into_owned() });
+        }
+    }
+    (of_it, others)
 }
 
 /// What became of verifying.

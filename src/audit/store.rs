@@ -19,7 +19,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::body::BodyWriter;
 use super::chain::Writer;
-use super::place::{self, Identity, Lock};
+use super::lock::Lock;
+use super::place::{self, Identity};
 use super::record::{Entry, Receipt};
 use super::redact::Redactor;
 use commit::{Level, Sealed, State};

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::arguments::effect::Analysis;
-use super::evidence::{Claim, Evidence};
+use super::curated::Reviewed;
+use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
 use super::infer::{self, Inference};
@@ -58,12 +59,30 @@ impl Behavior {
     }
 }
 
+/// What others than the server say of a tool, for exactly this definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// By the operator.
+    pub pinned: Option<Identity>,
+    /// By our list of well-known servers.
+    pub curated: Option<Reviewed>,
+}
+
 /// Concludes about a tool from its definition alone.
 pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
+    of_tool_told(tool, trust, Told::default())
+}
+
+/// Concludes about a tool from its definition and from what others say of it: pinned, else curated, else the server.
+///
+/// With [`Trust::None`] a curated identity lowers nothing: it speaks of what a package should be, not of what runs.
+pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
     let inference = infer::infer(tool);
     let declared = declared::evidence(&tool.definition);
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
+    let said_otherwise = told.evidence();
+    let behavior = told.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
@@ -75,8 +94,41 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
             what: format!("the tool hands out what may be secret: {what}"),
         });
     }
-    let evidence = declared.into_iter().chain(annotated).chain(inference.evidence).collect();
+    let of_server = declared.into_iter().chain(annotated).chain(inference.evidence);
+    let evidence = said_otherwise.chain(of_server).collect();
     Behavior { evidence, hazards, ..behavior }
+}
+
+impl Told {
+    fn evidence(self) -> impl Iterator<Item = Evidence> {
+        let pinned = self.pinned.map(|identity| Evidence {
+            source: Source::Pinned,
+            says: Claim {
+                mutability: Some(identity.mutability),
+                action: Some(identity.action),
+                output_domain: Some(identity.output_domain),
+                content_type: None,
+            },
+            span: "the operator's word".to_owned(),
+            strength: Strength::Strong,
+        });
+        pinned.into_iter().chain(self.curated.map(Reviewed::evidence))
+    }
+
+    fn over(self, behavior: Behavior, trust: Trust) -> Behavior {
+        let lowers = |reviewed: &Reviewed| {
+            reviewed.identity.mutability == Mutability::Pure && behavior.identity.mutability == Mutability::Mutates
+        };
+        let curated = self.curated.filter(|reviewed| trust != Trust::None || !lowers(reviewed));
+        let content_type = match curated.and_then(|reviewed| reviewed.content_type) {
+            Some(content_type) => content_type,
+            None => behavior.content_type,
+        };
+        match self.pinned.or(curated.map(|reviewed| reviewed.identity)) {
+            Some(identity) => Behavior { identity, content_type, disputed: false, ..behavior },
+            None => behavior,
+        }
+    }
 }
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.

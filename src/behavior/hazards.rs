@@ -37,6 +37,10 @@ pub enum HazardKind {
     Confusable,
     /// The definition changed since it was trusted.
     ChangedDefinition,
+    /// The server's program or its command line changed since it was trusted.
+    ChangedServer,
+    /// The behavioral identity is not the expected one.
+    UnexpectedBehavior,
     /// The schema cannot be used to check the arguments.
     UnusableSchema,
 }
@@ -56,6 +60,8 @@ impl HazardKind {
         Self::PreferenceManipulation,
         Self::Confusable,
         Self::ChangedDefinition,
+        Self::ChangedServer,
+        Self::UnexpectedBehavior,
         Self::UnusableSchema,
     ];
 
@@ -74,13 +80,15 @@ impl HazardKind {
             Self::PreferenceManipulation => "preference-manipulation",
             Self::Confusable => "confusable",
             Self::ChangedDefinition => "changed-definition",
+            Self::ChangedServer => "changed-server",
+            Self::UnexpectedBehavior => "unexpected-behavior",
             Self::UnusableSchema => "unusable-schema",
         }
     }
 
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
-        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition)
+        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition | Self::ChangedServer)
     }
 }
 

@@ -19,11 +19,43 @@ impl Identity {
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 
+    /// Reads the three words, `MUTATES|UPDATE|CONTENT`.
+    pub fn from_words(words: &str) -> Option<Self> {
+        let mut words = words.split('|');
+        let identity = Self {
+            mutability: Mutability::from_word(words.next()?)?,
+            action: Action::from_word(words.next()?)?,
+            output_domain: OutputDomain::from_word(words.next()?)?,
+        };
+        words.next().is_none().then_some(identity)
+    }
+
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
         Digest::of(self.to_string().as_bytes()).short()
     }
 }
+
+impl std::str::FromStr for Identity {
+    type Err = NotAnIdentity;
+
+    /// Reads the three words, as [`Display`](std::fmt::Display) writes them.
+    fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
+        let mut words = text.split('|');
+        let mut next = || words.next().unwrap_or_default();
+        let identity = Self {
+            mutability: Mutability::from_word(next()).ok_or(NotAnIdentity)?,
+            action: Action::from_word(next()).ok_or(NotAnIdentity)?,
+            output_domain: OutputDomain::from_word(next()).ok_or(NotAnIdentity)?,
+        };
+        if words.next().is_some() { Err(NotAnIdentity) } else { Ok(identity) }
+    }
+}
+
+/// A text that is no identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write an identity as MUTABILITY|ACTION|OUTPUT_DOMAIN, like MUTATES|OVERWRITE|CONTENT")]
+pub struct NotAnIdentity;
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

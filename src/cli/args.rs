@@ -9,6 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::demo::{AgentArgs, ServerArgs};
 use super::log::LogCommand;
 use super::{duration, name};
+use crate::behavior::expected::Expected;
+use crate::behavior::identity::Identity;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -85,9 +87,11 @@ Examples:
         #[command(subcommand)]
         command: Option<RulesCommand>,
     },
-    /// Tells which tools only read (PURE) and which change something (MUTATES)
-    #[command(subcommand)]
-    Tools(ToolsCommand),
+    /// Tells of servers' tools: what each is, what it was seen to do, and what changed
+    Tools {
+        #[command(subcommand)]
+        command: Option<ToolsCommand>,
+    },
     /// Tells what is in order, what is not, and how to mend it
     Doctor(DoctorOptions),
     /// Prints a completion script for your shell
@@ -118,6 +122,9 @@ pub struct WrapOptions {
     /// When the host gives up on a call; it is denied before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
+    /// What the task needs: read-only, a class like PURE|READ or OVERWRITE, or an identity; other calls ask
+    #[arg(long, value_name = "WHAT")]
+    pub expect: Option<Expected>,
     /// Draw the console on the controlling terminal
     #[arg(long)]
     pub inline: bool,
@@ -141,6 +148,7 @@ impl WrapOptions {
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
+            (self.expect.is_some(), "--expect"),
             (self.inline, "--inline"),
             (self.observe, "--observe"),
             (self.audit_db.is_some(), "--audit-db"),
@@ -198,6 +206,31 @@ Example:
 /// What to tell of tools.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolsCommand {
+    /// Lists every tool ever seen
+    List(ToolsListOptions),
+    /// Explains one tool in full: badge, identity, evidence, hazards, pin, what was observed
+    #[command(after_help = "Examples:
+  mcp-approve tools show write_file
+  mcp-approve tools show filesystem write_file")]
+    Show(ToolsShowOptions),
+    /// Ranks everything ever seen for a task, and says why
+    #[command(after_help = "What may not be used is left out first; then relevance counts, times what a call costs.
+
+Examples:
+  mcp-approve tools search \"find text in files\"
+  mcp-approve tools search --badge pure --capability '*:read' invoices")]
+    Search(ToolsSearchOptions),
+    /// Shows what changed, is disputed or looks alike; at a terminal you accept or refuse it
+    #[command(
+        after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for
+its server, until you accept it here. A refused definition is denied."
+    )]
+    Review(ToolsReviewOptions),
+    /// Says what a tool is, whatever it says of itself
+    #[command(after_help = "Examples:
+  mcp-approve tools pin filesystem write_file --as 'MUTATES|OVERWRITE|CONTENT'
+  mcp-approve tools pin filesystem write_file --remove")]
+    Pin(ToolsPinOptions),
     /// Tells of each tool in a list whether it is PURE or MUTATES, and why
     #[command(after_help = "FILE is a JSON-RPC answer to tools/list, an object with `tools`, or an array of tools.
 
@@ -215,9 +248,97 @@ pub struct ClassifyOptions {
     /// Judge by names, descriptions and schemas alone
     #[arg(long)]
     pub no_annotations: bool,
+    /// Ask this command too, one JSON line a tool without its name, and report whether it agrees
+    #[arg(long, value_name = "CMD")]
+    pub verify_with: Option<String>,
     /// Print one JSON array (the only form there is yet)
     #[arg(long)]
     pub json: bool,
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+pub struct Output {
+    /// Print one JSON array
+    #[arg(long, conflicts_with = "jsonl")]
+    pub json: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub jsonl: bool,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}
+
+/// Which tools to list.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ToolsListOptions {
+    /// Only those of this server: its name, or the beginning of its fingerprint
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Which tool to show.
+#[derive(Clone, Debug, Args)]
+pub struct ToolsShowOptions {
+    /// The tool, or its server and the tool
+    #[arg(value_name = "[SERVER] TOOL", required = true, num_args = 1..=2)]
+    pub names: Vec<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What to search for.
+#[derive(Clone, Debug, Args)]
+pub struct ToolsSearchOptions {
+    /// What the tool should do, in words
+    #[arg(value_name = "WORDS", required = true)]
+    pub query: Vec<String>,
+    /// Only tools of this badge may be used
+    #[arg(long)]
+    pub badge: Option<Badge>,
+    /// Only tools of this capability may be used, as files:read, *:read or files:*; may be repeated
+    #[arg(long, value_name = "TAG")]
+    pub capability: Vec<String>,
+    /// Only those of this server: its name, or the beginning of its fingerprint
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// A badge to choose by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Badge {
+    Pure,
+    Mutates,
+}
+
+/// What to review.
+#[derive(Clone, Debug, Args)]
+pub struct ToolsReviewOptions {
+    /// Only this server and its tools
+    #[arg(value_name = "SERVER")]
+    pub server: Option<String>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// What to pin.
+#[derive(Clone, Debug, Args)]
+pub struct ToolsPinOptions {
+    #[arg(value_name = "SERVER")]
+    pub server: String,
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
+    /// What it is: MUTABILITY|ACTION|OUTPUT_DOMAIN
+    #[arg(long = "as", value_name = "IDENTITY", required_unless_present = "remove")]
+    pub identity: Option<Identity>,
+    /// Take the pin back
+    #[arg(long, conflicts_with = "identity")]
+    pub remove: bool,
 }
 
 /// How doctor tells.

@@ -13,14 +13,25 @@ use super::places::Places;
 use super::policy_file::{self, PolicyPlace, Why};
 use super::{duration, name};
 use crate::behavior::conclude::Trust;
+use crate::behavior::expected::{Expected, NotExpected};
 use crate::error::Error;
 use crate::policy::reading::{Problem, Reading};
 
 /// How long a held call waits for an answer, unless told otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
-const KEYS: &[&str] =
-    &["name", "policy", "unattended", "approval-timeout", "host-timeout", "inline", "observe", "audit-db", "trust"];
+const KEYS: &[&str] = &[
+    "name",
+    "policy",
+    "unattended",
+    "approval-timeout",
+    "host-timeout",
+    "inline",
+    "observe",
+    "audit-db",
+    "trust",
+    "expect",
+];
 const TOP: &[&str] = &["server"];
 
 /// Everything that decides how one server is wrapped.
@@ -39,6 +50,8 @@ pub struct WrapSettings {
     pub mode: Mode,
     pub audit_db: PathBuf,
     pub trust: Trust,
+    /// What the task expects of every call.
+    pub expect: Option<Expected>,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -69,6 +82,7 @@ struct Level {
     observe: Option<bool>,
     audit_db: Option<PathBuf>,
     trust: Option<Trust>,
+    expect: Option<Expected>,
 }
 
 /// Joins options and `config.toml`.
@@ -111,6 +125,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
             .or(top.audit_db)
             .unwrap_or_else(|| places.audit_db()),
         trust: own.trust.or(top.trust).unwrap_or_default(),
+        expect: options.expect.clone().or(own.expect).or(top.expect),
     })
 }
 
@@ -185,6 +200,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                     [("corroborate", Trust::Corroborate), ("annotations", Trust::Annotations), ("none", Trust::None)];
                 level.trust = reading.word(value, "trust", &words);
             }
+            "expect" => level.expect = expect(reading, value),
             known if besides.contains(&known) => {}
             other => reading.unknown_key(key.span(), other, &[KEYS, besides].concat()),
         }
@@ -199,6 +215,18 @@ fn server_name(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Optio
         reading.problem(value.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
     }
     Some(text)
+}
+
+fn expect(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Expected> {
+    let text = reading.text(value, "expect")?;
+    match text.parse() {
+        Ok(expected) => Some(expected),
+        Err(error) => {
+            let error: NotExpected = error;
+            reading.problem(value.span(), format!("`expect` cannot be {text:?}"), error.to_string());
+            None
+        }
+    }
 }
 
 fn time(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Option<Duration> {

@@ -9,6 +9,7 @@ use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
 use super::places::Places;
+use super::rules::append::append;
 use super::user;
 use crate::console::model::Settings;
 use crate::console::run::{self, Outside};
@@ -57,11 +58,18 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 }
 
 fn open(places: &Places) -> Result<(), Error> {
-    let outside = Outside { now: clock::wall_ms, editor: editor(), drafts: places.state_dir().to_path_buf() };
+    let policy = places.policy_file();
+    let outside = Outside {
+        now: clock::wall_ms,
+        editor: editor(),
+        drafts: places.state_dir().to_path_buf(),
+        write_rule: Box::new(move |rule| append(&policy, rule).map(|()| policy.display().to_string())),
+    };
     let settings = Settings {
         palette: palette(),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
     };
     let me = Me {
         operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),

@@ -1,6 +1,8 @@
-//! `mcp-approve log list|show|verify`: reviews the audit log. Prints only to the writer it is given.
+//! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
 
-mod print;
+pub mod export;
+pub(super) mod print;
+pub mod stats;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +26,16 @@ pub enum LogCommand {
     Show(ShowOptions),
     /// Checks that no record was changed, removed, inserted or moved
     Verify(VerifyOptions),
+    /// Writes records for other programs, with what proves them
+    #[command(after_help = "Examples:
+  mcp-approve log export > audit.jsonl
+  mcp-approve log export --verifier > verify.py && python3 verify.py audit.jsonl
+  mcp-approve log export --format csv --since 30d > audit.csv
+
+Secrets stay as the log has them: replaced by a keyed hash.")]
+    Export(export::ExportOptions),
+    /// Counts: what was asked, approved, denied, how fast, and what rules saved
+    Stats(stats::StatsOptions),
 }
 
 /// Which records to list, and how.
@@ -83,6 +95,9 @@ pub struct ShowOptions {
     /// The number of a record, or the ticket of a call (filesystem-12)
     #[arg(value_name = "SEQ|TICKET")]
     pub what: String,
+    /// The ticket as this session gave it out (the first characters are enough) [default: the newest]
+    #[arg(long, value_name = "SESSION")]
+    pub session: Option<String>,
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
@@ -142,6 +157,8 @@ pub fn run(command: &LogCommand, db: &Path, now: i64, out: &mut dyn Write) -> Re
         LogCommand::List(options) => list(options, db, now, out),
         LogCommand::Show(options) => show(options, db, out),
         LogCommand::Verify(options) => verify(options, db, out),
+        LogCommand::Export(options) => export::run(options, db, now, out),
+        LogCommand::Stats(options) => stats::run(options, db, now, out),
     }
 }
 
@@ -186,9 +203,9 @@ pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> 
 /// As [`run`].
 pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let found = match options.what.parse() {
-        Ok(seq) => query::at(&reader, seq)?.into_iter().collect(),
-        Err(_) => query::of_ticket(&reader, &options.what)?,
+    let (found, others) = match options.what.parse() {
+        Ok(seq) => (query::at(&reader, seq)?.into_iter().collect(), Vec::new()),
+        Err(_) => query::of_one_session(query::of_ticket(&reader, &options.what)?, options.session.as_deref()),
     };
     if found.is_empty() {
         return Err(LogError::Nothing(visible(&options.what)));
@@ -199,6 +216,13 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
     }
     for row in &found {
         whole(row, out)?;
+    }
+    if !others.is_empty() {
+        writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;
+        for other in &others {
+            let (session, since) = (visible(&other.session), visible(&other.since));
+            writeln!(out, "  {since}  --session {session}")?;
+        }
     }
     Ok(Finding::So)
 }

@@ -17,8 +17,8 @@ pub mod user;
 pub mod wrap;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, IsTerminal as _, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -26,7 +26,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::error::Error;
 use crate::policy::reading::nearest;
-use args::{ClassifyOptions, Cli, Command, RulesCommand, ToolsCommand, WrapOptions};
+use args::{Cli, Command, RulesCommand, ToolsCommand, ToolsListOptions, WrapOptions};
 use log::{Finding, LogCommand};
 use places::Places;
 
@@ -88,7 +88,10 @@ fn with_command(
             let command = command.unwrap_or(RulesCommand::List { json: false });
             rules::run(&command, file, &places?, now(), out)
         }
-        Command::Tools(ToolsCommand::Classify(options)) => classify(&options, out),
+        Command::Tools { command } => {
+            let command = command.unwrap_or_else(|| ToolsCommand::List(ToolsListOptions::default()));
+            tools::run(&command, places, now(), out)
+        }
         Command::Doctor(options) => doctor::run(options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;
@@ -116,19 +119,6 @@ fn review(
 /// Milliseconds since 1970, UTC.
 fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
-}
-
-fn classify(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let unreadable = |cause| Error::Unreadable { path: options.file.clone(), cause };
-    let mut input = String::new();
-    if options.file == Path::new("-") {
-        io::stdin().read_to_string(&mut input).map_err(unreadable)?;
-    } else {
-        input = std::fs::read_to_string(&options.file).map_err(unreadable)?;
-    }
-    let hints = if options.no_annotations { tools::Hints::Hidden } else { tools::Hints::Heard };
-    out.write_all(tools::classify(&input, hints)?.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The text of a usage error; a server's command without its `--` is the likeliest slip.

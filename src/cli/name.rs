@@ -3,9 +3,12 @@
 //! The first argument after a known runner, or the program itself, without path, scope, version, extension, and the
 //! words `mcp` and `server` at its ends. Only `[A-Za-z0-9._-]` comes out: other bytes never reach a rule or a screen.
 
+mod package;
 mod runner;
 
 use std::ffi::OsString;
+
+use crate::pins::Launch;
 
 /// A name longer than this says nothing more.
 const LONGEST: usize = 64;
@@ -26,6 +29,15 @@ pub fn of_command(command: &[OsString]) -> String {
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     plain_name(runner::target(&words))
+}
+
+/// How a command line starts a server of this name: what is fingerprinted of it.
+pub fn launch(name: &str, command: &[OsString]) -> Launch {
+    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // What `sh -c` runs stands in the command line; the words behind it are its arguments.
+    let target = (!words.contains(&"-c")).then(|| runner::target(&words).to_owned());
+    Launch::new(name, command, target, package::package(&words))
 }
 
 /// Whether a text can be a server's name.

@@ -99,6 +99,11 @@ impl Places {
         self.state.join("audit.db")
     }
 
+    /// `pins.db`: what is remembered of servers and tools.
+    pub fn pins_db(&self) -> PathBuf {
+        self.state.join("pins.db")
+    }
+
     /// `log/`: our own diagnostics.
     pub fn log_dir(&self) -> PathBuf {
         self.state.join("log")

@@ -1,5 +1,6 @@
 //! `mcp-approve rules list|check|explain|path`: shows the policy as it stands. Changes nothing.
 
+pub mod append;
 mod explain;
 mod list;
 

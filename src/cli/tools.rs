@@ -1,94 +1,115 @@
-//! `mcp-approve tools classify`: what the recogniser makes of a server's tool list. Owns the JSON it prints.
+//! `mcp-approve tools`: everything ever seen of servers' tools, told, searched and reviewed. One file per command below.
 
-use serde_json::{Value, json};
+pub mod classify;
+mod diff;
+mod list;
+mod observed;
+mod person;
+mod review;
+mod row;
+mod search;
+mod show;
+mod verify;
 
-use crate::behavior::conclude::{self, Behavior, Trust};
-use crate::behavior::evidence::{Claim, Evidence};
-use crate::capability::types;
-use crate::mcp::tool::Tool;
+use std::io::Write;
+use std::process::ExitCode;
 
-/// Which words of the server count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hints {
-    /// Annotations and declared fields too.
-    Heard,
-    /// The recogniser alone: no annotations, no declared fields.
-    Hidden,
-}
+use super::args::{Output, ToolsCommand};
+use super::places::Places;
+use crate::error::Error;
+use crate::pins::reading::Known;
+use crate::pins::{Memory, PinsError};
 
-/// A text that is no list of tools.
-#[derive(Debug, thiserror::Error)]
-pub enum NotTools {
-    #[error("this is not JSON: {0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
-    NotJson(#[from] serde_json::Error),
-    #[error(
-        "no list of tools in this JSON. Give the answer of tools/list, an object with `tools`, or an array of tools"
-    )]
-    NoList,
-}
+pub use classify::{Hints, NotTools, classify};
 
-/// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.
-///
-/// `input` is a JSON-RPC `tools/list` response, an object with `tools`, or an array; entries without a name are left out.
+/// Runs one command. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
-/// [`NotTools`] when `input` is none of these.
-pub fn classify(input: &str, hints: Hints) -> Result<String, NotTools> {
-    let mut input: Value = serde_json::from_str(input)?;
-    let list = match &mut input {
-        Value::Array(list) => std::mem::take(list),
-        object => {
-            let holder = if object.get("result").is_some() { &mut object["result"] } else { object };
-            match holder.get_mut("tools") {
-                Some(Value::Array(list)) => std::mem::take(list),
-                _ => return Err(NotTools::NoList),
-            }
-        }
-    };
-    let rows: Vec<Value> = list.into_iter().filter_map(|definition| Some(row(&read(definition, hints)?))).collect();
-    Ok(format!("{:#}\n", Value::Array(rows)))
-}
-
-/// Reads one definition as far as it is to be heard.
-fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
-    if hints == Hints::Hidden
-        && let Value::Object(fields) = &mut definition
-    {
-        for key in ["annotations", "_meta", "mutability", "action", "output_domain", "content_type"] {
-            fields.remove(key);
-        }
+/// What is remembered, or the log, cannot be read; nothing of that name is known.
+pub(super) fn run(
+    command: &ToolsCommand,
+    places: Result<Places, super::places::PlaceError>,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    match command {
+        ToolsCommand::Classify(options) => classify::run(options, out),
+        ToolsCommand::List(options) => list::run(options, &places?, out),
+        ToolsCommand::Show(options) => show::run(options, &places?, out),
+        ToolsCommand::Search(options) => search::run(options, &places?, out),
+        ToolsCommand::Review(options) => review::run(options, &places?, now, out),
+        ToolsCommand::Pin(options) => review::pin(options, &places?, now, out),
     }
-    Tool::read(definition)
 }
 
-fn row(tool: &Tool) -> Value {
-    let behavior: Behavior = conclude::of_tool(tool, Trust::Corroborate);
-    let identity = behavior.identity;
-    json!({
-        "name": tool.name,
-        "mutability": identity.mutability.word(),
-        "action": identity.action.word(),
-        "output_domain": identity.output_domain.word(),
-        "content_type": behavior.content_type.word(),
-        "identity": identity.hash(),
-        "badge": behavior.badge().word(),
-        "disputed": behavior.disputed,
-        "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
-        "capability": types::signature(tool),
-    })
+/// What is remembered; `None` when no server was ever wrapped.
+fn memory(places: &Places) -> Result<Option<Memory>, Error> {
+    places.check_state()?;
+    Memory::open_existing(&places.pins_db()).map_err(Error::from)
 }
 
-fn piece(evidence: &Evidence) -> Value {
-    json!({ "source": evidence.source, "says": said(evidence.says), "span": evidence.span, "strength": evidence.strength })
+/// Every tool, or those of one server.
+fn known(memory: Option<&Memory>, server: Option<&str>) -> Result<Vec<Known>, PinsError> {
+    let mut tools = memory.map(Memory::tools).transpose()?.unwrap_or_default();
+    if let Some(server) = server {
+        tools.retain(|known| is_server(known, server));
+    }
+    Ok(tools)
 }
 
-/// A claim in one line: `PURE READ DATA`, `MUTATES`; empty where it is silent.
-fn said(claim: Claim) -> String {
-    let words = [
-        claim.mutability.map(|word| word.word()),
-        claim.action.map(|word| word.word()),
-        claim.output_domain.map(|word| word.word()),
-        claim.content_type.map(|word| word.word()),
-    ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// Whether a tool is of the server of this name, or of this fingerprint's beginning.
+fn is_server(known: &Known, server: &str) -> bool {
+    known.server.name == server || (server.len() >= 6 && known.server.fingerprint.starts_with(server))
+}
+
+/// The tools that `TOOL`, or `SERVER TOOL`, mean.
+fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error> {
+    let (server, name) = match words {
+        [name] => (None, name),
+        [server, name, ..] => (Some(server.as_str()), name),
+        [] => return Ok(Vec::new()),
+    };
+    let mut tools = known(memory, server)?;
+    tools.retain(|known| known.tool.name == *name);
+    if tools.is_empty() {
+        let of = server.map(|server| format!(" of the server {}", visible(server))).unwrap_or_default();
+        return Err(Error::Wrong {
+            what: format!("no tool {}{of} was ever seen", visible(name)),
+            hint: "`mcp-approve tools list` shows those that were; a server is seen once it runs under mcp-approve"
+                .to_owned(),
+        });
+    }
+    Ok(tools)
+}
+
+/// Prints rows as JSON, or tells that there are none, or has `table` print them.
+fn print(
+    output: Output,
+    rows: &[serde_json::Value],
+    none: &str,
+    out: &mut dyn Write,
+    table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Error> {
+    use super::log::print::visible_json;
+    if output.json {
+        let rows: Vec<String> = rows.iter().map(|row| visible_json(&row.to_string())).collect();
+        match rows.is_empty() {
+            true => writeln!(out, "[]")?,
+            false => writeln!(out, "[\n{}\n]", rows.join(",\n"))?,
+        }
+    } else if output.jsonl {
+        for row in rows {
+            writeln!(out, "{}", visible_json(&row.to_string()))?;
+        }
+    } else if rows.is_empty() {
+        writeln!(out, "{none}")?;
+    } else {
+        table(out)?;
+    }
+    Ok(())
+}
+
+/// Foreign text, safe on a terminal.
+fn visible(text: &str) -> String {
+    super::log::print::visible(text)
 }

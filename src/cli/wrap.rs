@@ -24,6 +24,9 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         crate::interpose::notice::say(&format!("no call can run: {why}, and start this server again"));
     }
     let setup = Setup {
+        launch: super::name::launch(&settings.name, &settings.command),
+        expected: settings.expect,
+        pins: state.is_ok().then(|| places.pins_db()),
         policy: policy_file::at_start(&settings.policy),
         command: settings.command,
         name: settings.name,

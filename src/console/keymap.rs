@@ -34,6 +34,17 @@ pub enum Action {
     Open,
     Back,
     Sort,
+    Group,
+    Mark,
+    DenyServer,
+    Earlier,
+    Later,
+    Rule,
+    WriteRule,
+    Find,
+    Seek,
+    NextHit,
+    PreviousHit,
     Waiting,
     Activity,
     Help,
@@ -55,6 +66,12 @@ pub enum Place {
     Reason,
     /// Told that the edited arguments cannot be read.
     Unreadable,
+    /// Shown a list of calls that are decided together.
+    Batch,
+    /// Making a rule from a call.
+    Rule,
+    /// Writing what to find in the card: other keys are text.
+    Find,
 }
 
 /// One line of the table.
@@ -71,7 +88,7 @@ pub struct Binding {
     pub help: &'static str,
 }
 
-use Place::{Activity, Confirm, Detail, Help, Queue, Reason, Unreadable};
+use Place::{Activity, Batch, Confirm, Detail, Find, Help, Queue, Reason, Rule, Unreadable};
 
 const CARD: &[Place] = &[Queue, Detail];
 const SCREENS: &[Place] = &[Queue, Detail, Activity];
@@ -98,9 +115,9 @@ pub const BINDINGS: &[Binding] = &[
         action: Action::Confirm,
         keys: &[Key::Char('y')],
         shown: "y",
-        name: "yes, approve",
-        places: &[Confirm],
-        help: "Confirms the approval of a dangerous call.",
+        name: "yes",
+        places: &[Confirm, Batch],
+        help: "Confirms the approval of a dangerous call, or the decision about all listed calls once the list was read.",
     },
     Binding {
         action: Action::Send,
@@ -119,6 +136,30 @@ pub const BINDINGS: &[Binding] = &[
         help: "Opens the arguments in $EDITOR; the changed card comes back and waits for a decision of its own.",
     },
     Binding {
+        action: Action::Rule,
+        keys: &[Key::Char('r')],
+        shown: "r",
+        name: "rule",
+        places: CARD,
+        help: "Makes a rule from the call: choose how wide, read its text, Enter twice writes it. The call itself waits on.",
+    },
+    Binding {
+        action: Action::WriteRule,
+        keys: &[Key::Enter],
+        shown: "Enter",
+        name: "write it (twice)",
+        places: &[Rule],
+        help: "Writes the rule on show to the policy file; the first press asks, the second writes.",
+    },
+    Binding {
+        action: Action::Mark,
+        keys: &[Key::Char(' ')],
+        shown: "space",
+        name: "mark",
+        places: &[Queue],
+        help: "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y.",
+    },
+    Binding {
         action: Action::Open,
         keys: &[Key::Enter],
         shown: "Enter",
@@ -131,7 +172,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Esc],
         shown: "Esc",
         name: "back",
-        places: &[Queue, Detail, Help, Confirm, Reason, Unreadable],
+        places: &[Queue, Detail, Help, Confirm, Reason, Unreadable, Batch, Rule, Find],
         help: "Goes back one step without deciding anything.",
     },
     Binding {
@@ -139,7 +180,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('j'), Key::Down],
         shown: "j ↓",
         name: "down",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Moves down: to the next call in the queue, by one line elsewhere.",
     },
     Binding {
@@ -147,7 +188,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('k'), Key::Up],
         shown: "k ↑",
         name: "up",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Moves up: to the previous call in the queue, by one line elsewhere.",
     },
     Binding {
@@ -155,7 +196,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageDown],
         shown: "PgDn",
         name: "page",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Reads on by a page.",
     },
     Binding {
@@ -163,7 +204,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::PageUp],
         shown: "PgUp",
         name: "page back",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Reads back by a page.",
     },
     Binding {
@@ -171,7 +212,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Home],
         shown: "Home",
         name: "start",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Goes to the first line.",
     },
     Binding {
@@ -179,7 +220,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::End],
         shown: "End",
         name: "end",
-        places: &[Queue, Detail, Activity, Help],
+        places: &[Queue, Detail, Activity, Help, Batch, Rule],
         help: "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.",
     },
     Binding {
@@ -197,6 +238,70 @@ pub const BINDINGS: &[Binding] = &[
         name: "sort",
         places: &[Queue],
         help: "Sorts the queue: oldest first, or by risk.",
+    },
+    Binding {
+        action: Action::Find,
+        keys: &[Key::Char('/')],
+        shown: "/",
+        name: "find",
+        places: CARD,
+        help: "Finds words in the card, whatever their case.",
+    },
+    Binding {
+        action: Action::Seek,
+        keys: &[Key::Enter],
+        shown: "Enter",
+        name: "find",
+        places: &[Find],
+        help: "Goes to the next place where the words stand.",
+    },
+    Binding {
+        action: Action::NextHit,
+        keys: &[Key::Char('n')],
+        shown: "n",
+        name: "next",
+        places: CARD,
+        help: "Goes to the next place that was looked for.",
+    },
+    Binding {
+        action: Action::PreviousHit,
+        keys: &[Key::Char('N')],
+        shown: "N",
+        name: "previous",
+        places: CARD,
+        help: "Goes to the previous place that was looked for.",
+    },
+    Binding {
+        action: Action::Group,
+        keys: &[Key::Char('g')],
+        shown: "g",
+        name: "group",
+        places: &[Queue],
+        help: "Shows identical calls as one row that is decided together, or each on its own row.",
+    },
+    Binding {
+        action: Action::DenyServer,
+        keys: &[Key::Char('D')],
+        shown: "D",
+        name: "deny server",
+        places: CARD,
+        help: "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.",
+    },
+    Binding {
+        action: Action::Earlier,
+        keys: &[Key::Up],
+        shown: "↑",
+        name: "earlier reason",
+        places: &[Reason],
+        help: "Takes an earlier reason, the last first.",
+    },
+    Binding {
+        action: Action::Later,
+        keys: &[Key::Down],
+        shown: "↓",
+        name: "later reason",
+        places: &[Reason],
+        help: "Goes back to a later reason.",
     },
     Binding {
         action: Action::Waiting,
@@ -262,6 +367,9 @@ impl Place {
             Self::Confirm => "confirmation",
             Self::Reason => "reason",
             Self::Unreadable => "failed edit",
+            Self::Batch => "list",
+            Self::Rule => "rule maker",
+            Self::Find => "find",
         }
     }
 }

@@ -2,8 +2,12 @@
 
 mod arming;
 mod banners;
+pub mod batch;
+pub mod figures;
+pub mod queue;
+pub mod rule;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::card::Card;
@@ -11,12 +15,14 @@ use super::keymap::Place;
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
-use super::theme::{Palette, Risk};
+use super::theme::Palette;
 use crate::audit::record::VerdictWord;
 use crate::gate::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use batch::{Batch, Fate, Listed};
+pub use rule::RuleMaker;
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +32,12 @@ pub struct Settings {
     pub offset: i32,
     /// Our own version, to name in messages about other ones.
     pub version: String,
+    /// The operator's home, for rules about paths.
+    pub home: Option<String>,
 }
 
 /// Names a held call over all wrappers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     pub session: String,
     pub ticket: String,
@@ -42,6 +50,10 @@ pub struct Held {
     pub snapshot: Arc<Snapshot>,
     pub standing: Standing,
     pub seen: Seen,
+    /// Calls with the same number are identical but for their ticket and time.
+    pub class: u64,
+    /// A hash of what makes a class.
+    pub likeness: u64,
 }
 
 /// How a call stands, as far as this console knows.
@@ -103,6 +115,14 @@ pub enum Sort {
     Risk,
 }
 
+/// Whether identical calls are one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    #[default]
+    Identical,
+    Each,
+}
+
 /// Which screen is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Screen {
@@ -122,8 +142,18 @@ pub enum Overlay {
         armed: Armed,
         reading: Reading,
     },
+    /// Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
     Reason {
-        armed: Armed,
+        members: Vec<Armed>,
+        text: String,
+        offered: usize,
+    },
+    /// Several calls at once: each is listed.
+    Batch(Batch),
+    /// A rule is made from a call.
+    Rule(RuleMaker),
+    /// Words to find in the card.
+    Find {
         text: String,
     },
     /// The edited text cannot be sent.
@@ -157,6 +187,18 @@ pub struct Model {
     /// In order of arrival at this console.
     pub calls: Vec<Held>,
     pub sort: Sort,
+    pub grouping: Grouping,
+    pub(in crate::console) last_class: u64,
+    /// Calls the operator marked; those that are over no longer count.
+    pub marked: BTreeSet<CallKey>,
+    pub decisions: figures::Decisions,
+    /// Reasons of earlier denials, the last first.
+    pub reasons: VecDeque<String>,
+    /// What was last looked for in a card.
+    pub sought: String,
+    /// The row of the card where it was found.
+    pub found: Option<usize>,
+    pub listed: Option<Listed>,
     pub selected: Option<CallKey>,
     pub queue_top: usize,
     pub card: Option<Card>,
@@ -190,23 +232,13 @@ impl Model {
             (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
+            (Some(Overlay::Batch(_)), _) => Place::Batch,
+            (Some(Overlay::Rule(_)), _) => Place::Rule,
+            (Some(Overlay::Find { .. }), _) => Place::Find,
             (None, Screen::Queue) => Place::Queue,
             (None, Screen::Detail) => Place::Detail,
             (None, Screen::Activity) => Place::Activity,
         }
-    }
-
-    /// The queue in its order.
-    pub fn queue(&self) -> Vec<&Held> {
-        let mut queue: Vec<&Held> = self.calls.iter().collect();
-        queue.sort_by_key(|held| {
-            let risk = match self.sort {
-                Sort::Oldest => None,
-                Sort::Risk => Some(std::cmp::Reverse(Risk::of(&held.snapshot))),
-            };
-            (risk, held.snapshot.arrived)
-        });
-        queue
     }
 
     /// The call with this key.
@@ -228,7 +260,9 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(self.overlay, Some(Overlay::Help { .. })) => Arrangement::Body,
+            _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_))) => {
+                Arrangement::Body
+            }
             Screen::Activity => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,
@@ -259,10 +293,19 @@ impl Model {
         screen::content_rows(self.areas().card)
     }
 
+    /// Whether a list is on screen whose `y` does not count yet.
+    fn unlisted_yet(&self) -> bool {
+        match &self.overlay {
+            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(batch::Unlisted::TooSoon),
+            _ => false,
+        }
+    }
+
     /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
     pub fn next_tick(&self) -> Option<u64> {
         match self.armed() {
             Err(Unarmed::TooSoon) => Some(100),
+            _ if self.unlisted_yet() => Some(100),
             _ if self.screen != Screen::Activity && !self.calls.is_empty() => Some(1000),
             _ => None,
         }

@@ -138,12 +138,51 @@ impl Row {
         rows
     }
 
+    /// This row with every place of some words in it standing out, whatever their case.
+    #[must_use]
+    pub fn marked(self, words: &str) -> Self {
+        let needle: Vec<char> = words.chars().flat_map(char::to_lowercase).collect();
+        let mut row = Self::default();
+        for run in self.runs {
+            let mut rest = run.text.as_str();
+            while let Some((from, to)) = place(rest, &needle) {
+                row.push(run.tone, &rest[..from]);
+                row.push(Tone::Loud, &rest[from..to]);
+                rest = &rest[to..];
+            }
+            row.push(run.tone, rest);
+        }
+        row
+    }
+
     /// This row with another behind it.
     #[must_use]
     pub fn joined(mut self, other: Self) -> Self {
         self.runs.extend(other.runs);
         self
     }
+}
+
+/// The first place of words in a text; `words` is in small letters.
+fn place(text: &str, words: &[char]) -> Option<(usize, usize)> {
+    let starts = text.char_indices().map(|(at, _)| at);
+    starts.filter(|_| !words.is_empty()).find_map(|from| {
+        let mut wanted = words.iter();
+        let mut end = from;
+        for c in text[from..].chars() {
+            for small in c.to_lowercase() {
+                match wanted.next() {
+                    Some(next) if *next == small => {}
+                    _ => return None,
+                }
+            }
+            end += c.len_utf8();
+            if wanted.as_slice().is_empty() {
+                return Some((from, end));
+            }
+        }
+        None
+    })
 }
 
 /// How many rows [`Row::wrapped`] would make of a tame text with `tail` columns of ink after it: the same rule, no rows.

@@ -24,7 +24,12 @@ pub struct Outside {
     pub editor: String,
     /// A folder for the editor's file.
     pub drafts: PathBuf,
+    /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
+    pub write_rule: RuleWriter,
 }
+
+/// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
+pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +160,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                             more.push(Msg::Link(ClientEvent::Trouble(why)));
                         }
                     }
+                    Command::WriteRule { toml } => more.push(Msg::RuleWritten((self.outside.write_rule)(&toml))),
                     Command::OpenEditor { armed, text } => {
                         let outside = self.outside;
                         let edit = || editor::edit(&outside.editor, &outside.drafts, &text);

@@ -1,10 +1,8 @@
-//! Colours and shapes: what a tone looks like, and how risk is marked. ANSI names only, so that the terminal's own theme rules.
+//! Colours: what a tone looks like. ANSI names only, so that the terminal's own theme rules.
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::row::{Run, Tone};
-use crate::behavior::taxonomy::Mutability;
-use crate::gate::snapshot::Snapshot;
+use super::row::Tone;
 
 /// Whether the terminal is to have colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,46 +35,5 @@ impl Palette {
             (Self::Colours, Some(colour)) => style.fg(colour),
             _ => style,
         }
-    }
-}
-
-/// How much care a call asks for. Ordered: the most dangerous is the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    /// It only reads.
-    Pure,
-    /// It changes something; one key may approve it.
-    Mutates,
-    /// One careless key must not approve it.
-    Danger,
-}
-
-impl Risk {
-    /// The risk of a held call.
-    pub fn of(snapshot: &Snapshot) -> Self {
-        match (&snapshot.danger, snapshot.identity.mutability) {
-            (Some(_), _) => Self::Danger,
-            (None, Mutability::Mutates) => Self::Mutates,
-            (None, Mutability::Pure) => Self::Pure,
-        }
-    }
-
-    /// Shape and word, always together.
-    pub fn mark(self) -> &'static str {
-        match self {
-            Self::Pure => "○ PURE",
-            Self::Mutates => "● MUTATES",
-            Self::Danger => "◆ DANGER",
-        }
-    }
-
-    /// Shape and word in their tone.
-    pub fn run(self) -> Run {
-        let tone = match self {
-            Self::Pure => Tone::Good,
-            Self::Mutates => Tone::Warn,
-            Self::Danger => Tone::Danger,
-        };
-        Run { text: self.mark().to_owned(), tone }
     }
 }

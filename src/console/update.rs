@@ -1,9 +1,12 @@
 //! Changes the model: a message goes in, commands come out. Pure; time is an argument.
 
+mod batch;
 mod decide;
 mod edit;
+mod find;
 mod heard;
 mod moves;
+mod rule;
 
 use super::client::ClientEvent;
 use super::keymap::{Action, Key, Place, action};
@@ -28,6 +31,8 @@ pub enum Msg {
         armed: Armed,
         outcome: Edit,
     },
+    /// A rule was written to this file, or why it was not.
+    RuleWritten(Result<String, String>),
 }
 
 /// What the editor left.
@@ -50,6 +55,10 @@ pub enum Command {
     OpenEditor {
         armed: Armed,
         text: String,
+    },
+    /// Adds this text to the operator's policy file.
+    WriteRule {
+        toml: String,
     },
     /// Throws away keys that were typed before the screen changed.
     Drain,
@@ -75,6 +84,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         }
         Msg::Link(event) => heard::heard(model, event),
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
+        Msg::RuleWritten(outcome) => rule::written(model, outcome),
     };
     moves::settle(model);
     commands
@@ -88,7 +98,7 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
     let place = model.place();
     match action(key, place) {
         Some(action) => act(model, action),
-        None if place == Place::Reason => decide::typed(model, key),
+        None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
         None => Vec::new(),
     }
 }
@@ -108,6 +118,15 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Open => moves::open(model),
         Action::Back => moves::back(model),
         Action::Sort => moves::sort(model),
+        Action::Group => batch::regroup(model),
+        Action::Mark => batch::mark(model),
+        Action::DenyServer => batch::deny_server(model),
+        Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Rule => rule::open(model),
+        Action::WriteRule => return rule::enter(model),
+        Action::Find => find::open(model),
+        Action::Seek => find::seek(model),
+        Action::NextHit | Action::PreviousHit => find::again(model, action),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => model.screen = Screen::Activity,
         Action::Help => {
@@ -123,8 +142,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
 /// A paste decides nothing; where text is written it is text.
 fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
     match &mut model.overlay {
-        Some(Overlay::Reason { text: reason, .. }) => {
-            reason.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        Some(Overlay::Reason { text: written, .. } | Overlay::Find { text: written }) => {
+            written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
         }
         _ => note(model, Tone::Warn, "A paste decides nothing; press the key itself."),
     }

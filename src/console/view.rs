@@ -6,6 +6,8 @@ mod empty;
 mod footer;
 mod header;
 pub mod help;
+mod list;
+pub mod maker;
 mod panel;
 mod queue;
 
@@ -27,6 +29,8 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, areas.body, *top),
+        (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
+        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, rule, areas.body),
         (_, Screen::Activity) => activity::draw(&mut paint, model, areas.body),
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

@@ -9,8 +9,10 @@ use serde_json::Value;
 use super::deadline::DESCRIBE;
 use super::effect::Question;
 use super::event::Now;
+use super::pins::{Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
-use crate::behavior::hazards::{Hazard, lookalike};
+use crate::behavior::curated::Curated;
+use crate::behavior::hazards::lookalike;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::mcp::tool::{Page, Tool};
@@ -26,8 +28,8 @@ pub struct Described {
     pub signature: String,
     pub input: Result<Schema, Unusable>,
     pub output: Option<Schema>,
-    /// Another definition of the same tool came before, in this session.
-    pub changed: bool,
+    /// How this definition stands to the one that is trusted.
+    pub standing: Standing,
 }
 
 impl std::fmt::Debug for Described {
@@ -97,6 +99,11 @@ pub struct Catalog {
     /// The pages the host has read so far, until it asks for the next one.
     pages: Option<Vec<Tool>>,
     trust: Trust,
+    pins: Pins,
+    /// Our list of this server's package, once there is a definition to look up.
+    curated: Option<Curated>,
+    /// New and changed definitions that nobody has taken away yet.
+    news: Vec<Sighting>,
     nonce: Arc<str>,
     asked: u64,
 }
@@ -109,8 +116,8 @@ const PAGES: usize = 1_000;
 const TOOLS: usize = 20_000;
 
 impl Catalog {
-    /// An empty catalog. `nonce` makes our ids unlike any of the host's.
-    pub fn new(trust: Trust, nonce: Arc<str>) -> Self {
+    /// An empty catalog, with what is remembered from before. `nonce` makes our ids unlike any of the host's.
+    pub fn new(trust: Trust, pins: Pins, nonce: Arc<str>) -> Self {
         Self {
             tools: HashMap::new(),
             stale: HashMap::new(),
@@ -119,6 +126,9 @@ impl Catalog {
             listings: Vec::new(),
             pages: None,
             trust,
+            pins,
+            curated: None,
+            news: Vec::new(),
             nonce,
             asked: 0,
         }
@@ -189,7 +199,7 @@ impl Catalog {
             if self.is_ours(id) {
                 // Too late for whoever waited, and still worth knowing.
                 if let Some(page) = Page::read(content) {
-                    self.learn(page.tools);
+                    self.learn(now, page.tools);
                 }
                 return Heard::Failed;
             }
@@ -201,7 +211,7 @@ impl Catalog {
             (None, None) => Heard::Relay,
             (None, Some(_)) => Heard::Failed,
             (Some(page), None) => {
-                self.host_reads(page, listing.before);
+                self.host_reads(now, page, listing.before);
                 Heard::Relay
             }
             (Some(page), Some(own)) => {
@@ -213,11 +223,11 @@ impl Catalog {
                         Heard::More(self.question(tools, Some(&cursor), own))
                     }
                     Some(_) => {
-                        self.learn(tools);
+                        self.learn(now, tools);
                         Heard::Failed
                     }
                     None => {
-                        self.replace(tools);
+                        self.replace(now, tools);
                         Heard::Fresh
                     }
                 }
@@ -255,58 +265,103 @@ impl Catalog {
         format!("mcp-approve:{}:", self.nonce)
     }
 
-    fn host_reads(&mut self, page: Page, before: Option<Vec<Tool>>) {
+    fn host_reads(&mut self, now: Now, page: Page, before: Option<Vec<Tool>>) {
         match (page.next_cursor, before) {
             (None, Some(mut tools)) => {
                 tools.extend(page.tools);
-                self.replace(tools);
+                self.replace(now, tools);
             }
             (Some(_), Some(mut tools)) if tools.len() <= TOOLS => {
                 // What the host has read so far counts at once; it may never ask for the rest.
-                self.learn(page.tools.clone());
+                self.learn(now, page.tools.clone());
                 tools.extend(page.tools);
                 self.pages = Some(tools);
             }
-            (_, _) => self.learn(page.tools),
+            (_, _) => self.learn(now, page.tools),
         }
     }
 
-    fn replace(&mut self, tools: Vec<Tool>) {
+    fn replace(&mut self, now: Now, tools: Vec<Tool>) {
         let names: HashSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
-        self.learn(tools);
+        self.learn(now, tools);
         // A tool that is gone is remembered: when it comes back changed, that is a change.
         let gone = self.tools.extract_if(|name, _| !names.contains(name));
         self.stale.extend(gone);
         self.knowledge = Knowledge::Whole;
     }
 
-    fn learn(&mut self, tools: Vec<Tool>) {
+    fn learn(&mut self, now: Now, tools: Vec<Tool>) {
         for tool in tools {
-            let look = lookalike::skeleton_of(&tool.name);
-            let first = self.looks.entry(look).or_insert_with(|| tool.name.clone());
-            let alike = lookalike::like(&tool.name, first);
+            self.looks.entry(lookalike::shape(&tool.name)).or_insert_with(|| tool.name.clone());
             let digest = tool.digest();
             let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));
             let described = match before {
                 Some(known) if known.digest == digest => Arc::clone(known),
-                Some(_) => Arc::new(describe(tool, digest, self.trust, true, alike)),
-                None => Arc::new(describe(tool, digest, self.trust, false, alike)),
+                Some(_) | None => {
+                    let (standing, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
+                    let described = Arc::new(self.describe(tool, digest, standing));
+                    if is_news {
+                        self.tell(&described);
+                    }
+                    described
+                }
             };
             self.tools.insert(described.tool.name.clone(), described);
         }
     }
-}
 
-fn describe(tool: Tool, digest: Digest, trust: Trust, changed: bool, alike: Option<Hazard>) -> Described {
-    let mut behavior = conclude::of_tool(&tool, trust);
-    behavior.hazards.extend(alike);
-    Described {
-        behavior,
-        signature: types::signature(&tool),
-        input: Schema::compile(&tool.input_schema),
-        output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
-        digest,
-        changed,
-        tool,
+    /// What is remembered was reviewed since: every tool is described anew.
+    pub fn repin(&mut self, now: Now, mut pins: Pins) {
+        // What was seen a moment ago may not be kept yet; it must not be taken for new.
+        for (name, pin) in self.pins.tools.drain() {
+            pins.tools.entry(name).or_insert(pin);
+        }
+        self.pins = pins;
+        self.stale.clear();
+        let tools: Vec<Arc<Described>> = self.tools.drain().map(|(_, known)| known).collect();
+        for known in tools {
+            let (standing, _) = self.pins.see(now.wall, &known.tool, known.digest, self.trust);
+            let described = self.describe(known.tool.clone(), known.digest, standing);
+            self.tools.insert(known.tool.name.clone(), Arc::new(described));
+        }
+    }
+
+    /// The definitions that are news since this was asked last.
+    pub fn news(&mut self) -> Vec<Sighting> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// What changed in the server itself since it was trusted.
+    pub fn server_change(&self) -> Option<&Arc<str>> {
+        self.pins.changed.as_ref()
+    }
+
+    fn tell(&mut self, described: &Described) {
+        let Some(pin) = self.pins.tools.get_mut(&described.tool.name) else { return };
+        if pin.identity.is_none() && described.standing == Standing::Trusted {
+            pin.identity = Some(described.behavior.identity);
+        }
+        let (tool, pin, standing) = (described.tool.clone(), pin.clone(), described.standing.clone());
+        self.news.push(Sighting { tool, pin, standing });
+    }
+
+    fn describe(&mut self, tool: Tool, digest: Digest, standing: Standing) -> Described {
+        let package = self.pins.package.as_deref();
+        let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
+        let told = self.pins.told(curated, &tool.name, &digest);
+        let mut behavior = conclude::of_tool_told(&tool, self.trust, told);
+        behavior.hazards.extend(standing.hazard(behavior.identity));
+        behavior.hazards.extend(self.pins.look_alike(&tool.name));
+        let first = self.looks.get(&lookalike::shape(&tool.name));
+        behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
+        Described {
+            behavior,
+            signature: types::signature(&tool),
+            input: Schema::compile(&tool.input_schema),
+            output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
+            digest,
+            standing,
+            tool,
+        }
     }
 }

@@ -19,6 +19,9 @@ impl Gate {
         let Some(held) = self.held.get(number) else {
             return;
         };
+        if verdict.word == VerdictWord::Approve {
+            self.recent.note(&self.config.server, held.call.name(), now.wall);
+        }
         let asked = matches!(held.stage, Stage::Asking { .. });
         let entry = self.decision(now, held, &verdict, asked);
         let entry = self.record(entry, out);

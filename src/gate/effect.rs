@@ -2,6 +2,7 @@
 
 use crate::audit::record::Entry;
 use crate::gate::event::{ConsoleId, Side};
+use crate::gate::pins::Sighting;
 use crate::gate::report::{Activity, Settled};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::token::GuardrailToken;
@@ -22,6 +23,8 @@ pub enum Effect {
     Query(Question),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
+    /// Keep a definition that is new or changed, for the sessions to come.
+    Remember(Box<Sighting>),
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call waits no longer.

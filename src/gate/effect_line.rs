@@ -127,15 +127,27 @@ fn object(domain: OutputDomain) -> &'static str {
     }
 }
 
+/// What a call is about, as short as it can be said: the value of its most telling argument, or where it moves from and
+/// to. Foreign text, raw.
+pub fn about(arguments: &Value) -> Option<String> {
+    let fields = arguments.as_object()?;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    if let (Some(from), Some(to)) = (text("source"), text("destination")) {
+        return Some(format!("{} → {}", head(from), head(to)));
+    }
+    let (_, value) = most_telling(arguments)?;
+    Some(match value {
+        Value::String(text) => head(text),
+        other => worded(other),
+    })
+}
+
 fn telling(arguments: &Value) -> Option<String> {
-    let arguments = arguments.as_object()?;
-    let (name, value) = TELLING.iter().find_map(|name| Some((name, arguments.get(*name)?)))?;
+    let (name, value) = most_telling(arguments)?;
     let text = match value {
         Value::String(text) if path::is_path_key(name) => format!("{}{}", short(text), led(text)),
         Value::String(text) => short(text),
-        Value::Array(list) => format!("{} values", list.len()),
-        Value::Object(map) => format!("{} fields", map.len()),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        other => worded(other),
     };
     Some(format!("{name} = {text}"))
 }
@@ -146,6 +158,32 @@ fn led(path: &str) -> &'static str {
         Leads::Climbs => ", which climbs out of where it starts",
         Leads::Home => ", in the home folder",
         Leads::Below | Leads::Absolute => "",
+    }
+}
+
+/// The argument that says most, else the first that says anything on one row.
+fn most_telling(arguments: &Value) -> Option<(&str, &Value)> {
+    let arguments = arguments.as_object()?;
+    let known = TELLING.iter().find_map(|name| Some((*name, arguments.get(*name)?)));
+    let plain = |value: &Value| !matches!(value, Value::Null | Value::Object(_) | Value::Array(_));
+    let any = || arguments.iter().find(|(_, value)| plain(value)).map(|(name, value)| (name.as_str(), value));
+    known.or_else(any)
+}
+
+fn worded(value: &Value) -> String {
+    match value {
+        Value::Array(list) => format!("{} values", list.len()),
+        Value::Object(map) => format!("{} fields", map.len()),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// The beginning of a text, with a mark where it goes on.
+fn head(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        None => text.to_owned(),
+        Some((cut, _)) => format!("{}…", &text[..cut]),
     }
 }
 

@@ -114,7 +114,13 @@ impl Gate {
             self.record(entry, out);
             out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
         }
-        let entry = self.entry(now, Kind::ServerEnd).with("how", how);
+        let runs = self.refusals.all();
+        self.refused_runs(now, runs, out);
+        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how.as_str());
+        // Why it was brought to its end, where it did not end by itself.
+        if let Some(reason) = self.server_gone.as_ref().filter(|reason| **reason != how) {
+            entry = entry.with("reason", reason.as_str());
+        }
         self.record(entry, out);
         out.push(Effect::Close(Side::Host));
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
+use crate::gate::pins::Pins;
 use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -53,6 +54,8 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
+    /// What is remembered of this server was reviewed elsewhere: this is what stands now.
+    Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
     /// A console attached; so many are attached now.

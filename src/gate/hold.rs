@@ -8,7 +8,7 @@ use super::deadline::{self, HEARTBEAT};
 use super::effect::Effect;
 use super::event::Now;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
-use super::judge;
+use super::judge::{self, Yardstick};
 use super::pass::duplicate;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
@@ -173,7 +173,8 @@ impl Gate {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
-        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool);
+        let yardstick = Yardstick::of(&self.config, &self.catalog, &self.recent, self.latest);
+        let judged = judge::judge(now, &held.call, described, &self.config.server, &self.before_tool, yardstick);
         let invalid = (!judged.violations.is_empty())
             .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
@@ -197,9 +198,10 @@ impl Gate {
                     Verdict::approve(By::Observe, ruling.rule, reason)
                 }
                 (Decision::Ask, None) if self.config.unattended == Unattended::Deny && self.attached == 0 => {
+                    // No time ran out and nobody was asked: it is what applies here by default. The rule is the one that asked.
                     let reply = answers::unattended(&held.call);
                     let reason = "no console is open, and --unattended deny does not wait";
-                    Verdict::deny(By::Expiry, ruling.rule, reason, reply)
+                    Verdict::deny(By::Default, ruling.rule, reason, reply)
                 }
                 (Decision::Ask, None) => return self.ask(now, number, out),
             }

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::catalog::Described;
+use super::Config;
+use super::catalog::{Catalog, Described};
 use super::effect_line;
 use super::event::Now;
+use super::pins::Standing;
 use crate::behavior::conclude::{self, Behavior};
+use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::capability::schema::Violation;
 use crate::capability::types;
 use crate::policy::decide::{self, Question, Ruling};
-use crate::policy::rule::Policy;
+use crate::policy::rate::Recent;
+use crate::policy::rule::{Decision, Policy};
 use crate::wire::call::Call;
 
 /// What the gate registered to run before a tool: the seed's `before_tool` callback.
@@ -35,15 +39,57 @@ pub struct Judged {
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
     pub effect: String,
+    /// What it is about, for a list.
+    pub about: Option<String>,
 }
 
-/// Judges a call by what is known of its tool (`None`: nobody described it).
+/// What a call is held against beside the policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Yardstick<'a> {
+    /// What the task expects.
+    pub expected: Option<&'a Expected>,
+    /// What changed in the server itself since it was trusted.
+    pub server_change: Option<&'a str>,
+    /// What ran of late, for rates.
+    pub recent: &'a Recent,
+    /// The latest time of day that was seen: the clock may have been set back since.
+    pub latest: i64,
+}
+
+impl<'a> Yardstick<'a> {
+    /// What this gate was told, and what it remembers.
+    pub(super) fn of(config: &'a Config, catalog: &'a Catalog, recent: &'a Recent, latest: i64) -> Self {
+        let server_change = catalog.server_change().map(|change| &**change);
+        Self { expected: config.expected.as_ref(), server_change, recent, latest }
+    }
+}
+
+/// Judges a call. Where the clock was set back, also by the `latest` time that was seen, and the stricter ruling holds:
+/// a rule that was over stays so.
 pub fn judge(
     now: Now,
     call: &Call,
     described: Option<Arc<Described>>,
     server: &str,
     before_tool: &BeforeTool,
+    yardstick: Yardstick<'_>,
+) -> Judged {
+    let judged = judge_at(now.wall, call, described.clone(), server, before_tool, yardstick);
+    if yardstick.latest <= now.wall {
+        return judged;
+    }
+    let later = judge_at(yardstick.latest, call, described, server, before_tool, yardstick);
+    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+}
+
+/// Judges a call by what is known of its tool (`None`: nobody described it), at a time of day.
+fn judge_at(
+    wall: i64,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    server: &str,
+    before_tool: &BeforeTool,
+    yardstick: Yardstick<'_>,
 ) -> Judged {
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -62,12 +108,6 @@ pub fn judge(
     let mut violations = Vec::new();
     if let Some(known) = described.as_deref() {
         undeclared = types::undeclared(&known.tool, &arguments);
-        if known.changed {
-            behavior.hazards.push(Hazard {
-                kind: HazardKind::ChangedDefinition,
-                what: "the server changed this tool's definition during the session".into(),
-            });
-        }
         match &known.input {
             Ok(schema) if schema.fits(&arguments) => {}
             Ok(schema) => violations = schema.violations(&arguments),
@@ -77,15 +117,35 @@ pub fn judge(
             }),
         }
     }
+    if let Some(changed) = yardstick.server_change {
+        behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
+    }
+    if let Some(mismatch) = yardstick.expected.and_then(|expected| expected.mismatch(&behavior)) {
+        behavior.hazards.push(mismatch);
+    }
+    let refused = described.as_deref().is_some_and(|known| known.standing == Standing::Refused);
     let ruling = match before_tool {
+        _ if refused => Ruling {
+            decision: Decision::Deny,
+            rule: None,
+            reason: "the operator refused this definition of the tool; `mcp-approve tools review` shows it".into(),
+        },
         BeforeTool::Policy(policy) => decide::decide(
             policy,
-            &Question { server, tool: call.name(), behavior: &behavior, arguments: &arguments, now: now.wall },
+            &Question {
+                server,
+                tool: call.name(),
+                behavior: &behavior,
+                arguments: &arguments,
+                now: wall,
+                recent: Some(yardstick.recent),
+            },
         ),
         BeforeTool::Unregistered => unregistered(&behavior),
     };
     Judged {
         effect: effect_line::effect(&behavior, call.name(), &arguments),
+        about: effect_line::about(&arguments),
         danger: conclude::danger(&behavior),
         described,
         behavior,
@@ -97,7 +157,6 @@ pub fn judge(
 
 fn unregistered(behavior: &Behavior) -> Ruling {
     use super::token::UncheckedInvocation;
-    use crate::policy::rule::Decision;
     match UncheckedInvocation::for_read_only(behavior) {
         Some(_) => Ruling {
             decision: Decision::Allow,

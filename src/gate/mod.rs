@@ -5,20 +5,25 @@
 
 pub mod answer;
 pub mod answers;
+pub mod caller;
 pub mod catalog;
+pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
 pub mod effect_line;
 pub mod ending;
 pub mod event;
+pub mod facts;
 pub mod flight;
 pub mod held;
 pub mod hold;
 pub mod judge;
 pub mod operator;
 pub mod pass;
+pub mod pins;
 pub mod records;
+pub mod refusals;
 pub mod report;
 pub mod show;
 pub mod snapshot;
@@ -34,12 +39,16 @@ use event::{Event, Now, Side};
 use flight::Flights;
 use held::Table;
 use judge::BeforeTool;
+use pins::{Pins, Standing};
+use refusals::Refusals;
 use report::Status;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
+use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::mcp::lifecycle::Lifecycle;
+use crate::policy::rate::Recent;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -79,6 +88,10 @@ pub struct Config {
     pub mode: Mode,
     pub trust: Trust,
     pub scope: Scope,
+    /// What is remembered of this server from before; it moves into the catalog.
+    pub pins: Pins,
+    /// What the task expects of every call.
+    pub expected: Option<Expected>,
 }
 
 /// The state of one wrapper.
@@ -95,6 +108,8 @@ pub struct Gate {
     homework: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
+    /// The calls approved lately, for rules with a rate.
+    recent: Recent,
     /// Ids of entries given out so far.
     entries: u64,
     attached: usize,
@@ -102,6 +117,8 @@ pub struct Gate {
     /// The log's trouble, until an entry gets through again.
     log_trouble: Option<Arc<str>>,
     wake: u64,
+    /// The latest time of day that was seen, in milliseconds.
+    latest: i64,
     /// Since when (monotonic microseconds) nobody sends any more.
     host_gone: Option<u64>,
     /// How the server ended, or why it takes nothing more.
@@ -110,13 +127,15 @@ pub struct Gate {
     /// The wrapper was told to stop.
     stopping: bool,
     host_recorded: bool,
+    refusals: Refusals,
 }
 
 impl Gate {
     /// A gate that has seen nothing yet.
-    pub fn new(config: Config, before_tool: BeforeTool) -> Self {
+    pub fn new(mut config: Config, before_tool: BeforeTool) -> Self {
+        let pins = std::mem::take(&mut config.pins);
         let mut gate = Self {
-            catalog: Catalog::new(config.trust, Arc::clone(&config.nonce)),
+            catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce)),
             config,
             before_tool: BeforeTool::Unregistered,
             policy_digest: None,
@@ -126,16 +145,19 @@ impl Gate {
             homework: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
+            recent: Recent::default(),
             entries: 0,
             attached: 0,
             status: Status::default(),
             log_trouble: None,
             wake: u64::MAX,
+            latest: i64::MIN,
             host_gone: None,
             server_gone: None,
             server_ended: false,
             stopping: false,
             host_recorded: false,
+            refusals: Refusals::default(),
         };
         gate.register(before_tool);
         gate
@@ -145,6 +167,7 @@ impl Gate {
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         let mut out = Vec::new();
+        self.latest = self.latest.max(now.wall);
         match event {
             Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
             Event::HostLine(line) => self.host_line(now, line, &mut out),
@@ -164,6 +187,7 @@ impl Gate {
                 self.register(BeforeTool::Policy(policy));
                 self.policy_changed(now, &mut out);
             }
+            Event::Reviewed(pins) => self.catalog.repin(now, *pins),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
@@ -177,6 +201,7 @@ impl Gate {
             Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
             Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
         }
+        self.remember(now, &mut out);
         out
     }
 
@@ -244,6 +269,20 @@ impl Gate {
             entry = entry.with("mode", "observe");
         }
         self.record(entry, out);
+    }
+
+    /// Hands out definitions that are new or changed; a change is a fact for the log.
+    fn remember(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for sighting in self.catalog.news() {
+            if sighting.standing != Standing::Trusted {
+                let mut entry = self.entry(now, Kind::Tools);
+                entry.tool = Some(sighting.tool.name.clone());
+                entry.digest = Some(sighting.pin.latest);
+                let entry = entry.with("definition", sighting.standing.word()).with("version", sighting.pin.version);
+                self.record(entry, out);
+            }
+            out.push(Effect::Remember(Box::new(sighting)));
+        }
     }
 
     fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {

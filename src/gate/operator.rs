@@ -132,7 +132,8 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool);
+        let yardstick = judge::Yardstick::of(&self.config, &self.catalog, &self.recent, self.latest);
+        let judged = judge::judge(now, &call, described, &self.config.server, &self.before_tool, yardstick);
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),

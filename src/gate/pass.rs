@@ -4,6 +4,7 @@ use super::Gate;
 use super::effect::{Effect, Passing};
 use super::event::Now;
 use super::held::Withdrawal;
+use super::refusals::{Recorded, Run};
 use super::report::{ActivityKind, Direction};
 use crate::audit::record::Kind;
 use crate::wire::digest::Digest;
@@ -51,8 +52,13 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         self.status.refused_lines += 1;
-        let entry = self.refused(now, refusal, digest, bytes);
-        self.record(entry, out);
+        match self.refusals.take(now.mono, refusal, bytes) {
+            Recorded::Whole => {
+                let entry = self.refused(now, refusal, digest, bytes);
+                self.record(entry, out);
+            }
+            Recorded::Counted { by } => self.wake_by(by, out),
+        }
         if refusal.answer {
             out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
         }
@@ -61,6 +67,14 @@ impl Gate {
             one.bytes = bytes;
             one.failed = true;
         });
+    }
+
+    /// Records runs of refused lines that were only counted.
+    pub(super) fn refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
+        for run in runs {
+            let entry = self.refused_run(now, &run);
+            self.record(entry, out);
+        }
     }
 
     /// A message that is not held: it passes at once.

@@ -6,6 +6,7 @@ use super::Gate;
 use super::flight::Flight;
 use super::held::{Arrival, Held, Verdict};
 use super::judge::Judged;
+use super::refusals::Run;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::{Evidence, Source};
@@ -106,10 +107,24 @@ impl Gate {
             .with("bytes", bytes)
     }
 
+    /// Refused lines of one reason that were not recorded one by one.
+    pub(super) fn refused_run(&self, now: Now, run: &Run) -> Entry {
+        self.entry(now, Kind::Fault)
+            .with("what", "refused more lines from the host")
+            .with("reason", run.reason.as_str())
+            .with("code", run.code)
+            .with("lines", run.lines)
+            .with("bytes", run.bytes)
+    }
+
     fn judged_detail(&self, entry: &mut Entry, held: &Held) {
         let Some(judged) = &held.judged else { return };
         entry.detail.push(("words", judged.behavior.identity.to_string().into()));
-        entry.detail.push(("why", judged.ruling.reason.as_str().into()));
+        let why = judged.ruling.reason.as_str();
+        // What policy alone decided says so already.
+        if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
+            entry.detail.push(("why", why.into()));
+        }
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.badge() == Mutability::Mutates || !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effect", judged.effect.as_str().into()));

@@ -32,6 +32,7 @@ impl Gate {
             disputed: judged.behavior.disputed,
             hazards: judged.behavior.hazards.clone(),
             effect: judged.effect.clone(),
+            about: judged.about.clone(),
             ruling: judged.ruling.clone(),
             safe: self.safe(held),
             arguments: held.call.arguments_text().to_owned(),
@@ -41,9 +42,12 @@ impl Gate {
             arrived: held.arrived.wall,
             deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
+            caller: super::caller::told(held.call.meta_text()),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
+            facts: Vec::new(),
+            asked_again: None,
         })
     }
 
@@ -51,21 +55,28 @@ impl Gate {
     fn safe(&self, held: &Held) -> Safe {
         let described = held.judged.as_ref().is_some_and(|judged| judged.described.is_some());
         let capability = match (&self.config.scope, described) {
-            (Scope::Whole, true) => "in Caps(S); the scope is the whole server; the arguments fit the schema",
-            (Scope::Only(_), true) => "in Caps(S) ∩ Scope; the arguments fit the schema",
+            (Scope::Whole, true) => {
+                "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
+            }
+            (Scope::Only(_), true) => {
+                "the server offers this tool and the scope allows it (it is in Caps(S) ∩ Scope), and the arguments fit its schema"
+            }
             (_, false) => "the server has not described this tool, so its arguments could not be checked",
         };
         let session = if held.call.is_modern() {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
-            format!("the session is in phase {}", self.lifecycle.phase())
+            format!("host and server have agreed to talk, so calls are legal now (phase {})", self.lifecycle.phase())
         };
         Safe {
             capability: Check {
                 state: if described { CheckState::Holds } else { CheckState::Fails },
                 what: capability.into(),
             },
-            guardrail: Check { state: CheckState::Pending, what: "no token yet: it waits for your verdict".into() },
+            guardrail: Check {
+                state: CheckState::Pending,
+                what: "no proof of approval yet (a guardrail token): it is made once your verdict is in the log".into(),
+            },
             session: Check { state: CheckState::Holds, what: session },
         }
     }

@@ -6,6 +6,7 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::ContentType;
+use crate::gate::facts::Facts;
 use crate::policy::decide::Ruling;
 use crate::wire::digest::Digest;
 
@@ -29,6 +30,9 @@ pub struct Snapshot {
     pub hazards: Vec<Hazard>,
     /// Our own line on what it does, from identity and arguments.
     pub effect: String,
+    /// What it is about, shorter still, for a list: the most telling argument's value. Foreign text.
+    #[serde(default)]
+    pub about: Option<String>,
     /// Why it is asked, and by which rule.
     pub ruling: Ruling,
     pub safe: Safe,
@@ -45,12 +49,21 @@ pub struct Snapshot {
     pub deadline: Option<i64>,
     /// Who asks: the host's own name and version.
     pub host: Option<String>,
+    /// What the host's `_meta` tells of who asks within it: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
+    #[serde(default)]
+    pub caller: Vec<(String, String)>,
     /// Why one careless key must not approve it; `None` when one key may do.
     pub danger: Option<String>,
     /// The digest of the line as received, when the operator has edited it since.
     pub edited_from: Option<Digest>,
     /// The original arguments' text, when edited.
     pub original_arguments: Option<String>,
+    /// What the call would touch, as it stands on this machine; empty where its arguments name no path.
+    #[serde(default)]
+    pub facts: Vec<Facts>,
+    /// What has changed since it was approved, where it is asked again for that; in our words.
+    #[serde(default)]
+    pub asked_again: Option<String>,
 }
 
 /// The three checks of `Safe(agent, tool, state)`.

@@ -13,6 +13,11 @@ impl Gate {
     /// Time has passed: deadlines, heartbeats, our own question.
     pub(super) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.wake = u64::MAX;
+        let runs = self.refusals.due(now.mono);
+        self.refused_runs(now, runs, out);
+        if let Some(at) = self.refusals.wake_at() {
+            self.wake_by(at, out);
+        }
         if self.host_gone.is_some_and(|since| since + GRACE <= now.mono) {
             self.host_long_gone(now, out);
         } else if let Some(since) = self.host_gone {

@@ -1,8 +1,11 @@
 //! The server's process: started in a group of its own, ended with its whole group.
 
-use std::ffi::OsString;
-use std::io;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -28,6 +31,9 @@ pub enum SpawnError {
     /// There is no such program.
     #[error("there is no program `{0}`")]
     NotFound(String),
+    /// It is a script, and what its first line names is not there.
+    #[error("the script `{program}` cannot be run: its interpreter `{interpreter}` is missing")]
+    NoInterpreter { program: String, interpreter: String },
     /// It is there, and cannot be run.
     #[error("the program `{program}` cannot be run: {cause}")]
     NotRunnable { program: String, cause: io::Error },
@@ -38,7 +44,7 @@ impl SpawnError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::NotFound(_) => 127,
-            Self::NotRunnable { .. } => 126,
+            Self::NoInterpreter { .. } | Self::NotRunnable { .. } => 126,
         }
     }
 }
@@ -53,13 +59,16 @@ impl Child {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
         };
-        // It is only shown, and may be foreign text.
-        let name: String = program.to_string_lossy().chars().flat_map(char::escape_debug).collect();
+        let name = shown(program);
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         guardian.enlist(command.as_std_mut());
         let child = command.spawn().map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => SpawnError::NotFound(name),
+            io::ErrorKind::NotFound => match unread_script(program).as_deref().map(interpreter) {
+                None => SpawnError::NotFound(name),
+                Some(Some(interpreter)) => SpawnError::NoInterpreter { program: name, interpreter },
+                Some(None) => SpawnError::NotRunnable { program: name, cause },
+            },
             _ => SpawnError::NotRunnable { program: name, cause },
         })?;
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
@@ -112,6 +121,34 @@ impl Child {
             let _ = kill_process_group(group, signal);
         }
     }
+}
+
+/// The beginning of the program's file, where there is one: then it is not the program that was not found.
+fn unread_script(program: &OsStr) -> Option<Vec<u8>> {
+    // The longest first line that systems read (execve(2)), and more.
+    const FIRST_LINE: u64 = 4096;
+    let path = Path::new(program);
+    let places: Vec<PathBuf> = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => vec![path.to_owned()],
+        _ => std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(path)).collect(),
+    };
+    let file = places.iter().find(|place| place.is_file())?;
+    let mut head = Vec::new();
+    File::open(file).and_then(|file| file.take(FIRST_LINE).read_to_end(&mut head)).ok()?;
+    Some(head)
+}
+
+/// What the first line of a script names; `None` when it is no script.
+fn interpreter(head: &[u8]) -> Option<String> {
+    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    // A carriage return belongs to the name, as the system reads it.
+    let word = line.trim_ascii_start().split(|byte| matches!(byte, b' ' | b'\t')).next()?;
+    Some(shown(OsStr::from_bytes(word)))
+}
+
+/// A name as it may be shown: it may be foreign text.
+fn shown(name: &OsStr) -> String {
+    name.to_string_lossy().chars().flat_map(char::escape_debug).collect()
 }
 
 impl Ended {

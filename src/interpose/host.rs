@@ -1,6 +1,7 @@
 //! The writer to the host's pipe. Whole lines only: our own never land inside a long one that streams past.
 
 use super::outbox::Outbox;
+use super::stall::Standing;
 use crate::wire::line::Line;
 
 /// Our stdout.
@@ -9,6 +10,8 @@ pub struct Host {
     outbox: Outbox,
     /// A long line of the server is on its way through; whole lines wait for its end.
     streaming: bool,
+    /// Bytes of it so far.
+    streamed: u64,
     waiting: Vec<Line>,
     /// Bytes of them.
     waiting_bytes: usize,
@@ -17,7 +20,7 @@ pub struct Host {
 impl Host {
     /// The writer in front of our stdout.
     pub fn new(outbox: Outbox) -> Self {
-        Self { outbox, streaming: false, waiting: Vec::new(), waiting_bytes: 0 }
+        Self { outbox, streaming: false, streamed: 0, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
     /// Writes one whole line, the server's or our own.
@@ -33,9 +36,11 @@ impl Host {
     /// Writes a piece of a long line; `last` ends it, and lets go what waited for its end.
     pub fn stream(&mut self, bytes: &[u8], last: bool) {
         self.streaming = true;
+        self.streamed += bytes.len() as u64;
         self.outbox.pass(bytes);
         if last {
             self.streaming = false;
+            self.streamed = 0;
             self.waiting_bytes = 0;
             for line in std::mem::take(&mut self.waiting) {
                 self.outbox.push(line.into_bytes());
@@ -54,6 +59,15 @@ impl Host {
     pub fn close_open_line(&mut self) {
         if self.streaming && !self.waiting.is_empty() {
             self.stream(b"\n", true);
+        }
+    }
+
+    /// How a long line of the server stands, and whether it holds up lines of our own.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            streamed: self.streamed,
+            withholds: self.streaming && !self.waiting.is_empty(),
+            written: self.outbox.queued() == 0,
         }
     }
 

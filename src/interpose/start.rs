@@ -14,6 +14,7 @@ use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::guardian::Guardian;
 use super::host::Host;
+use super::keeper::Keeper;
 use super::notice;
 use super::outbox::Outbox;
 use super::scribe::Scribe;
@@ -23,9 +24,12 @@ use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
+use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::gate::judge::BeforeTool;
+use crate::gate::pins::Pins;
 use crate::gate::{Config, Gate, Mode, Unattended};
+use crate::pins::Launch;
 use crate::policy::rule::Policy;
 
 /// What a wrapper is started with.
@@ -49,6 +53,11 @@ pub struct Setup {
     pub run_dir: PathBuf,
     /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
     pub log_dir: Option<PathBuf>,
+    /// What is remembered between sessions; `None` where nothing may be written to the state folder.
+    pub pins: Option<PathBuf>,
+    pub launch: Launch,
+    /// What the task expects of every call.
+    pub expected: Option<Expected>,
 }
 
 /// What keeps a wrapper from starting.
@@ -62,6 +71,9 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
+/// How many descriptors a wrapper takes with its server, its log and a console or two.
+const NEEDED: usize = 32;
+
 /// Something that runs beside the wrapper on a thread of its own: the console of `--inline`.
 pub type Beside = Box<dyn FnOnce() + Send>;
 
@@ -70,6 +82,7 @@ pub type Beside = Box<dyn FnOnce() + Send>;
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, StartError> {
+    there_is_room()?;
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
@@ -78,10 +91,25 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(wrap(setup, pipe, &guardian))?;
-    // A guardian that is gone needs no goodbye.
-    let _ = guardian.dismiss();
-    Ok(code)
+    let ended = runtime.block_on(wrap(setup, pipe, &guardian));
+    // A server that could not be run has named its group already, and that number may be another's by now. Whatever else
+    // failed, failed beside a running server, which the guardian ends.
+    if matches!(ended, Ok(_) | Err(StartError::Spawn(_))) {
+        // A guardian that is gone needs no goodbye.
+        let _ = guardian.dismiss();
+    }
+    ended
+}
+
+/// Fails where the wrapper would run out of descriptors half-way: the runtime answers that with a panic, and a server
+/// that had been started by then with confusion.
+fn there_is_room() -> io::Result<()> {
+    let probe = std::fs::File::open("/dev/null")?;
+    let mut probes = Vec::with_capacity(NEEDED);
+    for _ in 0..NEEDED {
+        probes.push(probe.try_clone()?);
+    }
+    Ok(())
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
@@ -105,6 +133,19 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     if setup.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
+    let (to_loop, reviews) = mpsc::unbounded_channel();
+    let (pins, keeper) = match setup.pins {
+        Some(path) => {
+            let on_review = move |pins| {
+                // The loop outlives the keeper.
+                let _ = to_loop.send(pins);
+            };
+            let (pins, keeper) = Keeper::start(&path, setup.launch, setup.trust, on_review);
+            (pins, Some(keeper))
+        }
+        // Without a state folder no call runs, whatever its tool.
+        None => (Pins::default(), None),
+    };
     let session: Arc<str> = chance()?.into();
     let config = Config {
         server: setup.name.as_str().into(),
@@ -116,12 +157,16 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: setup.mode,
         trust: setup.trust,
         scope: Scope::Whole,
+        pins,
+        expected: setup.expected,
     };
     widen(&pipe.output);
     let wrapper = Wrapper {
         gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
         scribe,
         done,
+        keeper,
+        reviews,
         server_output: child.output()?,
         server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
         host_input: AsyncIn::new(pipe.input)?,

@@ -10,17 +10,20 @@ use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::host::Host;
+use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, Way};
 use super::notice;
 use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
+use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
+use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
 use crate::wire::id::Id;
@@ -47,6 +50,9 @@ pub struct Wrapper {
     pub gate: Gate,
     pub scribe: Scribe,
     pub done: mpsc::UnboundedReceiver<Done>,
+    /// What is remembered between sessions, and what was reviewed of it elsewhere.
+    pub keeper: Option<Keeper>,
+    pub reviews: mpsc::UnboundedReceiver<Pins>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -61,6 +67,7 @@ pub struct Wrapper {
 struct Running {
     gate: Gate,
     scribe: Scribe,
+    keeper: Option<Keeper>,
     child: Child,
     server: Server,
     host: Host,
@@ -69,6 +76,7 @@ struct Running {
     attend: Attend,
     wake: Option<u64>,
     stopping: Option<Stopping>,
+    stall: Stall,
 }
 
 impl Wrapper {
@@ -78,6 +86,8 @@ impl Wrapper {
             gate,
             scribe,
             mut done,
+            keeper,
+            mut reviews,
             child,
             server_output,
             server,
@@ -96,7 +106,9 @@ impl Wrapper {
         let mut ended: Option<Ended> = None;
         let attend = Attend::new(registration, to_us);
         let ledger = Ledger::default();
-        let mut run = Running { gate, scribe, child, server, host, clock, ledger, attend, wake: None, stopping: None };
+        let (wake, stopping, stall) = (None, None, Stall::default());
+        let mut run =
+            Running { gate, scribe, keeper, child, server, host, clock, ledger, attend, wake, stopping, stall };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
@@ -113,6 +125,7 @@ impl Wrapper {
                 },
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
+                Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -222,6 +235,11 @@ impl Running {
         }
     }
 
+    fn reviewed(&mut self, pins: Pins) {
+        let now = self.clock.now();
+        self.step(now, Event::Reviewed(Box::new(pins)));
+    }
+
     fn time_passed(&mut self) {
         let now = self.clock.now();
         if self.wake.is_some_and(|at| at <= now.mono) {
@@ -229,6 +247,13 @@ impl Running {
             self.step(now, Event::Woke);
         }
         self.scribe.rest(now.mono);
+        if self.stopping.is_none()
+            && let Some(how) = self.stall.fault(now.mono, self.host.standing())
+        {
+            notice::say(&format!("the server is ended: {how}"));
+            self.step(now, Event::Deaf { how: how.into() });
+            self.stopping = Some(Stopping::terminate(now.mono, &self.child));
+        }
         if let Some(stopping) = &mut self.stopping {
             stopping.advance(now.mono, &self.child);
         }
@@ -268,6 +293,11 @@ impl Running {
                 self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
             }
             Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::Remember(sighting) => {
+                if let Some(keeper) = &self.keeper {
+                    keeper.keep(*sighting);
+                }
+            }
             Effect::WakeAt(at) => self.wake = Some(at),
             Effect::Close(Side::Server) => self.close_server(),
             // The loop ends with the server; the pipe closes with the process.
@@ -284,6 +314,7 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
+        self.stall.look(now.mono, self.host.standing());
         if self.server.is_gone() && self.stopping.is_none() {
             // It closed its stdin: nothing can reach it any more, so it is brought to its end.
             self.step(now, Event::Deaf { how: "it closed its input".into() });
@@ -339,10 +370,17 @@ impl Running {
 
     fn wake_at(&self) -> Instant {
         let stop = self.stopping.as_ref().and_then(Stopping::next);
-        let first = [self.wake, self.ledger.wake_at(), self.attend.wake_at(), self.scribe.wake_at(), stop]
-            .into_iter()
-            .flatten()
-            .min();
+        let first = [
+            self.wake,
+            self.ledger.wake_at(),
+            self.attend.wake_at(),
+            self.scribe.wake_at(),
+            self.stall.wake_at(),
+            stop,
+        ]
+        .into_iter()
+        .flatten()
+        .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
 }

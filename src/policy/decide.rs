@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Fit, fit};
+use super::fit::{Fit, Told, fit};
+use super::rate::Recent;
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
@@ -19,6 +20,8 @@ pub struct Question<'a> {
     pub arguments: &'a Value,
     /// Milliseconds since 1970, UTC: rules may expire.
     pub now: i64,
+    /// The calls that were let run lately, for `rate`; `None` leaves it undecided.
+    pub recent: Option<&'a Recent>,
 }
 
 /// What the policy says of a call, and why.
@@ -35,8 +38,9 @@ pub struct Ruling {
 pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<&Rule> = None;
+    let told = Told::of(question);
     for rule in &policy.rules {
-        match fit(policy, rule, question) {
+        match fit(policy, rule, question, &told) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
             Fit::Suspended | Fit::Differs(_) => {}
@@ -125,6 +129,8 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::PreferenceManipulation => "a description that courts the model",
         HazardKind::Confusable => "a name that looks like another",
         HazardKind::ChangedDefinition => "a changed definition",
+        HazardKind::ChangedServer => "a changed server",
+        HazardKind::UnexpectedBehavior => "an unexpected behavior",
         HazardKind::UnusableSchema => "an unusable schema",
     }
 }

@@ -3,8 +3,11 @@
 use super::decide::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Holds};
-use crate::behavior::hazards::{Hazard, HazardKind};
+use super::when::{About, Holds, Shown};
+use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::effect;
+use crate::behavior::hazards::HazardKind;
+use crate::behavior::tags;
 
 /// How a rule stands to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,7 @@ pub enum Part {
     Action,
     OutputDomain,
     Identity,
+    Capability,
     /// The predicate of `when` at this index, and how it stood: only an allow fails on what is undecided.
     When(usize, Holds),
     /// The predicate of `unless` at this index, which holds.
@@ -45,17 +49,48 @@ impl Part {
             Self::Action => "action",
             Self::OutputDomain => "output_domain",
             Self::Identity => "identity",
+            Self::Capability => "capability",
             Self::When(..) => "when",
             Self::Unless(_) => "unless",
         }
     }
 }
 
+/// What follows from a question, found once for all rules.
+#[derive(Clone, Debug)]
+pub struct Told {
+    effects: Vec<Effect>,
+    statements: Vec<Option<String>>,
+    tags: Vec<String>,
+}
+
+impl Told {
+    /// Looks at the call of a question.
+    pub fn of(question: &Question<'_>) -> Self {
+        Self {
+            effects: effect::of_call(question.behavior),
+            statements: statements(&question.behavior.analyses),
+            tags: tags::of(question.behavior),
+        }
+    }
+}
+
 /// Tells how one rule stands to a call.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -> Fit {
     let behavior = question.behavior;
-    let differs =
-        selectors(rule, question).or_else(|| conditions(rule, question.arguments, &behavior.hazards, &policy.roots));
+    let earlier = |per: i64| {
+        let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
+        question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
+    };
+    let shown = Shown {
+        arguments: question.arguments,
+        hazards: &behavior.hazards,
+        effects: &told.effects,
+        statements: &told.statements,
+        earlier: &earlier,
+        roots: &policy.roots,
+    };
+    let differs = selectors(rule, question, told).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -66,15 +101,12 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>) -> Fit {
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
-fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
-    let server = rules_name(question.server);
+fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
-    } else if !any(&rule.server, |glob| glob.matches(server)) {
-        Some(Part::Server)
-    } else if !any(&rule.tool, |glob| glob.matches(server, question.tool)) {
-        Some(Part::Tool)
+    } else if let Some(part) = names(rule, rules_name(question.server), question.tool) {
+        Some(part)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         Some(Part::Mutability)
     } else if !any(&rule.action, |action| *action == identity.action) {
@@ -83,28 +115,55 @@ fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
         Some(Part::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Part::Identity)
+    } else if !has_capability(rule, &told.tags) {
+        Some(Part::Capability)
     } else {
         None
     }
 }
 
-/// The first of `when` and `unless` that keeps a rule from matching these arguments.
-pub(super) fn conditions(
-    rule: &Rule,
-    arguments: &serde_json::Value,
-    hazards: &[Hazard],
-    roots: &Roots,
-) -> Option<Part> {
+/// The name that does not fit, if one does not.
+fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
+    if !any(&rule.server, |glob| glob.matches(server)) {
+        Some(Part::Server)
+    } else if !any(&rule.tool, |glob| glob.matches(server, tool)) {
+        Some(Part::Tool)
+    } else {
+        None
+    }
+}
+
+/// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
+fn has_capability(rule: &Rule, tags: &[String]) -> bool {
+    let undecided = tags.is_empty() && rule.decision != Decision::Allow;
+    undecided || any(&rule.capability, |glob| tags.iter().any(|tag| glob.matches(tag)))
+}
+
+/// The first of `when` and `unless` that keeps a rule from matching.
+pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
     let enough = match rule.decision {
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
     };
-    let all = rule.when.iter().map(|predicate| predicate.holds(arguments, hazards, roots));
+    let all = rule.when.iter().map(|predicate| predicate.holds(shown));
     let failed = all.enumerate().find(|(_, holds)| *holds < enough);
     failed.map(|(at, holds)| Part::When(at, holds)).or_else(|| {
         let mut exceptions = rule.unless.iter();
-        exceptions.position(|predicate| predicate.holds(arguments, hazards, roots) == Holds::Yes).map(Part::Unless)
+        exceptions.position(|predicate| predicate.holds(shown) == Holds::Yes).map(Part::Unless)
     })
+}
+
+/// The same for arguments alone: the conditions that speak of nothing else.
+pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &serde_json::Value, roots: &Roots) -> Option<Part> {
+    let statements = statements(&crate::behavior::arguments::found(None, arguments));
+    let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
+    conditions(rule, &shown)
+}
+
+/// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.
+fn statements(analyses: &[Analysis]) -> Vec<Option<String>> {
+    let statements = analyses.iter().filter(|one| matches!(one.language, Language::Sql | Language::Unread));
+    statements.map(|analysis| analysis.fingerprint.clone()).collect()
 }
 
 /// Whether an allow names a hazard, and may.
@@ -112,7 +171,7 @@ fn covers(rule: &Rule, kind: HazardKind) -> bool {
     !kind.beyond_any_allow()
         && rule.when.iter().any(|predicate| match &predicate.about {
             About::Hazard(kinds) => kinds.contains(&kind),
-            About::Argument { .. } => false,
+            About::Argument { .. } | About::Effect(_) | About::Sql(_) | About::Rate(_) => false,
         })
 }
 
@@ -122,7 +181,7 @@ fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
 }
 
 /// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-fn rules_name(server: &str) -> &str {
+pub(super) fn rules_name(server: &str) -> &str {
     match server.rsplit_once('#') {
         Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => server,

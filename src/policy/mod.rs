@@ -2,12 +2,19 @@
 
 pub mod decide;
 pub mod decimal;
+pub mod edit;
 pub mod explain;
 pub mod fit;
 pub mod glob;
 pub mod lint;
+pub mod maker;
 pub mod parse;
+pub mod past;
+pub mod rate;
 pub mod reading;
+pub mod replay;
 pub mod rule;
+pub mod suggest;
 pub mod under;
 pub mod when;
+pub mod written;

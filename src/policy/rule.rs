@@ -56,6 +56,8 @@ pub struct Rule {
     pub output_domain: Vec<OutputDomain>,
     /// Any of these; empty means any.
     pub identity: Vec<Identity>,
+    /// Globs over the capability tags; empty means any.
+    pub capability: Vec<Glob>,
     /// All of these. What is undecided holds for an ask or a deny, and does not for an allow.
     pub when: Vec<Predicate>,
     /// An ask or a deny that does not apply where one of these holds for certain.

@@ -1,4 +1,5 @@
-//! The conditions of a rule on a call's arguments and hazards. Total: what cannot be told is `Undecided`, never a guess.
+//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what cannot be told is `Undecided`,
+//! never a guess.
 
 use std::fmt;
 
@@ -6,7 +7,9 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
+use super::rate::Rate;
 use super::under::{Folder, Roots};
+use crate::behavior::arguments::effect::Effect;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
 /// Whether a condition holds. Ordered, so that all of several is their minimum.
@@ -39,12 +42,33 @@ pub enum About {
     Argument { arg: String, tests: Vec<Test> },
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
+    /// Every effect of the call is one of these. Undecided where only some are.
+    Effect(Vec<Effect>),
+    /// Every statement in the arguments has one of these fingerprints. Undecided where only some have, or none is there.
+    Sql(Vec<String>),
+    /// How often calls that the rule's `server` and `tool` fit were let run.
+    Rate(Rate),
+}
+
+/// What a call shows to the conditions of one rule.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    pub arguments: &'a Value,
+    pub hazards: &'a [Hazard],
+    pub effects: &'a [Effect],
+    /// The fingerprint of every statement in the arguments; `None` where one has none.
+    pub statements: &'a [Option<String>],
+    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
+    pub earlier: &'a dyn Fn(i64) -> Option<usize>,
+    pub roots: &'a Roots,
 }
 
 /// One test of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     Eq(Scalar),
+    /// A list or an object, compared part by part.
+    Whole(Value),
     In(Vec<Scalar>),
     Glob(Vec<Glob>),
     Under(Vec<Folder>),
@@ -71,16 +95,48 @@ pub struct Length {
 }
 
 impl Predicate {
-    /// Whether it holds of a call.
-    pub fn holds(&self, arguments: &Value, hazards: &[Hazard], roots: &Roots) -> Holds {
+    /// Whether arguments alone decide it.
+    pub fn is_about_arguments(&self) -> bool {
         match &self.about {
-            About::Hazard(kinds) => hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
+            About::Argument { .. } | About::Sql(_) => true,
+            About::Hazard(_) | About::Effect(_) | About::Rate(_) => false,
+        }
+    }
+
+    /// Whether it holds of a call.
+    pub fn holds(&self, shown: &Shown<'_>) -> Holds {
+        match &self.about {
+            About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
-                let value = argument(arguments, arg);
-                tests.iter().map(|test| test.holds(value, roots)).min().unwrap_or(Holds::Undecided)
+                let value = argument(shown.arguments, arg);
+                tests.iter().map(|test| test.holds(value, shown.roots)).min().unwrap_or(Holds::Undecided)
+            }
+            About::Effect(kinds) => {
+                // An effect that nobody knows could be any of them.
+                let told = |effect: &Effect| match effect {
+                    known if kinds.contains(known) => Holds::Yes,
+                    Effect::Unknown => Holds::Undecided,
+                    _ => Holds::No,
+                };
+                every(shown.effects.iter().map(told))
+            }
+            About::Sql(fingerprints) => {
+                let told = |one: &Option<String>| match one {
+                    Some(one) => fingerprints.contains(one).into(),
+                    None => Holds::Undecided,
+                };
+                every(shown.statements.iter().map(told))
+            }
+            About::Rate(rate) => {
+                (shown.earlier)(rate.per).map_or(Holds::Undecided, |earlier| rate.holds(earlier).into())
             }
         }
     }
+}
+
+/// Yes where all say so, no where all say so, undecided otherwise: an allow wants all, a deny one.
+fn every(parts: impl Iterator<Item = Holds>) -> Holds {
+    parts.reduce(|one, other| if one == other { one } else { Holds::Undecided }).unwrap_or(Holds::Undecided)
 }
 
 impl fmt::Display for Predicate {
@@ -89,9 +145,9 @@ impl fmt::Display for Predicate {
     }
 }
 
-/// An argument by its name, or by JSON Pointer where the name begins with `/`.
-fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value> {
-    if arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
+/// An argument by its name, or by JSON Pointer where the name begins with `/` or is empty: then it is all of them.
+pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value> {
+    if arg.is_empty() || arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
 }
 
 impl Test {
@@ -109,6 +165,7 @@ impl Test {
             Self::Present => Some(Holds::Yes),
             Self::Absent => Some(Holds::No),
             Self::Eq(wanted) => Some(wanted.equals(value)),
+            Self::Whole(wanted) => Some(same(wanted, value)),
             Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
             Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
             Self::Under(folders) => text.and_then(|text| folders.iter().map(|folder| folder.holds(text, roots)).max()),
@@ -132,6 +189,31 @@ impl Scalar {
             },
             _ => Holds::Undecided,
         }
+    }
+}
+
+/// Whether two values are the same, part by part; numbers by their value.
+fn same(wanted: &Value, value: &Value) -> Holds {
+    match (wanted, value) {
+        (Value::Array(wanted), Value::Array(items)) if wanted.len() == items.len() => {
+            wanted.iter().zip(items).map(|(wanted, item)| same(wanted, item)).min().unwrap_or(Holds::Yes)
+        }
+        (Value::Object(wanted), Value::Object(fields)) if wanted.len() == fields.len() => {
+            let told =
+                wanted.iter().map(|(key, wanted)| fields.get(key).map_or(Holds::No, |field| same(wanted, field)));
+            told.min().unwrap_or(Holds::Yes)
+        }
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => Holds::No,
+        (Value::Number(wanted), Value::Number(number)) => {
+            match (Decimal::new(&wanted.to_string()), Decimal::new(&number.to_string())) {
+                (Some(wanted), Some(number)) => (wanted == number).into(),
+                _ => Holds::Undecided,
+            }
+        }
+        (Value::String(_), Value::String(_)) | (Value::Bool(_), Value::Bool(_)) | (Value::Null, Value::Null) => {
+            (wanted == value).into()
+        }
+        _ => Holds::Undecided,
     }
 }
 

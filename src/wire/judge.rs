@@ -34,11 +34,19 @@ pub(super) fn judge(message: &Envelope<'_>) -> Result<Message, &'static str> {
             Err("the message has both `method` and `result` or `error`")
         }
         Word::Text(method) if method == CALL => call(message).map(Box::new).map(Message::Call),
-        Word::Text(method) if fold::shadows(method, &[CALL]) => {
-            Err("`method` differs from `tools/call` only in case or form")
+        Word::Text(method) if resembles_call(method) => {
+            Err("`method` differs from `tools/call` only in case, form or the space around it")
         }
         Word::Text(method) => passing(message, method).map(Message::Plain),
     }
+}
+
+/// Whether a laxer server could take a method for a call: by another case or form, by trimming it, or because its text
+/// ends for it at a NUL.
+fn resembles_call(method: &str) -> bool {
+    let head = method.split('\0').next().unwrap_or_default();
+    let bare = head.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    bare == CALL || fold::shadows(bare, &[CALL])
 }
 
 /// A response to a request of the server's.

@@ -9,6 +9,8 @@ use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
 use mcp_approve::wire::message::{Refusal, Sorted, overlong, sort};
 use mcp_approve::wire::reply;
 
+use crate::world::{Did, World};
+
 const CALL: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"},"_meta":{}}}"#;
 
@@ -86,11 +88,42 @@ fn c1_case_variant_keys_are_refused() {
     ] {
         assert_eq!(refusal(line).code, -32600, "{line}");
     }
-    for method in ["Tools/Call", "TOOLS/CALL", "tool\u{17f}/call", "tools\u{ff0f}call"] {
+    let trimmed = ["tools/call ", "\\ttools/call", "tools/call\u{a0}", "tools/call\\u0000", "Tools/Call\\u0000x"];
+    for method in ["Tools/Call", "TOOLS/CALL", "tool\u{17f}/call", "tools\u{ff0f}call"].into_iter().chain(trimmed) {
         assert_eq!(refusal(with("tools/call", method)).code, -32600, "{method}");
     }
     let free = r#"{"Name":1,"NAME":2,"params":3,"Params":4,"_Meta":5}"#;
     assert_eq!(taken(&with(r#"{"path":"a"}"#, free)), free, "arguments are the tool's own");
+}
+
+/// A host that sends nothing but garbage would fill the disk, and then every call would be refused.
+#[test]
+fn c10_a_flood_of_refused_lines_is_counted_and_answered() {
+    use mcp_approve::audit::record::Kind;
+    use mcp_approve::gate::event::Side;
+    let mut world = World::new().ready();
+    for n in 0..5_000 {
+        let line = if n % 2 == 0 { format!("garbage {n}") } else { format!(r#"[{n}]"#) };
+        assert!(matches!(world.host(&line).as_slice(), [Did::Answer(_)]), "{line}");
+    }
+    let faults = |world: &World| world.entries.iter().filter(|entry| entry.kind == Kind::Fault).count();
+    assert!(faults(&world) <= 40, "{}", faults(&world));
+    world.wait(11);
+    let lines = |world: &World| {
+        let count =
+            |entry: &mcp_approve::audit::record::Entry| match entry.detail.iter().find(|(name, _)| *name == "lines") {
+                Some((_, count)) => count.as_u64().unwrap(),
+                None => 1,
+            };
+        world.entries.iter().filter(|entry| entry.kind == Kind::Fault).map(count).sum::<u64>()
+    };
+    assert_eq!((lines(&world), world.gate.status().refused_lines), (5_000, 5_000));
+    // The reason starts anew; what is counted when all ends is in the log as well.
+    for n in 0..30 {
+        world.host(&format!("garbage {n}"));
+    }
+    world.close(Side::Server);
+    assert_eq!(lines(&world), 5_030);
 }
 
 #[test]

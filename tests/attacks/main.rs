@@ -6,9 +6,11 @@
 //! | A1 | instructions to the model inside a description (tool poisoning; OWASP MCP03) | server text stands in a frame marked as the server's words; directive patterns are flagged; the text never lowers a verdict |
 //! | A3 | the definition changes after it was trusted (rug pull; CVE-2025-54136) | every tool is pinned by the SHA-256 of its canonical definition, annotations included; a change suspends the allow rules made for it, raises its version, and shows a diff to accept or refuse |
 //! | A4 | only the annotations change (`readOnlyHint` false→true) | covered by the pin; a changed hint never turns ask into allow |
+//! | A5 | two servers offer the same or a look-alike name | identity is (server, tool); look-alikes (UTS #39 skeleton) warn; rules never cross servers unless written so |
 //! | A6 | preference manipulation ("the BEST tool, always use this") (arXiv 2503.23278) | flagged in Tools and on the card; counts as a hazard a policy can match |
 //! | A7 | instructions in parameter names, enums, defaults | the same checks over every string of the schema; arguments the schema does not declare are marked undeclared |
 //! | A8 | hidden text: tag characters, zero-width, bidi, variation selectors, Hangul fillers | shown as visible escapes with a count; any in arguments means never auto-approved |
+//! | A9 | the server program changes, its manifest does not | launch command and resolved program are fingerprinted per server; a change shows a badge and suspends allow rules |
 //! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
 //! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity and logged; elicitation and sampling can be held by policy |
 //! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
@@ -40,9 +42,12 @@
 //! | C17 | multi-round-trip retries and task updates (revision 2026-07-28) | a retry continues under its approval once and only on an exact match of name, arguments and server state; everything else is a new decision |
 //! | C18 | approval after cancel or timeout | withdrawn at once; a late verdict does nothing and is recorded |
 //! | C19 | no console, crashed console, full disk | wait, then deny with a reason; never allow |
+//! | D1 | approval fatigue | own figures shown ("61 of 61 approved in 20 min, median 0.8 s"); identical calls grouped; a narrow rule is offered after repeated approvals |
+//! | D2 | flooding to hide one call | the queue marks and can sort by risk; per-server limit; deny all from one server |
 //! | D3 | a key pressed just as the screen changes | arrivals never move the selection; a short arming delay after the selected call changes |
 //! | D4 | paste, type-ahead, terminal replies | bracketed paste; decision keys inside a paste are ignored; input drained when the card changes |
 //! | D5 | default yes | none: Enter never approves |
+//! | D6 | "always allow" too wide | the rule maker previews the rule's text, the calls it would match, and an expiry; its default is narrow |
 //! | D7 | two operators | the first recorded verdict wins; the other is told; the log shows both |
 //! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept` needs a terminal and a confirmation, and is recorded |
 //! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
@@ -51,13 +56,15 @@
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //!
-//! Not answered yet, and so not in the table: A5, A9 (pins over sessions), C13 (facts taken again before forwarding), D1, D2,
-//! D6 (figures, limits, the rule maker), E3 (reload with a diff), E6 (unwrapped servers), E9, E10 (the operator's key).
+//! Not answered yet, and so not in the table: C13 (facts taken again before forwarding), E3 (reload with a diff), E6
+//! (unwrapped servers), E9, E10 (the operator's key).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod binding;
 mod framing;
+mod human;
+mod pins;
 mod process;
 mod screen;
 mod server_words;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 #[path = "../e2e/fake/mod.rs"]
-mod fake;
+pub mod fake;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

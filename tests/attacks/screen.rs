@@ -302,7 +302,7 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
             (0 | 1, _) | (_, None) if truth.len() < 12 => {
                 number += 1;
                 let ticket = format!("filesystem-{number}");
-                let call = if dice.below(3) == 0 { delete(&ticket) } else { write(&ticket) };
+                let call = if dice.below(3) == 0 { own_delete(&ticket) } else { own(&ticket) };
                 truth.insert(ticket, call.clone());
                 desk.hold(call);
             }
@@ -344,7 +344,7 @@ fn b13_ten_thousand_races_and_no_verdict_on_another_call() {
 fn d3_a_key_pressed_as_the_screen_changes_decides_nothing() {
     let mut desk = Desk::connected(80, 24);
     desk.hold(write("filesystem-1"));
-    desk.hold(write("filesystem-2"));
+    desk.hold(own("filesystem-2"));
     // Not drawn; drawn but only just; drawn for 299 ms; for 300.
     assert_eq!(desk.send(Msg::Key(Key::Char('a'))), []);
     desk.draw();
@@ -368,7 +368,7 @@ fn d3_a_key_pressed_as_the_screen_changes_decides_nothing() {
 fn d4_pastes_and_typed_ahead_keys_decide_nothing() {
     let mut desk = Desk::connected(80, 24);
     for i in 1..=3 {
-        desk.hold(write(&format!("filesystem-{i}")));
+        desk.hold(own(&format!("filesystem-{i}")));
     }
     desk.look();
     assert_eq!(desk.send(Msg::Paste("aaa\rAyd\r".into())), []);

@@ -34,6 +34,19 @@ fn a_bare_fact_writes_every_field() {
 }
 
 #[test]
+fn a_writer_that_remembers_writes_what_a_new_one_writes() {
+    let mut writer = BodyWriter::default();
+    let details = ["the default for PURE allows it", "--token abc", "ghp_0123456789abcdef0123", "a\"b"];
+    for at in 0..100 {
+        let entry = write(12).with("reason", details[at % details.len()]).with("n", at / 20);
+        let mut out = String::new();
+        writer.write(&entry, &redactor(), &mut out);
+        assert_eq!(out, body(&entry));
+        assert!(!out.contains("ghp_0123"), "{out}");
+    }
+}
+
+#[test]
 fn times_are_utc_with_milliseconds() {
     let mut writer = BodyWriter::default();
     let cases = [

@@ -189,6 +189,25 @@ fn a_writer_waits_for_the_lock() {
     assert_eq!(head(&db).seq, 1);
 }
 
+/// A wrapper may be stopped while it has the lock. Who gave up waiting for it must not have it later, unknowing.
+#[test]
+fn a_writer_whose_turn_never_comes_is_told_and_takes_nothing_later() {
+    let (_folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    let lock = std::fs::File::open(db.with_file_name("audit.lock")).unwrap();
+    lock.lock().unwrap();
+    let began = std::time::Instant::now();
+    let error = store.append(&numbered([read(1)]), &redactor()).unwrap_err();
+    assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
+    assert!((4..20).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    lock.unlock().unwrap();
+    assert_eq!(store.append(&numbered([read(2)]), &redactor()).unwrap()[0].seq(), 1);
+    lock.lock().unwrap();
+    assert_eq!(store.try_append(&numbered([read(3)]), &redactor()), Ok(None), "another writer is at it");
+    lock.unlock().unwrap();
+    assert_eq!(head(&db).seq, 1);
+}
+
 /// Another program may hold SQLite's own lock: nothing is recorded, no receipt is given, and later it works again.
 #[test]
 fn a_commit_that_fails_gives_no_receipt_and_the_next_one_works() {

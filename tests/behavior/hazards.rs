@@ -1,7 +1,7 @@
 //! Hazards by their names: paths that climb, names that look alike, tables of passwords.
 
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::hazards::lookalike::{disguised, like, skeleton_of};
+use mcp_approve::behavior::hazards::lookalike::{disguised, within};
 use serde_json::{Value, json};
 
 use super::{called, kinds, named};
@@ -26,24 +26,13 @@ fn a_path_that_climbs_asks_even_of_a_tool_that_reads() {
 }
 
 #[test]
-fn names_that_look_alike_have_one_skeleton() {
-    for (one, other) in [
-        ("read_file", "re\u{430}d_file"),
-        ("read_file", "read_fi1e"),
-        ("read_file", "READ_FILE"),
-        ("forward", "forwarcl"),
-        ("modern", "modem"),
-        ("pool", "p0ol"),
-        ("list_items", "list_iteｍs"),
-    ] {
-        let same = skeleton_of(one) == skeleton_of(other);
-        assert_eq!(same, other != "forwarcl", "{one} {other}");
-        assert!(like(one, other).is_some());
+fn a_name_that_looks_like_another_of_its_server_or_like_a_plain_one_is_named() {
+    for (one, other) in [("re\u{430}d_file", "read_file"), ("read_fi1e", "read_file"), ("get_rnodern", "get_modern")] {
+        assert!(within(one, other).is_some(), "{one} {other}");
     }
-    for (one, other) in [("read_file", "read_files"), ("get_a", "get_b"), ("list_items", "list_item")] {
-        assert_ne!(skeleton_of(one), skeleton_of(other), "{one} {other}");
+    for (one, other) in [("read_file", "read_file"), ("read_file", "read_files"), ("get_a", "get_b")] {
+        assert!(within(one, other).is_none(), "{one} {other}");
     }
-    assert!(like("read_file", "read_file").is_none(), "the same tool is no other");
     assert!(disguised("re\u{430}d_file").is_some_and(|hazard| hazard.what.contains("U+0430")));
     for honest in ["read_file", "прочитать", "größe_lesen", "读取文件", "read_文件"] {
         assert!(disguised(honest).is_none(), "{honest}");

@@ -119,7 +119,7 @@ fn a_dangerous_call_is_read_to_its_end_and_confirmed() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     host.call(1, "delete_folder", &json!({ "path": "src" }));
-    terminal.shows(&["DANGER", "delete_folder", "read to the last line"]);
+    terminal.shows(&["◆ DELETES", "delete_folder", "scroll to the last line"]);
     terminal.types("y");
     terminal.types(END);
     terminal.types(END);

@@ -45,12 +45,42 @@ fn a_command_that_cannot_run_says_why() {
     let plain = home.path().join("plain.txt");
     fs::write(&plain, "no program").unwrap();
     let plain = plain.to_str().unwrap();
-    for (command, code, says) in [("no-such-program-here", 127, "no-such-program-here"), (plain, 126, "cannot be run")]
-    {
+    let scripts = ["#!/no/such/shell -x\ntrue\n", "#! /bin/sh\r\ntrue\r\n"].map(|text| {
+        let script = home.path().join(format!("script{}", text.len()));
+        fs::write(&script, text).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        script.to_str().unwrap().to_owned()
+    });
+    for (command, code, says) in [
+        ("no-such-program-here", 127, "no-such-program-here"),
+        (plain, 126, "cannot be run"),
+        (&scripts[0], 126, "its interpreter `/no/such/shell` is missing"),
+        (&scripts[1], 126, "its interpreter `/bin/sh\\r` is missing"),
+    ] {
         let out = wrapper(home.path(), &[], &words(&[command])).stdin(Stdio::null()).output().unwrap();
         assert_eq!(out.status.code(), Some(code), "{}", error(&out));
         assert!(out.stdout.is_empty());
         assert!(error(&out).contains(says) && error(&out).contains("hint:"), "{}", error(&out));
+    }
+}
+
+/// The runtime panics where a descriptor is missing at the wrong moment; nothing may have been started by then.
+#[test]
+fn without_descriptors_it_says_so_and_starts_nothing() {
+    for limit in ["6", "10", "20", "30"] {
+        let home = tempfile::tempdir().unwrap();
+        let mark = home.path().join("started");
+        let out = Command::new("sh")
+            .args(["-c", "ulimit -n \"$0\"; exec \"$@\"", limit, BINARY, "--home"])
+            .arg(home.path())
+            .args(["--", "touch"])
+            .arg(&mark)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(2), "{limit}: {}", error(&out));
+        assert!(error(&out).contains("hint: look at the limits on processes and open files"), "{}", error(&out));
+        assert!(!mark.exists(), "{limit}: the server was started");
     }
 }
 

@@ -161,7 +161,7 @@ proptest! {
         let policy = policy(&(numbered(&rules).concat() + &defaults));
         let (server, tool) = call.split_once('.').unwrap();
         let behavior = behavior(&words);
-        let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: NOW };
+        let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
         let explanation = explain(&policy, &question);
         prop_assert_eq!(&explanation.ruling, &decide(&policy, &question));
         let matching = explanation.rules.iter().filter(|(_, fit)| *fit == Fit::Matches);

@@ -14,6 +14,7 @@ use mcp_approve::console::model::{Model, Settings};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
+use mcp_approve::gate::facts::{Facts, FileKind};
 use mcp_approve::gate::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::message::{
     Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Status, Wrapper,
@@ -40,7 +41,7 @@ impl Desk {
     }
 
     pub fn with(width: u16, height: u16, palette: Palette) -> Self {
-        let settings = Settings { palette, offset: 0, version: "0.1.0".into() };
+        let settings = Settings { palette, offset: 0, version: "0.1.0".into(), home: Some("/home/ada".into()) };
         Self {
             model: Model::new(settings, (width, height)),
             now: NINE,
@@ -225,6 +226,7 @@ pub fn write(ticket: &str) -> Snapshot {
         disputed: false,
         hazards: Vec::new(),
         effect: "creates notes/today.md (10 bytes)".into(),
+        about: Some("notes/today.md".into()),
         ruling: Ruling {
             decision: Decision::Ask,
             rule: None,
@@ -242,10 +244,27 @@ pub fn write(ticket: &str) -> Snapshot {
         arrived: NINE - 12_000,
         deadline: Some(NINE + 48_000),
         host: Some("claude-code 2.1.329".into()),
+        caller: Vec::new(),
         danger: None,
         edited_from: None,
         original_arguments: None,
+        facts: Vec::new(),
+        asked_again: None,
     }
+}
+
+/// A harmless write that is identical with no other: it has a row of its own.
+pub fn own(ticket: &str) -> Snapshot {
+    let path = format!("notes/{ticket}.md");
+    let arguments = serde_json::json!({ "path": path, "content": "milk\neggs\n", "mode": 420 }).to_string();
+    Snapshot { about: Some(path), ..with_arguments(write(ticket), &arguments) }
+}
+
+/// A dangerous call that is identical with no other.
+pub fn own_delete(ticket: &str) -> Snapshot {
+    let path = format!("src/{ticket}");
+    let arguments = serde_json::json!({ "path": path, "recursive": true }).to_string();
+    Snapshot { about: Some(path), ..with_arguments(delete(ticket), &arguments) }
 }
 
 /// A dangerous call: `a`, then `y`, after its last line was shown.
@@ -262,10 +281,58 @@ pub fn delete(ticket: &str) -> Snapshot {
             output_domain: OutputDomain::Ack,
         },
         effect: "deletes the folder src and everything in it".into(),
+        about: Some("src".into()),
         arguments: arguments.into(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),
         danger: Some("it deletes: DELETE cannot be taken back".into()),
         ..write(ticket)
+    }
+}
+
+/// A write over a file that stands there.
+pub fn overwrite(ticket: &str, old: &str, new: &str) -> Snapshot {
+    let arguments = serde_json::json!({ "path": "notes.md", "content": new }).to_string();
+    let call = with_arguments(write(ticket), &arguments);
+    Snapshot {
+        tool: "write_file".into(),
+        title: Some("Write File".into()),
+        description: Some("Writes a file, replacing what stands there.".into()),
+        signature: Some("write_file(path: String, content: String) -> WriteFileSuccess".into()),
+        identity: Identity { action: Action::Overwrite, ..call.identity },
+        effect: "replaces something — path = \"notes.md\"".into(),
+        about: Some("notes.md".into()),
+        danger: Some("it replaces a whole content".into()),
+        facts: vec![file("notes.md", old)],
+        ..call
+    }
+}
+
+/// A file as the shell saw it.
+pub fn file(path: &str, text: &str) -> Facts {
+    Facts {
+        kind: FileKind::File,
+        real: Some(format!("/home/ada/shop/{path}")),
+        size: Some(text.len() as u64),
+        digest: Some(Digest::of(text.as_bytes())),
+        text: Some(text.into()),
+        unseen: None,
+        ..Facts::unseen("/path", path, "")
+    }
+}
+
+/// A call with one argument that a preview reads.
+pub fn carrying(ticket: &str, tool: &str, action: Action, name: &str, text: &str) -> Snapshot {
+    let call = with_arguments(delete(ticket), &serde_json::json!({ name: text }).to_string());
+    Snapshot {
+        tool: tool.into(),
+        title: None,
+        description: None,
+        signature: Some(format!("{tool}({name}: String) -> Data")),
+        identity: Identity { action, ..call.identity },
+        effect: format!("runs something — {name} = \"…\""),
+        about: Some(text.into()),
+        danger: Some("it runs or stops something".into()),
+        ..call
     }
 }
 

@@ -18,7 +18,7 @@ use crate::desk::*;
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// One snapshot per size of the screen that `scene` sets up.
-fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
+pub fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     for (width, height) in SIZES {
         let mut desk = Desk::connected(width, height);
         scene(&mut desk);
@@ -54,7 +54,7 @@ fn two_hundred_calls_wait() {
     at_every_size("many", |desk| {
         for i in 1..=200 {
             let ticket = format!("filesystem-{i}");
-            let mut call = if i % 7 == 3 { delete(&ticket) } else { write(&ticket) };
+            let mut call = if i % 7 == 3 { own_delete(&ticket) } else { own(&ticket) };
             call.arrived += i * 50;
             desk.hold(call);
         }
@@ -70,7 +70,7 @@ fn sorted_by_risk() {
     let mut desk = Desk::connected(80, 24);
     for i in 1..=9 {
         let ticket = format!("filesystem-{i}");
-        desk.hold(if i % 3 == 0 { delete(&ticket) } else { write(&ticket) });
+        desk.hold(if i % 3 == 0 { own_delete(&ticket) } else { own(&ticket) });
     }
     desk.look();
     desk.keys("s");

@@ -7,3 +7,5 @@ mod desk;
 mod frames;
 mod keys;
 mod plain;
+mod previews;
+mod together;

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+pub mod moves;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::effect::{Effect, Passing};
 use mcp_approve::gate::event::{Event, Now, Side};
 use mcp_approve::gate::judge::BeforeTool;
+use mcp_approve::gate::pins::{Pins, Sighting};
 use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::gate::{Config, Gate, Mode, Unattended};
@@ -62,6 +65,7 @@ pub struct World {
     pub cards: BTreeMap<String, Snapshot>,
     pub settled: Vec<Settled>,
     pub shown: Vec<Activity>,
+    pub remembered: Vec<Sighting>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
 }
@@ -88,6 +92,7 @@ impl World {
             cards: BTreeMap::new(),
             settled: Vec::new(),
             shown: Vec::new(),
+            remembered: Vec::new(),
             log_answers: true,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
@@ -231,6 +236,10 @@ impl World {
                 self.shown.push(*one);
                 return None;
             }
+            Effect::Remember(sighting) => {
+                self.remembered.push(*sighting);
+                return None;
+            }
             Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),
@@ -304,6 +313,8 @@ pub fn config() -> Config {
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
         scope: Scope::Whole,
+        pins: Pins::default(),
+        expected: None,
     }
 }
 

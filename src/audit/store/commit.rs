@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 use super::PATIENCE;
 use super::fault::{Fault, StoreError};
 use crate::audit::chain::{self, Head, Writer};
-use crate::audit::place::Held;
+use crate::audit::lock::Held;
 use crate::wire::digest::Digest;
 
 const INSERT: &str = "INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)";

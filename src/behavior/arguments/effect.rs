@@ -10,6 +10,7 @@ use crate::behavior::taxonomy::{Action, Mutability};
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// It reads what the server itself keeps.
+    #[serde(rename = "read")]
     ReadHere,
     /// It asks another service, and changes nothing there.
     ReadElsewhere,
@@ -24,10 +25,14 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Every effect, in their order.
+    pub const ALL: &'static [Self] =
+        &[Self::ReadHere, Self::ReadElsewhere, Self::Unknown, Self::Write, Self::Execute, Self::Administer];
+
     /// The word in records and rules.
     pub fn word(self) -> &'static str {
         match self {
-            Self::ReadHere => "read-here",
+            Self::ReadHere => "read",
             Self::ReadElsewhere => "read-elsewhere",
             Self::Unknown => "unknown",
             Self::Write => "write",

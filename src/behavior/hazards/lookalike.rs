@@ -1,33 +1,39 @@
-//! Names that look like another's: the skeleton of Unicode's security standard. Compares; keeps no names.
+//! Names that look alike: the skeletons of UTS #39, and which of two names is the one that deceives. Knows no server.
 
 use unicode_security::confusable_detection::skeleton;
 
 use super::{Hazard, HazardKind};
 
-/// What two names share that look alike: UTS #39's skeleton, case aside.
-///
-/// Letters that only look Latin, `0` and `o`, `1`, `l` and `I`, `rn` and `m` are one.
-pub fn skeleton_of(name: &str) -> String {
-    let lower: String = skeleton(&name.to_lowercase()).collect();
-    // The standard has capitals in its skeletons: `0` is like `O`, which is `o` where case is set aside.
-    skeleton(&lower.to_lowercase()).collect()
+/// What a name looks like: two names with one skeleton can be told apart by their code points only.
+pub fn shape(name: &str) -> String {
+    skeleton(name).collect()
 }
 
-/// The hazard of a tool whose name looks like `other`, another tool of the same server.
-pub fn like(name: &str, other: &str) -> Option<Hazard> {
-    (name != other).then(|| Hazard {
+/// Whether `name` deceives next to `other`: it looks the same and is not, and it is the less plain of the two, or came
+/// later. The same name on two servers deceives nobody: a call names its server.
+pub fn deceives(name: &str, other: &str, came_later: bool) -> bool {
+    if name == other || shape(name) != shape(other) {
+        return false;
+    }
+    match (name.is_ascii(), other.is_ascii()) {
+        (false, true) => true,
+        (true, false) => false,
+        (true, true) | (false, false) => came_later,
+    }
+}
+
+/// The hazard of a tool whose name looks like `other`, an earlier one of the same server.
+pub fn within(name: &str, other: &str) -> Option<Hazard> {
+    (name != other && shape(name) == shape(other)).then(|| Hazard {
         kind: HazardKind::Confusable,
         what: format!("the name {} looks like another tool of this server: {}", spelled(name), spelled(other)),
     })
 }
 
-/// The hazard of a name that is written to look as if it were plain.
+/// The hazard of a name whose letters only look plain: a name in a script of its own is no disguise.
 pub fn disguised(name: &str) -> Option<Hazard> {
-    let plain = skeleton_of(name);
-    let odd: Vec<char> = name.chars().filter(|c| !c.is_ascii()).collect();
-    // A name in a script of its own is no disguise: only what turns wholly into plain letters is.
-    let disguise = !odd.is_empty() && plain.is_ascii() && name.chars().any(|c| c.is_ascii_alphabetic());
-    disguise.then(|| Hazard {
+    let plain = name.chars().any(|c| c.is_ascii_alphabetic());
+    (plain && !name.is_ascii() && shape(name).is_ascii()).then(|| Hazard {
         kind: HazardKind::Confusable,
         what: format!("the name {} has letters that only look plain", spelled(name)),
     })
@@ -37,4 +43,25 @@ pub fn disguised(name: &str) -> Option<Hazard> {
 fn spelled(name: &str) -> String {
     let shown = |c: char| if c.is_ascii() { c.to_string() } else { format!("⟨U+{:04X}⟩", u32::from(c)) };
     name.chars().take(64).map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::deceives;
+
+    #[test]
+    fn the_less_plain_or_later_of_two_that_look_alike_deceives() {
+        for (name, other, later, is) in [
+            ("re\u{430}d_file", "read_file", false, true),
+            ("read_file", "re\u{430}d_file", true, false),
+            ("read_file", "read_file", true, false),
+            ("read_fi1e", "read_file", true, true),
+            ("read_fi1e", "read_file", false, false),
+            ("ｒead_file", "read_file", false, true),
+            ("read_file", "write_file", true, false),
+            ("get_modern", "get_rnodern", true, true),
+        ] {
+            assert_eq!(deceives(name, other, later), is, "{name} beside {other}");
+        }
+    }
 }

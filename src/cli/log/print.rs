@@ -91,7 +91,7 @@ fn decision(fields: &Fields<'_>) -> String {
     words
 }
 
-fn clipped(text: &str, widest: usize) -> String {
+pub(super) fn clipped(text: &str, widest: usize) -> String {
     if text.width() <= widest {
         return text.to_owned();
     }
@@ -194,7 +194,7 @@ fn indented(json: &str) -> String {
 }
 
 /// Foreign text with every hidden character shown. Stands in for `console::plain::visible`.
-pub(super) fn visible(text: &str) -> String {
+pub(in crate::cli) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if is_hidden(character) {
@@ -207,7 +207,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// JSON text with every hidden character escaped: the same value, fit for a terminal.
-pub(super) fn visible_json(json: &str) -> String {
+pub(in crate::cli) fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_hidden(character) {

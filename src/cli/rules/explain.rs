@@ -23,8 +23,14 @@ use crate::policy::when::Holds;
 pub(super) fn run(policy: &Policy, call: &Path, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let call = Call::read(&read(call)?)?;
     let behavior = call.behavior();
-    let question =
-        Question { server: &call.server, tool: &call.tool, behavior: &behavior, arguments: &call.arguments, now };
+    let question = Question {
+        server: &call.server,
+        tool: &call.tool,
+        behavior: &behavior,
+        arguments: &call.arguments,
+        now,
+        recent: None,
+    };
     let explanation = explain(policy, &question);
     if json {
         write_json(&explanation, &behavior, out)?;

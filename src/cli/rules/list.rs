@@ -49,6 +49,7 @@ fn row(rule: &Rule, file: &str) -> Value {
         "action": rule.action.iter().map(|action| action.word()).collect::<Vec<_>>(),
         "output_domain": rule.output_domain.iter().map(|domain| domain.word()).collect::<Vec<_>>(),
         "identity": rule.identity.iter().map(|identity| identity.hash()).collect::<Vec<_>>(),
+        "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "expires": rule.expires.and_then(time),
@@ -73,6 +74,7 @@ fn selects(rule: &Rule) -> String {
     part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
     part("output_domain", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
     part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
+    part("capability", rule.capability.iter().map(ToString::to_string).collect(), "|");
     part("when", predicates(&rule.when), " and ");
     part("unless", predicates(&rule.unless), " or ");
     part("until", rule.expires.and_then(time).into_iter().collect(), "");

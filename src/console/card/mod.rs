@@ -6,6 +6,7 @@
 mod diff;
 mod json;
 mod paged;
+mod preview;
 mod region;
 mod sections;
 mod sheet;
@@ -29,6 +30,7 @@ pub struct Card {
     blocks: Vec<Block>,
     rows: usize,
     arguments_end: usize,
+    effect: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,12 +63,23 @@ impl Card {
         let columns = usize::from(width.max(NARROWEST));
         let mut undeclared = snapshot.undeclared.clone();
         undeclared.sort();
-        let mut card =
-            Self { snapshot: Arc::clone(snapshot), undeclared, width, blocks: Vec::new(), rows: 0, arguments_end: 0 };
-        card.put(Block::Rows(sections::opening(snapshot, columns)));
+        let preview = preview::of(snapshot, columns);
+        let mut card = Self {
+            snapshot: Arc::clone(snapshot),
+            undeclared,
+            width,
+            blocks: Vec::new(),
+            rows: 0,
+            arguments_end: 0,
+            effect: preview.effect,
+        };
+        card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
         card.put_edit(columns);
+        card.put(Block::Rows(preview.rows));
         card.put(Block::Rows(sections::arguments_caption(snapshot, columns)));
-        card.put_text(Field::Arguments, &snapshot.arguments, columns);
+        if !sections::is_without_arguments(snapshot) {
+            card.put_text(Field::Arguments, &snapshot.arguments, columns);
+        }
         card.arguments_end = card.rows;
         card.put(Block::Rows(sections::server_says(snapshot, columns)));
         if let Some(description) = &snapshot.description {
@@ -81,6 +94,11 @@ impl Card {
     /// The snapshot it shows.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    /// Our line on what the call does: from the preview where that knows more. Foreign text in it is raw.
+    pub fn effect(&self) -> &str {
+        self.effect.as_deref().unwrap_or(&self.snapshot.effect)
     }
 
     /// The width it was laid out for.

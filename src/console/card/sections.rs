@@ -2,9 +2,9 @@
 
 use super::{counted, size};
 use crate::behavior::evidence::{Claim, Evidence};
-use crate::behavior::taxonomy::ContentType;
+use crate::behavior::taxonomy::{ContentType, Mutability};
+use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
-use crate::console::theme::Risk;
 use crate::console::time;
 use crate::gate::snapshot::{Check, CheckState, Snapshot};
 
@@ -12,15 +12,15 @@ use crate::gate::snapshot::{Check, CheckState, Snapshot};
 const LABEL: usize = 11;
 
 /// Effect, badge, reason, signature, hazards, the three checks: our own words, before anything foreign speaks.
-pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let risk = Risk::of(snapshot);
     let mut rows = Vec::new();
-    let effect = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &snapshot.effect);
+    let effect = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect);
     rows.extend(effect.hung(width, 1));
     let mut badge = Row::of(Tone::Ours, " ");
     badge.runs.push(risk.run());
     let identity = snapshot.identity;
-    if risk == Risk::Danger {
+    if identity.mutability == Mutability::Mutates {
         badge.push(Tone::Strong, format!("  {}", identity.mutability.word()));
     }
     let words = format!("  {} → {}", identity.action.word(), identity.output_domain.word());
@@ -33,6 +33,10 @@ pub fn opening(snapshot: &Snapshot, width: usize) -> Vec<Row> {
         badge.push(Tone::Warn, " · disputed");
     }
     rows.extend(badge.hung(width, 3));
+    if let Some(changed) = &snapshot.asked_again {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
+        rows.extend(entry("asked again", row, width));
+    }
     if let Some(danger) = &snapshot.danger {
         rows.extend(entry("danger", Row::default().and_foreign(Tone::Danger, danger), width));
     }
@@ -89,10 +93,19 @@ fn mark(state: CheckState) -> (&'static str, Tone) {
     }
 }
 
-/// The rule above the arguments.
+/// The rule above the arguments; for a call without any it says so.
 pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let words = if snapshot.original_arguments.is_some() { "arguments, edited" } else { "arguments" };
+    if is_without_arguments(snapshot) {
+        return vec![caption(words, "none", width)];
+    }
     vec![caption(words, &size(snapshot.arguments.len()), width)]
+}
+
+/// Whether a call has no arguments: an empty object, or nothing at all.
+pub fn is_without_arguments(snapshot: &Snapshot) -> bool {
+    let bare: String = snapshot.arguments.chars().filter(|c| !c.is_ascii_whitespace()).take(3).collect();
+    bare.is_empty() || bare == "{}"
 }
 
 /// The rule above what an edit changed.
@@ -152,6 +165,9 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
         None => Row::of(Tone::Quiet, "did not say who it is"),
     };
     rows.extend(entry("host", host, width));
+    for (word, value) in &snapshot.caller {
+        rows.extend(entry(word, Row::default().and_foreign(Tone::Ours, value), width));
+    }
     rows
 }
 
@@ -179,7 +195,7 @@ fn says(claim: &Claim) -> String {
 }
 
 /// A section's rule: `── name · note ─────`.
-fn caption(name: &str, note: &str, width: usize) -> Row {
+pub(super) fn caption(name: &str, note: &str, width: usize) -> Row {
     let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
     if !note.is_empty() {
         row.push(Tone::Quiet, format!(" · {note}"));

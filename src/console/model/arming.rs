@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, Extent, Held, Model, Overlay, Standing};
+use super::{CallKey, Extent, Held, Model, Overlay, Seen, Standing};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -48,6 +48,8 @@ pub struct Drawn {
     pub since: i64,
     /// Whether its confirmation was on screen too.
     pub question: Question,
+    /// What had been seen of it before: a card that only flashed by was not read.
+    pub before: Seen,
 }
 
 /// Whether a frame asked for a confirmation.
@@ -86,10 +88,17 @@ impl Model {
 
     /// Takes note that the frame of this size was drawn from the model as it is.
     pub(in crate::console) fn drew(&mut self, size: (u16, u16)) {
+        if size == self.size {
+            self.drew_list();
+        } else {
+            self.listed = None;
+        }
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(Overlay::Help { .. }) => false,
-            Some(Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. }) => true,
+            Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) => false,
+            Some(
+                Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. } | Overlay::Find { .. },
+            ) => true,
             None => self.areas().card.height > 2,
         };
         let shown = match (self.selection(), &self.card) {
@@ -111,18 +120,35 @@ impl Model {
         };
         let shown = self.scroll..self.scroll + self.card_rows();
         let reaches = |end: usize| shown.contains(&end.saturating_sub(1));
-        if let Some(held) = self.calls.iter_mut().find(|held| held.key == armed.key) {
-            if reaches(arguments_end) {
+        let (arguments, card) = (reaches(arguments_end), reaches(rows));
+        let class = self.selection().map(|held| held.class);
+        let before =
+            last.as_ref().map_or(self.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
+        // Who has read one of several identical cards has read them all.
+        for held in self.calls.iter_mut().filter(|held| (arguments || card) && Some(held.class) == class) {
+            if arguments {
                 held.seen.arguments = Extent::ToItsEnd;
             }
-            if reaches(rows) {
+            if card {
                 held.seen.card = Extent::ToItsEnd;
             }
         }
-        self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question });
+        self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question, before });
     }
 
-    fn identified(&self, held: &Held) -> Armed {
+    /// The selected call is left: what flashed by was not seen.
+    pub(in crate::console) fn leave(&mut self) {
+        let Some(drawn) = self.drawn.as_ref().filter(|drawn| self.now - drawn.since < ARMING) else {
+            return;
+        };
+        let (key, before) = (drawn.armed.key.clone(), drawn.before);
+        let class = self.call(&key).map(|held| held.class);
+        for held in self.calls.iter_mut().filter(|held| Some(held.class) == class) {
+            held.seen = before;
+        }
+    }
+
+    pub(super) fn identified(&self, held: &Held) -> Armed {
         Armed { key: held.key.clone(), digest: held.snapshot.digest }
     }
 }

@@ -1,17 +1,26 @@
 //! The keys that decide: each acts on the call that was drawn and armed, or says why it does not.
 
-use super::{Command, find_mut, moves, note};
+use super::{Command, batch, find_mut, moves, note};
 use crate::audit::record::VerdictWord;
-use crate::console::keymap::Key;
-use crate::console::model::{Armed, Drawn, Extent, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed};
-use crate::console::row::Tone;
+use crate::console::keymap::{Action, Key};
+use crate::console::model::figures::Decision;
+use crate::console::model::{
+    ARMING, Armed, CallKey, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
+};
+use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, OperatorVerdict};
 
 /// `a`: approves what was read; asks once more when it is dangerous.
 pub(super) fn approve(model: &mut Model) -> Vec<Command> {
+    if !model.marked_calls().is_empty() && batch::several(model, Reading::Read).is_some() {
+        return Vec::new();
+    }
     let Some(armed) = armed(model) else {
         return Vec::new();
     };
+    if batch::several(model, Reading::Read).is_some() {
+        return Vec::new();
+    }
     let Some(held) = model.still(&armed) else {
         return Vec::new();
     };
@@ -27,7 +36,11 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
 
 /// `A`: approves without having read; asks once more when it is dangerous.
 pub(super) fn approve_unread(model: &mut Model) -> Vec<Command> {
+    if !model.marked_calls().is_empty() && batch::several(model, Reading::Unread).is_some() {
+        return Vec::new();
+    }
     match armed(model) {
+        Some(_) if batch::several(model, Reading::Unread).is_some() => Vec::new(),
         Some(armed) => ask_or_send(model, armed, Reading::Unread),
         None => Vec::new(),
     }
@@ -35,6 +48,9 @@ pub(super) fn approve_unread(model: &mut Model) -> Vec<Command> {
 
 /// `y`: confirms, once the question itself was on screen.
 pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
+    if matches!(model.overlay, Some(Overlay::Batch(_))) {
+        return batch::confirm(model);
+    }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else {
         return Vec::new();
     };
@@ -50,17 +66,20 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     send(model, &armed, VerdictWord::Approve, approval(reading))
 }
 
-/// `d`: asks for the reason.
+/// `d`: asks for the reason, for the marked calls or the selected row.
 pub(super) fn deny(model: &mut Model) -> Vec<Command> {
-    if let Some(armed) = armed(model) {
-        model.overlay = Some(Overlay::Reason { armed, text: String::new() });
+    if model.marked_calls().is_empty() && armed(model).is_none() {
+        return Vec::new();
     }
+    let keys: Vec<CallKey> = model.targets().iter().map(|held| held.key.clone()).collect();
+    let members = model.bind(&keys);
+    model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
     Vec::new()
 }
 
 /// A key that is text, while the reason is written.
 pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
-    if let Some(Overlay::Reason { text, .. }) = &mut model.overlay {
+    if let Some(Overlay::Reason { text, .. } | Overlay::Find { text }) = &mut model.overlay {
         match key {
             Key::Char(c) => text.push(c),
             Key::Backspace => {
@@ -73,21 +92,57 @@ pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
     Vec::new()
 }
 
-/// `Enter` after the reason: denies.
+/// `↑ ↓` in the reason: earlier reasons, the last first.
+pub(super) fn recall(model: &mut Model, action: Action) {
+    let Some(Overlay::Reason { text, offered, .. }) = &mut model.overlay else {
+        return;
+    };
+    let at = match action {
+        Action::Earlier => (*offered + 1).min(model.reasons.len()),
+        _ => offered.saturating_sub(1),
+    };
+    if at != *offered {
+        *offered = at;
+        *text = at.checked_sub(1).and_then(|i| model.reasons.get(i)).cloned().unwrap_or_default();
+    }
+}
+
+/// `Enter` after the reason: denies one call; shows the list of several first.
 pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
-    let Some(Overlay::Reason { armed, text }) = model.overlay.take() else {
+    let Some(Overlay::Reason { members, text, .. }) = model.overlay.take() else {
         return Vec::new();
     };
-    if model.still(&armed).is_none() {
+    let reason = match text.trim() {
+        "" => "no reason given".to_owned(),
+        reason => {
+            remember(model, reason);
+            reason.to_owned()
+        }
+    };
+    // What is not the card on screen, long enough, is listed before anything is sent: several calls, or a marked one.
+    let is_shown = |armed: &Armed| {
+        model.drawn.as_ref().is_some_and(|drawn| drawn.armed == *armed && model.now - drawn.since >= ARMING)
+    };
+    let armed = match members.as_slice() {
+        [armed] if is_shown(armed) || model.still(armed).is_none() => armed,
+        _ => {
+            batch::open(model, Fate::Deny { reason }, members);
+            return Vec::new();
+        }
+    };
+    if model.still(armed).is_none() {
         let words = "Too late: the call no longer waits as it was shown. Nothing was sent.";
         note(model, Tone::Warn, words);
         return Vec::new();
     }
-    let reason = match text.trim() {
-        "" => "no reason given".to_owned(),
-        reason => reason.to_owned(),
-    };
-    send(model, &armed, VerdictWord::Deny, OperatorVerdict::Deny { reason })
+    send(model, armed, VerdictWord::Deny, OperatorVerdict::Deny { reason })
+}
+
+fn remember(model: &mut Model, reason: &str) {
+    const MOST: usize = 8;
+    model.reasons.retain(|old| old != reason);
+    model.reasons.push_front(reason.to_owned());
+    model.reasons.truncate(MOST);
 }
 
 /// The armed call; else a note on why no key decides now.
@@ -104,13 +159,13 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
 }
 
 /// What was not shown yet of what must be: the arguments' end, and of a dangerous call the card's end too.
-fn unseen(held: &Held) -> Option<&'static str> {
+pub(super) fn unseen(held: &Held) -> Option<&'static str> {
     match (&held.snapshot.danger, held.seen.arguments, held.seen.card) {
         (None, Extent::ToItsEnd, _) | (Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => None,
         (None, Extent::Partly, _) => {
             Some("Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.")
         }
-        (Some(_), _, _) => Some("Dangerous: read to the card's last line (PgDn, End), then a, then y."),
+        (Some(_), _, _) => Some("Dangerous, and not read yet: go to the card's last line (PgDn, End), then a, then y."),
     }
 }
 
@@ -125,18 +180,44 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command
     }
 }
 
-fn approval(reading: Reading) -> OperatorVerdict {
+pub(super) fn approval(reading: Reading) -> OperatorVerdict {
     OperatorVerdict::Approve { unread: reading == Reading::Unread }
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
 fn send(model: &mut Model, armed: &Armed, word: VerdictWord, verdict: OperatorVerdict) -> Vec<Command> {
-    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
+    let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
     let next = moves::next_waiting(model, armed.key());
+    let command = send_one(model, armed, word, verdict, took);
+    model.marked.remove(armed.key());
+    moves::select(model, next);
+    vec![command, Command::Drain]
+}
+
+/// One verdict on exactly the bytes that were shown; it counts in the operator's figures.
+pub(super) fn send_one(
+    model: &mut Model,
+    armed: &Armed,
+    word: VerdictWord,
+    verdict: OperatorVerdict,
+    took: i64,
+) -> Command {
+    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
+    let at = model.now;
     if let Some(held) = find_mut(model, armed.key()) {
         held.standing = Standing::Sent(word);
+        let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
+        let often = {
+            model.decisions.took(Decision { at, verdict: word, took, server: server.clone(), tool: tool.clone() });
+            model.decisions.offer(&server, &tool)
+        };
+        if let (Some(times), VerdictWord::Approve) = (often, word) {
+            let row = Row::default().and_foreign(Tone::Strong, &tool);
+            let words = format!(
+                " was approved {times} times in a row. On its next call, r makes a rule, so that it is not asked again."
+            );
+            model.note = Some(row.and(Tone::Ours, words));
+        }
     }
-    moves::select(model, next);
-    let session = armed.key().session.clone();
-    vec![Command::Send { session, message }, Command::Drain]
+    Command::Send { session: armed.key().session.clone(), message }
 }

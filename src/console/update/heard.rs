@@ -72,15 +72,15 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
 }
 
 fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
+    let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = find_mut(model, &key) else {
         let first = model.waiting() == 0;
-        model.calls.push(Held {
-            key,
-            snapshot: Arc::new(snapshot),
-            standing: Standing::Waiting,
-            seen: Seen::default(),
-        });
+        // Its like was read already, so there is nothing new to read in it.
+        let alike = |held: &&Held| held.class == class && held.standing == Standing::Waiting;
+        let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
+        let (snapshot, standing) = (Arc::new(snapshot), Standing::Waiting);
+        model.calls.push(Held { key, snapshot, standing, seen, class, likeness });
         return if first { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {
@@ -88,8 +88,15 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         known.standing = Standing::Waiting;
         return Vec::new();
     }
-    *known =
-        Held { key: key.clone(), snapshot: Arc::new(snapshot), standing: Standing::Waiting, seen: Seen::default() };
+    *known = Held {
+        key: key.clone(),
+        snapshot: Arc::new(snapshot),
+        standing: Standing::Waiting,
+        seen: Seen::default(),
+        class,
+        likeness,
+    };
+    model.marked.remove(&key);
     if model.selected.as_ref() != Some(&key) {
         return Vec::new();
     }

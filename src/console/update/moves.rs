@@ -15,6 +15,16 @@ pub(super) fn go(model: &mut Model, action: Action) {
         model.overlay = Some(Overlay::Help { top });
         return;
     }
+    if let Some(Overlay::Batch(batch)) = &model.overlay {
+        let top = moved(batch.top, action, model.list_rows(), batch.members.len());
+        if let Some(Overlay::Batch(batch)) = &mut model.overlay {
+            batch.top = top;
+        }
+        return;
+    }
+    if matches!(model.overlay, Some(Overlay::Rule(_))) {
+        return super::rule::choose(model, action);
+    }
     match model.screen {
         Screen::Activity => activity(model, action),
         Screen::Queue if matches!(action, Action::Down | Action::Up) => step(model, action),
@@ -64,15 +74,14 @@ fn activity(model: &mut Model, action: Action) {
 
 /// To the next or previous call; leaving a settled one lets it go.
 fn step(model: &mut Model, action: Action) {
-    let queue = model.queue();
-    let here = model.selected.as_ref();
-    let at = queue.iter().position(|held| Some(&held.key) == here);
+    let queue = model.groups();
+    let at = model.selected.as_ref().and_then(|here| queue.iter().position(|group| group.has(here)));
     let goal = match (at, action) {
         (None, _) => Some(0),
         (Some(at), Action::Down) => Some(at + 1),
         (Some(at), _) => at.checked_sub(1),
     };
-    let next = goal.and_then(|i| queue.get(i)).map(|held| held.key.clone());
+    let next = goal.and_then(|i| queue.get(i)).map(|group| group.lead.key.clone());
     match next {
         Some(key) => select(model, Some(key)),
         None if model.selection().is_some_and(is_over) => {
@@ -88,6 +97,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     if model.selected == key {
         return;
     }
+    model.leave();
     let left = std::mem::replace(&mut model.selected, key);
     model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
@@ -129,6 +139,7 @@ pub(super) fn back(model: &mut Model) {
             let next = model.selected.clone().and_then(|key| neighbour(model, &key, |_| true));
             select(model, next);
         }
+        Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
         Screen::Queue | Screen::Activity => {}
     }
 }
@@ -182,9 +193,10 @@ fn lay_card(model: &mut Model) {
 /// Keeps the selected call within the rows of the queue.
 fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
-    let queue = model.queue();
+    let queue = model.groups();
     let len = queue.len();
-    let at = queue.iter().position(|held| Some(&held.key) == model.selected.as_ref()).unwrap_or(0);
+    let here = model.selected.as_ref();
+    let at = here.and_then(|here| queue.iter().position(|group| group.has(here))).unwrap_or(0);
     let top = model.queue_top.min(len.saturating_sub(page));
     model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
+use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{counted, size};
 use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
@@ -18,16 +18,22 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     };
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let mut rows = vec![title(held, model.now, width)];
-    rows.extend(card.window(model.scroll, room));
+    let mut rows = vec![title(model, held, width)];
+    let window = card.window(model.scroll, room).into_iter();
+    rows.extend(window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }));
     rows.resize(room + 1, Row::default());
     let below = card.rows().saturating_sub(model.scroll + room);
     rows.push(last(model, held, below, width));
     paint.rows(area, rows);
 }
 
-fn title(held: &Held, now: i64, width: usize) -> Row {
+fn title(model: &Model, held: &Held, width: usize) -> Row {
+    let now = model.now;
     let mut left = Row::of(Tone::Border, "━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
+    let alike = model.group_of(&held.key).map_or(1, |group| group.len());
+    if alike > 1 {
+        left.push(Tone::Warn, format!(" and {} identical", alike - 1));
+    }
     match &held.standing {
         Standing::Waiting => {}
         Standing::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
@@ -46,16 +52,9 @@ fn title(held: &Held, now: i64, width: usize) -> Row {
         let left = (deadline - now).clamp(0, all);
         let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
         right.push(tone, format!(" · {} left ", time::left(left)));
-        right.push(tone, bar(left, all));
+        right.push(tone, queue::bar(left, all, 8));
     }
     ends(left.and(Tone::Border, " "), right.and(Tone::Ours, " "), width)
-}
-
-/// What is left, as a bar.
-fn bar(left: i64, all: i64) -> String {
-    const CELLS: i64 = 8;
-    let full = usize::try_from((left * CELLS + all - 1) / all).unwrap_or(0).min(8);
-    format!("{}{}", "▰".repeat(full), "▱".repeat(8 - full))
 }
 
 /// Who settled a call, and how.
@@ -102,10 +101,10 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
         (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
-            Row::of(Tone::Quiet, "read · armed ")
+            Row::of(Tone::Quiet, "all shown · armed ")
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ read to the last line "),
-        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "read on to approve "),
+        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ to approve, first scroll to the last line "),
+        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "to approve, first scroll on "),
     };
     ends(left, right, width)
 }

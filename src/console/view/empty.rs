@@ -37,6 +37,10 @@ fn idle(model: &Model) -> Vec<Row> {
         Row::of(Tone::Key, "  2").and(Tone::Ours, " shows what passes."),
         Row::default(),
     ];
+    if let Some(figures) = model.decisions.figures(model.now) {
+        rows.push(Row::of(Tone::Quiet, "  You: ").joined(super::queue::told(&figures)));
+        rows.push(Row::default());
+    }
     for connected in &model.wrappers {
         let status = &connected.status;
         let mut row = Row::of(Tone::Quiet, "  · ").and_foreign(Tone::Strong, &connected.wrapper.server);

@@ -50,7 +50,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
+    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit | Action::Rule)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
@@ -62,7 +62,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
-        Action::Up | Action::PageUp | Action::Top => false,
+        Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
         Action::Back => place != Place::Queue,
         _ => true,
     }

@@ -32,8 +32,16 @@ pub fn rows(width: usize) -> Vec<Row> {
     }
     let marks = [
         ("○ PURE", Tone::Good, "only reads"),
-        ("● MUTATES", Tone::Warn, "changes something; one key approves it once it was read"),
-        ("◆ DANGER", Tone::Danger, "read to its last line, then a, then y"),
+        ("◇ PURE▲", Tone::Warn, "only reads, but something about it asks for a look"),
+        ("● ADDS", Tone::Warn, "makes something new, or changes a part: one key approves it once it was read"),
+        ("◈ REPLACES", Tone::Danger, "replaces or joins what stands there: read to its last line, then a, then y"),
+        (
+            "◆ DELETES",
+            Tone::Danger,
+            "deletes, runs, sends, pays, or nobody knows: read to its last line, then a, then y",
+        ),
+        ("▲", Tone::Warn, "behind the word: a hazard, or evidence that contradicts itself"),
+        ("×3", Tone::Warn, "three identical calls in one row"),
         ("␛ ⟨U+202E⟩", Tone::Escape, "a character a terminal would hide or obey, shown instead"),
     ];
     rows.push(Row::default());

@@ -1,11 +1,14 @@
-//! The list of waiting calls: risk, ticket, tool, effect, age and what is left.
+//! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
 
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
+use crate::console::model::figures::{Figures, Weight};
+use crate::console::model::queue::Group;
 use crate::console::model::{Held, Model, Sort, Standing};
+use crate::console::plain;
+use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
-use crate::console::theme::Risk;
 use crate::console::time;
 
 /// Draws the list with its title.
@@ -13,19 +16,20 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {
         return;
     }
-    let queue = model.queue();
+    let queue = model.groups();
     let room = usize::from(area.height - 1);
-    let shown = model.queue_top..(model.queue_top + room).min(queue.len());
+    let top = model.queue_top.min(queue.len());
+    let shown = top..(top + room).min(queue.len());
     let width = usize::from(area.width);
     let mut rows = vec![title(model, queue.len(), shown.clone(), width)];
     let columns = Columns::of(&queue[shown.clone()], width);
     let mut selected = None;
-    for (line, held) in queue[shown].iter().enumerate() {
-        let here = Some(&held.key) == model.selected.as_ref();
+    for (line, group) in queue[shown].iter().enumerate() {
+        let here = model.selected.as_ref().is_some_and(|key| group.has(key));
         if here {
             selected = u16::try_from(line + 1).ok();
         }
-        rows.push(columns.row(held, model.now, here).padded(width));
+        rows.push(columns.row(model, group, here).padded(width));
     }
     paint.rows(area, rows);
     if let Some(line) = selected {
@@ -38,88 +42,145 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
         Sort::Oldest => "oldest first",
         Sort::Risk => "by risk",
     };
-    let left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
-    let right =
-        if shown.len() < all { format!("{}–{} of {all} ", shown.start + 1, shown.end) } else { String::new() };
-    ends(left, Row::of(Tone::Quiet, right), width)
+    let mut left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
+    let marked = model.marked_calls().len();
+    if marked > 0 {
+        left.push(Tone::Warn, format!(" · {marked} marked"));
+    }
+    let place = match shown.len() < all {
+        true => Row::of(Tone::Quiet, format!("{}–{} of {all} ", shown.start + 1, shown.end)),
+        false => Row::default(),
+    };
+    let figures = model.decisions.figures(model.now).map(|figures| told(&figures).and(Tone::Quiet, " "));
+    // The operator's own figures, where there is room for them.
+    match figures {
+        Some(figures) if left.width() + figures.width() + place.width() + 2 <= width => {
+            ends(left, figures.joined(place), width)
+        }
+        _ => ends(left, place, width),
+    }
+}
+
+/// The operator's own figures as they are told.
+pub(super) fn told(figures: &Figures) -> Row {
+    match figures.weight {
+        Weight::Told => Row::of(Tone::Quiet, figures.words()),
+        Weight::Warning => Row::of(Tone::Danger, format!("▲ {}", figures.words())),
+    }
 }
 
 /// Widths of the columns, from what stands in them.
 struct Columns {
     ticket: usize,
     tool: usize,
-    effect: usize,
+    about: usize,
     time: usize,
 }
 
-/// Marker, risk and the gaps around it.
-const LEADING: usize = 13;
-/// Age and what is left; where it is narrow, only the latter.
+/// Marker, risk and the gap behind it.
+const LEADING: usize = 2 + risk::WIDEST + 1;
+/// A bar and what is left; where it is narrow, only the latter.
 const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
 /// Below this width a list is narrow.
 const NARROW: usize = 64;
+/// What a call is about gets at least so much, where it can.
+const TELLING: usize = 16;
 
 impl Columns {
-    fn of(shown: &[&Held], width: usize) -> Self {
+    fn of(shown: &[Group<'_>], width: usize) -> Self {
         let widest = |text: fn(&Held) -> &str| {
-            let columns = |held: &&Held| Row::default().and_foreign(Tone::Ours, text(held)).width();
+            let columns = |group: &Group<'_>| Row::default().and_foreign(Tone::Ours, text(group.lead)).width();
             shown.iter().map(columns).max().unwrap_or(0)
         };
         let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
         let room = width.saturating_sub(LEADING + time);
-        let ticket = widest(|held| &held.snapshot.ticket);
         let tool = widest(|held| &held.snapshot.tool);
-        // A few letters of a text say nothing. The tool matters most: the ticket stands above the card.
-        let (ticket, tool) = match room.checked_sub(ticket + 2) {
-            Some(rest) if rest >= tool.min(12) => (ticket, tool.min(rest).min(24)),
-            _ => (0, room),
+        let about = widest(about);
+        let ticket = widest(|held| &held.snapshot.ticket);
+        // What it is about tells two calls of one tool apart; the ticket stands above the card as well.
+        if room < tool.min(10) + 2 + about.min(8) {
+            return Self { ticket: 0, tool: room, about: 0, time };
+        }
+        let least = about.min(TELLING);
+        let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(10));
+        let rest = room.saturating_sub(tool + 2);
+        let (ticket, about) = match rest.checked_sub(ticket + 2) {
+            Some(left) if left >= about.min(40) => (ticket, left),
+            _ => (0, rest),
         };
-        let used = if ticket > 0 { ticket + 2 + tool } else { tool };
-        let (tool, effect) = match room.checked_sub(used + 2) {
-            Some(rest) if rest >= 12 => (tool, rest),
-            _ => (tool + (room - used), 0),
-        };
-        Self { ticket, tool, effect, time }
+        Self { ticket, tool, about, time }
     }
 
-    fn row(&self, held: &Held, now: i64, here: bool) -> Row {
+    fn row(&self, model: &Model, group: &Group<'_>, here: bool) -> Row {
+        let held = group.lead;
         let snapshot = &held.snapshot;
         let cell =
             |text: &str, tone: Tone, width: usize| Row::default().and_foreign(tone, text).clipped(width).padded(width);
-        let mut row = Row::of(Tone::Strong, if here { "▸ " } else { "  " });
+        let marked = model.marked.contains(&held.key);
+        let mut row = match (here, marked) {
+            (true, false) => Row::of(Tone::Strong, "▸ "),
+            (false, false) => Row::of(Tone::Ours, "  "),
+            (true, true) => Row::of(Tone::Strong, "▸✓"),
+            (false, true) => Row::of(Tone::Key, " ✓"),
+        };
         let mut risk = Row::default();
         risk.runs.push(Risk::of(snapshot).run());
-        row = row.joined(risk.padded(LEADING - 4)).and(Tone::Ours, "  ");
+        row = row.joined(risk.padded(risk::WIDEST)).and(Tone::Ours, " ");
         if self.ticket > 0 {
             row = row.joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket)).and(Tone::Ours, "  ");
         }
         row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
-        if self.effect > 0 {
-            row.push(Tone::Ours, "  ");
-            row = row.joined(cell(&snapshot.effect, Tone::Ours, self.effect));
+        if self.about > 0 {
+            let times = match group.len() {
+                1 => Row::default(),
+                n => Row::of(Tone::Warn, format!("×{n} ")),
+            };
+            let room = self.about.saturating_sub(times.width());
+            let text = Row::default().and_foreign(Tone::Ours, about(held));
+            row = row.and(Tone::Ours, "  ").joined(times).joined(telling(text, room, about(held)).padded(room));
         }
-        row.joined(state(held, now, self.time))
+        row.joined(state(held, model.now, self.time))
     }
 }
 
-/// Age and what is left, or how it stands.
+/// What a call is about, else what it does.
+fn about(held: &Held) -> &str {
+    held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect)
+}
+
+/// Cut to its room where it tells least: a path at its beginning, anything else at its end.
+fn telling(row: Row, room: usize, text: &str) -> Row {
+    let is_path = text.contains('/') && !text.contains([' ', '\n']);
+    if row.width() <= room || !is_path || row.runs.iter().any(|run| run.tone == Tone::Escape) {
+        return row.clipped(room);
+    }
+    let shown = row.text();
+    let mut from = shown.len();
+    let mut used = 1;
+    for (at, c) in shown.char_indices().rev() {
+        used += plain::width(c.encode_utf8(&mut [0; 4]));
+        if used > room {
+            break;
+        }
+        from = at;
+    }
+    Row::of(Tone::Quiet, "…").and(Tone::Ours, &shown[from..]).clipped(room)
+}
+
+/// What is left as a bar and in figures, or how it stands.
 fn state(held: &Held, now: i64, width: usize) -> Row {
     let words = match &held.standing {
         Standing::Waiting => {
             let age = time::span(now - held.snapshot.arrived);
-            let left = held.snapshot.deadline.map(|at| at - now);
-            let tone = match left {
-                Some(..30_000) => Tone::Danger,
-                _ => Tone::Quiet,
+            let Some(deadline) = held.snapshot.deadline else {
+                return Row::of(Tone::Quiet, format!("{:>1$} ", age, width - 1));
             };
-            let left = left.map(time::left);
-            return match left {
-                left if width >= TRAILING => {
-                    Row::of(Tone::Quiet, format!(" {age:>4}")).and(tone, format!(" {:>5} ", left.unwrap_or_default()))
-                }
-                left => Row::of(tone, format!(" {:>5} ", left.unwrap_or(age))),
-            };
+            let all = (deadline - held.snapshot.arrived).max(1);
+            let left = (deadline - now).clamp(0, all);
+            let tone = if left < 30_000 { Tone::Danger } else { Tone::Quiet };
+            let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
+            return Row::of(tone, format!("{bar} {:>5} ", time::left(left)));
         }
         Standing::Sent(_) => "sent",
         Standing::EditSent => "edited",
@@ -127,4 +188,11 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
         Standing::Gone => "gone",
     };
     Row::of(Tone::Quiet, format!("{words:>0$} ", width - 1))
+}
+
+/// What is left of a time, as a bar of so many cells; empty only when nothing is left.
+pub(super) fn bar(left: i64, all: i64, cells: usize) -> String {
+    let of = i64::try_from(cells).unwrap_or(0);
+    let full = usize::try_from((left * of + all - 1) / all.max(1)).unwrap_or(0).min(cells);
+    format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full))
 }

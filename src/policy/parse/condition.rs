@@ -1,19 +1,22 @@
-//! Entries of `when` and `unless`: one predicate each, about one argument or about hazards.
+//! Entries of `when` and `unless`: one predicate each, about an argument, hazards, the effect, statements or a rate.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::example;
 use super::rule::{any_of, globs};
-use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::arguments::effect::Effect;
+use crate::behavior::arguments::sql;
+use crate::behavior::hazards::HazardKind;
 use crate::policy::decimal::Decimal;
 use crate::policy::glob::Glob;
+use crate::policy::rate::{Bound, LONGEST, MOST, Rate};
 use crate::policy::reading::{Reading, Span};
 use crate::policy::under::Folder;
 use crate::policy::when::{About, Length, Predicate, Scalar, Test};
 
-const KEYS: &[&str] = &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard"];
-/// Predicates of the language that this version does not know how to judge.
-const LATER: &[&str] = &["effect", "sql", "rate"];
+const KEYS: &[&str] =
+    &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard", "effect", "sql", "rate"];
 
 /// Reads a list of predicates.
 pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, key: &str) -> Vec<Predicate> {
@@ -35,15 +38,6 @@ pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t
     found
 }
 
-/// A hazard of each kind that the predicates name.
-pub(super) fn hazards_named(when: &[Predicate]) -> Vec<Hazard> {
-    let kinds = when.iter().flat_map(|predicate| match &predicate.about {
-        About::Hazard(kinds) => kinds.clone(),
-        About::Argument { .. } => Vec::new(),
-    });
-    kinds.map(|kind| Hazard { kind, what: String::new() }).collect()
-}
-
 /// An allow cannot name what no allow may cover.
 pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicate]) {
     for predicate in when {
@@ -59,62 +53,117 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
 }
 
 fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<About> {
-    let (mut arg, mut hazard) = (None, None);
-    let mut tests = Vec::new();
+    let (mut arg, mut other) = (None, None);
+    let (mut tests, mut keys) = (Vec::new(), 0);
     for (key, value) in table {
         let name = key.get_ref().as_ref();
+        keys += 1;
         match name {
             "arg" => arg = Some(reading.text(value, "arg")?),
             "hazard" => {
                 let known: Vec<_> = HazardKind::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
-                hazard = Some(any_of(reading, value, "hazard", &known));
+                other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", &known))));
             }
+            "effect" => {
+                let known: Vec<_> = Effect::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
+                other = Some(("effect", About::Effect(any_of(reading, value, "effect", &known))));
+            }
+            "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
+            "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
             known if KEYS.contains(&known) => tests.extend(test(reading, known, value)),
-            later if LATER.contains(&later) => reading.problem(
-                key.span(),
-                format!(
-                    "`{later}` is not understood by this version, so the rule could allow or deny what it should not"
-                ),
-                "take the rule out, or use a newer mcp-approve",
-            ),
-            other => reading.unknown_key(key.span(), other, &[KEYS, LATER].concat()),
+            other => reading.unknown_key(key.span(), other, KEYS),
         }
     }
-    match (arg, hazard, tests.is_empty()) {
-        (Some(arg), None, false) if is_argument(&arg) => Some(About::Argument { arg, tests }),
-        (None, Some(kinds), true) => Some(About::Hazard(kinds)),
-        (Some(arg), None, false) => {
+    match (arg, other) {
+        (None, Some((_, about))) if keys == 1 => Some(about),
+        (_, Some((key, _))) => {
+            reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
+            None
+        }
+        (Some(arg), None) if tests.is_empty() => {
+            let mend = "add eq, in, glob, under, lt, gt, len, present or absent";
+            reading.problem(at, format!("`arg` {arg:?} without a test of it"), mend);
+            None
+        }
+        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
+        (Some(arg), None) => {
             let mend = "write the name of an argument, or a JSON Pointer like /options/path";
             reading.problem(at, format!("`arg` cannot be {arg:?}"), mend);
             None
         }
-        (Some(_), None, true) => {
-            reading.problem(
-                at,
-                "`arg` without a test of it",
-                "add eq, in, glob, under, lt, gt, len, present or absent",
-            );
-            None
-        }
-        (None, None, _) => {
-            reading.problem(at, "a condition about nothing", "add `arg = \"the name of an argument\"`, or `hazard`");
-            None
-        }
-        (_, Some(_), _) => {
-            reading.problem(at, "`hazard` stands beside other keys", "give it an entry of its own");
+        (None, None) => {
+            let mend = "add `arg = \"the name of an argument\"`, or `hazard`, `effect`, `sql` or `rate`";
+            reading.problem(at, "a condition about nothing", mend);
             None
         }
     }
 }
 
-/// A name, or a JSON Pointer whose `~` are all escapes.
-fn is_argument(arg: &str) -> bool {
+/// Statements as people write them; what is compared is their fingerprint.
+fn fingerprints(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, text) in reading.texts(value, "sql") {
+        let fingerprints = sql::fingerprints(&text);
+        if fingerprints.is_empty() {
+            let mend = "write one statement as a database would take it; ? stands for any literal";
+            reading.problem(at, "this statement has no fingerprint", mend);
+        }
+        found.extend(fingerprints);
+    }
+    found
+}
+
+/// `rate = { most = 10, per = "1h" }`.
+fn rate(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Rate> {
+    let (mut bound, mut per, mut known) = (None, None, true);
+    for (key, value) in value.get_ref().as_table().into_iter().flatten() {
+        match key.get_ref().as_ref() {
+            "most" if bound.is_none() => bound = count(value).map(Bound::Most),
+            "over" if bound.is_none() => bound = count(value).map(Bound::Over),
+            "per" => per = value.get_ref().as_str().and_then(span),
+            _ => known = false,
+        }
+    }
+    let in_bounds = |bound: &Bound| match bound {
+        Bound::Most(count) => (1..=MOST).contains(count),
+        Bound::Over(count) => *count <= MOST,
+    };
+    let rate = bound.filter(in_bounds).zip(per).filter(|_| known).map(|(bound, per)| Rate { bound, per });
+    if rate.is_none() {
+        let wanted = "{ most = 10, per = \"1h\" } or { over = 10, per = \"1h\" }: at most 1000 calls, per 1s up to 24h";
+        reading.wrong_type(value, "rate", wanted);
+    }
+    rate
+}
+
+/// `90s`, `5m`, `1h`, in milliseconds.
+fn span(text: &str) -> Option<i64> {
+    let unit = match text.chars().last()? {
+        's' => 1000,
+        'm' => 60 * 1000,
+        'h' => 3600 * 1000,
+        _ => return None,
+    };
+    let number: u32 = text[..text.len() - 1].parse().ok()?;
+    Some(i64::from(number) * unit).filter(|millis| (1..=LONGEST).contains(millis))
+}
+
+/// A name, or a JSON Pointer whose `~` are all escapes; empty, it means all arguments, which only some tests speak of.
+fn is_argument(arg: &str, tests: &[Test]) -> bool {
     let escapes = arg.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    !arg.is_empty() && (!arg.starts_with('/') || escapes)
+    let of_all = tests.iter().all(|test| matches!(test, Test::Len(_) | Test::Whole(_)));
+    if arg.is_empty() { of_all } else { !arg.starts_with('/') || escapes }
 }
 
 fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Test> {
     match key {
+        "eq" if matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_)) => {
+            let whole = example::json(value.get_ref());
+            if whole.is_none() {
+                reading.wrong_type(value, key, "a value that JSON can hold: no dates, no inf, no nan");
+            }
+            whole.map(Test::Whole)
+        }
         "eq" => scalar(reading, key, value).map(Test::Eq),
         "in" => {
             let list = value.get_ref().as_array().filter(|list| !list.is_empty());
@@ -184,10 +233,6 @@ fn number(value: &Spanned<DeValue<'_>>) -> Option<Decimal> {
 
 /// `len = 3`, or `len = { gt = 2, lt = 100 }`.
 fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Length> {
-    let count = |value: &Spanned<DeValue<'_>>| {
-        let number = value.get_ref().as_integer()?;
-        usize::from_str_radix(number.as_str(), number.radix()).ok()
-    };
     let bounds = match value.get_ref().as_table() {
         None => count(value).map(|exact| Length { least: exact, most: exact }),
         Some(table) => {
@@ -207,4 +252,9 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
         reading.wrong_type(value, "len", "a count, or bounds that some length fits, like { gt = 2, lt = 100 }");
     }
     bounds
+}
+
+fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
+    let number = value.get_ref().as_integer()?;
+    usize::from_str_radix(number.as_str(), number.radix()).ok()
 }

@@ -38,6 +38,9 @@ pub(super) fn read_all<'t>(
         reading.wrong_type(value, key, &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"));
         return Vec::new();
     };
+    if list.is_empty() {
+        reading.problem(value.span(), format!("`{key}` is an empty list"), format!("leave `{key}` out"));
+    }
     let mut found = Vec::new();
     for item in list {
         if reading.table(item, key).is_none() {
@@ -73,7 +76,7 @@ pub(super) fn check(reading: &mut Reading<'_>, at: Span, example: Example, part:
 }
 
 /// A TOML value as JSON; `None` for what JSON cannot hold.
-fn json(value: &DeValue<'_>) -> Option<Value> {
+pub(super) fn json(value: &DeValue<'_>) -> Option<Value> {
     Some(match value {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(switch) => Value::Bool(*switch),

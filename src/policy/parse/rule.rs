@@ -12,7 +12,7 @@ use super::condition;
 use super::example::{self, Example};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use crate::policy::fit::conditions;
+use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::{Glob, GlobError};
 use crate::policy::reading::{Reading, Span};
 use crate::policy::rule::{Decision, Rule, ToolGlob};
@@ -28,6 +28,7 @@ const KEYS: &[&str] = &[
     "action",
     "output_domain",
     "identity",
+    "capability",
     "when",
     "unless",
     "expires",
@@ -35,9 +36,6 @@ const KEYS: &[&str] = &[
     "match",
     "not_match",
 ];
-/// Keys of the language that this version does not know how to judge.
-const LATER: &[&str] = &["capability"];
-
 /// A rule as far as it was read.
 #[derive(Default)]
 struct Draft {
@@ -49,6 +47,7 @@ struct Draft {
     action: Vec<Action>,
     output_domain: Vec<OutputDomain>,
     identity: Vec<Identity>,
+    capability: Vec<Glob>,
     when: Vec<Predicate>,
     unless: Vec<Predicate>,
     unless_at: Option<Span>,
@@ -100,6 +99,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
                 draft.output_domain = any_of(reading, value, "output_domain", &known);
             }
             "identity" => draft.identity = identities(reading, value),
+            "capability" => draft.capability = globs(reading, value, "capability", Glob::new),
             "when" => draft.when = condition::read_all(reading, value, "when"),
             "unless" => {
                 draft.unless = condition::read_all(reading, value, "unless");
@@ -109,14 +109,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
             "note" => draft.note = reading.text(value, "note"),
             "match" => draft.examples.extend(example::read_all(reading, value, Example::Matches)),
             "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
-            later if LATER.contains(&later) => reading.problem(
-                key.span(),
-                format!(
-                    "`{later}` is not understood by this version, so the rule could allow or deny what it should not"
-                ),
-                "take the rule out, or use a newer mcp-approve",
-            ),
-            other => reading.unknown_key(key.span(), other, &[KEYS, LATER].concat()),
+            other => reading.unknown_key(key.span(), other, KEYS),
         }
     }
     draft
@@ -151,17 +144,19 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
         action: draft.action,
         output_domain: draft.output_domain,
         identity: draft.identity,
+        capability: draft.capability,
         when: draft.when,
         unless: draft.unless,
         expires: draft.expires,
         note: draft.note,
         line,
     };
-    // An example has no definition and so no hazards of its own: it is taken to have those the rule asks for.
-    let hazards = condition::hazards_named(&rule.when);
+    // An example has only arguments: it is taken to have the hazards, the effect and the rate that the rule asks for.
+    let on_arguments = |list: &[Predicate]| list.iter().filter(|one| one.is_about_arguments()).cloned().collect();
+    let tested = Rule { when: on_arguments(&rule.when), unless: on_arguments(&rule.unless), ..rule.clone() };
     for (at, example, arguments) in draft.examples {
-        let part = conditions(&rule, &arguments, &hazards, roots);
-        example::check(reading, at, example, part, &rule);
+        let part = conditions_on_arguments(&tested, &arguments, roots);
+        example::check(reading, at, example, part, &tested);
     }
     Some((place, rule))
 }

@@ -49,6 +49,13 @@ impl Server {
         server.on("*", json!({ "answer": { "result": says("done") } }))
     }
 
+    /// The same server with other tools.
+    #[must_use]
+    pub fn now_with(mut self, tools: &[Value]) -> Self {
+        self.script.insert("tools".into(), tools.into());
+        self
+    }
+
     /// Plays a move for one tool, or for any other (`*`). The moves stand in `src/cli/demo/scripted.rs`.
     #[must_use]
     pub fn on(mut self, tool: &str, then: Value) -> Self {

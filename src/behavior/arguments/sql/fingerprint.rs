@@ -10,12 +10,16 @@ use super::{Dialect, functions};
 /// Longer forms are nobody's rule.
 const MOST_BYTES: usize = 4096;
 
-/// The canonical form; `None` where it is longer than anybody would put into a rule.
+/// The canonical form; `None` where there are several statements, or it is longer than anybody would put into a rule.
 pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     let tokens = match cut.tokens {
         [rest @ .., Token { kind: Kind::Sign(b';'), .. }] => rest,
         all => all,
     };
+    // Several statements are nobody's computation.
+    if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
+        return None;
+    }
     let mut form = String::new();
     let mut before: Option<&Token> = None;
     let mut at = 0;

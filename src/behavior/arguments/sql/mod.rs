@@ -145,6 +145,16 @@ impl Doubt {
     }
 }
 
+/// The fingerprints that one text has in any of the dialects, and where the dialect is not told; none where nobody can
+/// say how it is cut.
+pub fn fingerprints(text: &str) -> Vec<String> {
+    let dialects = [None, Some(Dialect::Sqlite), Some(Dialect::PostgreSql), Some(Dialect::MySql), Some(Dialect::MsSql)];
+    let mut found: Vec<String> = dialects.iter().filter_map(|dialect| read(text, *dialect).fingerprint).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// Judges one text as SQL of a dialect, or of any where it is not told.
 pub fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
     read(text, dialect).judgement

@@ -1,0 +1,129 @@
+//! The lock file between all wrappers: one writes at a time, in the order they came. Knows nothing of what is written.
+//!
+//! SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones; asking again and again, as a
+//! hundred wrappers would, leaves no time for the one that writes. So whoever finds the lock taken stands in the
+//! kernel's queue: on a thread of its own, because that wait has no end, and this one must.
+
+use std::cell::OnceCell;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::place::{linked, told};
+use super::store::StoreError;
+
+/// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
+/// answering their hosts.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The lock of one log.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    path: PathBuf,
+    queue: OnceCell<Queue>,
+}
+
+/// The lock, held until dropped, and by nobody once this process is dead.
+pub(super) struct Held<'a>(&'a File);
+
+/// The thread that waits, and the descriptor it waits with: one of its own, because a descriptor that was given up
+/// waiting for may still get the lock, and must not take it from whoever has it by then.
+#[derive(Debug)]
+struct Queue {
+    ask: Sender<SyncSender<io::Result<()>>>,
+    file: Arc<File>,
+}
+
+impl Lock {
+    /// Opens (or makes) `audit.lock` beside `audit.db`.
+    pub(super) fn open(db: &Path) -> Result<Self, StoreError> {
+        let path = db.with_extension("lock");
+        let file = open(&path)?;
+        Ok(Self { file, path, queue: OnceCell::new() })
+    }
+
+    /// Takes the lock, waiting five seconds at most.
+    pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
+        if let Some(held) = self.try_hold()? {
+            return Ok(held);
+        }
+        let queue = match self.queue.get() {
+            Some(queue) => queue,
+            None => {
+                let queue = Queue::start(open(&self.path)?).map_err(|error| told(&self.path, &error))?;
+                self.queue.get_or_init(|| queue)
+            }
+        };
+        match queue.wait(PATIENCE) {
+            Ok(Ok(())) => Ok(Held(&queue.file)),
+            Ok(Err(error)) => Err(told(&self.path, &error)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                let path = self.path.clone();
+                Err(StoreError::Busy { path })
+            }
+        }
+    }
+
+    /// Takes the lock when nobody has it; `None` at once when another does.
+    pub(super) fn try_hold(&self) -> Result<Option<Held<'_>>, StoreError> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Held(&self.file))),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(None),
+            Err(error) => Err(told(&self.path, &error.into())),
+        }
+    }
+}
+
+impl Queue {
+    fn start(file: File) -> io::Result<Self> {
+        let file = Arc::new(file);
+        let (ask, asked) = mpsc::channel();
+        let waits = Arc::clone(&file);
+        // It ends with its lock, or, should the lock never come free, with the process.
+        thread::Builder::new().name("audit lock".to_owned()).spawn(move || stand(&waits, &asked))?;
+        Ok(Self { ask, file })
+    }
+
+    fn wait(&self, patience: Duration) -> Result<io::Result<()>, RecvTimeoutError> {
+        // Without room: what arrives was taken, and what nobody waits for any more is known to the sender.
+        let (tell, comes) = mpsc::sync_channel(0);
+        self.ask.send(tell).map_err(|_| RecvTimeoutError::Disconnected)?;
+        comes.recv_timeout(patience)
+    }
+}
+
+/// Waits for the lock each time it is asked to, and gives it back where it came too late.
+fn stand(file: &File, asked: &Receiver<SyncSender<io::Result<()>>>) {
+    while let Ok(tell) = asked.recv() {
+        let taken = loop {
+            match flock(file, FlockOperation::LockExclusive) {
+                Err(rustix::io::Errno::INTR) => {}
+                taken => break taken.map_err(io::Error::from),
+            }
+        };
+        if tell.send(taken).is_err() {
+            drop(Held(file));
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // It can only fail for a closed descriptor, and then the lock is gone too.
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    options.open(path).map_err(|error| told(path, &linked(error)))
+}

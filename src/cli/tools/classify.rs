@@ -1,0 +1,127 @@
+//! `mcp-approve tools classify`: what the recogniser makes of a server's tool list. Owns the JSON it prints.
+
+use std::io::{self, Read as _, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::row::piece;
+use super::verify::{Verifier, VerifyError, compared};
+use crate::behavior::conclude::{self, Behavior, Told, Trust};
+use crate::behavior::curated;
+use crate::capability::types;
+use crate::cli::args::ClassifyOptions;
+use crate::error::Error;
+use crate::mcp::tool::Tool;
+
+/// Which words of the server count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hints {
+    /// Annotations, declared fields and our list of well-known tools too.
+    Heard,
+    /// The recogniser alone: no annotations, no declared fields.
+    Hidden,
+}
+
+/// A text that is no list of tools.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTools {
+    #[error("this is not JSON: {0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
+    NotJson(#[from] serde_json::Error),
+    #[error(
+        "no list of tools in this JSON. Give the answer of tools/list, an object with `tools`, or an array of tools"
+    )]
+    NoList,
+    #[error(transparent)]
+    Unverified(#[from] VerifyError),
+}
+
+/// Reads the list, and prints what is made of it.
+pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let unreadable = |cause| Error::Unreadable { path: options.file.clone(), cause };
+    let mut input = String::new();
+    if options.file == Path::new("-") {
+        io::stdin().read_to_string(&mut input).map_err(unreadable)?;
+    } else {
+        input = std::fs::read_to_string(&options.file).map_err(unreadable)?;
+    }
+    let hints = if options.no_annotations { Hints::Hidden } else { Hints::Heard };
+    let tools = list(&input, hints)?;
+    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(NotTools::from)?;
+    let mut rows = Vec::new();
+    for tool in &tools {
+        let behavior = concluded(tool, hints);
+        let mut row = row(tool, &behavior);
+        if let Some(verifier) = &mut verifier {
+            let theirs = verifier.ask(tool).map_err(NotTools::from)?;
+            row["verified"] = compared(behavior.identity, theirs);
+        }
+        rows.push(row);
+    }
+    writeln!(out, "{:#}", Value::Array(rows))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.
+///
+/// `input` is a JSON-RPC `tools/list` response, an object with `tools`, or an array; entries without a name are left out.
+///
+/// # Errors
+/// [`NotTools`] when `input` is none of these.
+pub fn classify(input: &str, hints: Hints) -> Result<String, NotTools> {
+    let rows: Vec<Value> = list(input, hints)?.iter().map(|tool| row(tool, &concluded(tool, hints))).collect();
+    Ok(format!("{:#}\n", Value::Array(rows)))
+}
+
+fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
+    let mut input: Value = serde_json::from_str(input)?;
+    let list = match &mut input {
+        Value::Array(list) => std::mem::take(list),
+        object => {
+            let holder = if object.get("result").is_some() { &mut object["result"] } else { object };
+            match holder.get_mut("tools") {
+                Some(Value::Array(list)) => std::mem::take(list),
+                _ => return Err(NotTools::NoList),
+            }
+        }
+    };
+    Ok(list.into_iter().filter_map(|definition| read(definition, hints)).collect())
+}
+
+/// Nothing is called here, so our list counts for exactly this definition, whichever server it came from.
+fn concluded(tool: &Tool, hints: Hints) -> Behavior {
+    let curated = match hints {
+        Hints::Heard => curated::of_any_package(&tool.digest()),
+        Hints::Hidden => None,
+    };
+    conclude::of_tool_told(tool, Trust::Corroborate, Told { pinned: None, curated })
+}
+
+/// Reads one definition as far as it is to be heard.
+fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
+    if hints == Hints::Hidden
+        && let Value::Object(fields) = &mut definition
+    {
+        for key in ["annotations", "_meta", "mutability", "action", "output_domain", "content_type"] {
+            fields.remove(key);
+        }
+    }
+    Tool::read(definition)
+}
+
+fn row(tool: &Tool, behavior: &Behavior) -> Value {
+    let identity = behavior.identity;
+    json!({
+        "name": tool.name,
+        "mutability": identity.mutability.word(),
+        "action": identity.action.word(),
+        "output_domain": identity.output_domain.word(),
+        "content_type": behavior.content_type.word(),
+        "identity": identity.hash(),
+        "badge": behavior.badge().word(),
+        "disputed": behavior.disputed,
+        "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
+        "capability": types::signature(tool),
+    })
+}

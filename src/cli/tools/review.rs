@@ -1,0 +1,216 @@
+//! `mcp-approve tools review` and `tools pin`: what waits for a look, and what the operator says of it. A person settles
+//! it at a terminal; without one it is only listed.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::show::{changes, print_changes};
+use super::{memory, named, person, print, row, visible};
+use crate::behavior::hazards::HazardKind;
+use crate::behavior::identity::Identity;
+use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
+use crate::cli::places::Places;
+use crate::error::Error;
+use crate::gate::pins::Standing;
+use crate::pins::Memory;
+use crate::pins::reading::{Known, Server};
+use crate::pins::review::Settled;
+
+const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
+    first seen or accepted, and no evidence contradicts itself.";
+
+/// Why a tool is on the review list; empty where it is not.
+pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    match known.standing {
+        Standing::Trusted => {}
+        Standing::Changed { .. } => reasons.push("changed definition"),
+        Standing::Unreviewed => reasons.push("unreviewed"),
+        Standing::Refused => reasons.push("refused"),
+    }
+    if known.behavior.disputed {
+        reasons.push("disputed");
+    }
+    if known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::Confusable) {
+        reasons.push("look-alike name");
+    }
+    reasons
+}
+
+/// Lists what waits, and settles it with the person at the terminal.
+pub(super) fn run(
+    options: &ToolsReviewOptions,
+    places: &Places,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let mut memory = memory(places)?;
+    let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
+    let mut servers = memory.as_ref().map(Memory::servers).transpose()?.unwrap_or_default();
+    servers.retain(|server| is_wanted(server) && server.change().is_some());
+    let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
+    tools.retain(|known| !reasons(known).is_empty());
+    let output = options.output;
+    if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
+        let rows: Vec<Value> = servers.iter().map(server_row).chain(tools.iter().map(tool_row)).collect();
+        let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
+        print(output, rows, NOTHING, out, |out| {
+            for row in rows {
+                let text = |key: &str| visible(row[key].as_str().unwrap_or_default());
+                let tool = if row["tool"].is_null() { String::new() } else { format!(" / {}", text("tool")) };
+                writeln!(out, "{}{tool}: {}", text("server"), text("why"))?;
+            }
+            writeln!(
+                out,
+                "Run `mcp-approve tools review` at a terminal to accept or refuse; `tools show` explains one."
+            )
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
+    let total = servers.len() + tools.len();
+    for (at, server) in servers.iter().enumerate() {
+        writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
+        writeln!(out, "    runs     {}", visible(&server.command))?;
+        for (label, files) in [("trusted", server.trusted.as_deref().unwrap_or("")), ("now", &server.program)] {
+            for file in files.lines() {
+                writeln!(out, "    {label:8} {}", visible(file))?;
+            }
+        }
+        match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
+            Some("a") => {
+                person::record(places, now, server, None, "accepted the server's program and command")?;
+                settled(memory.accept_server(server)?, "Accepted: its allow rules stand again.", out)?;
+            }
+            Some("q") | None => return Ok(ExitCode::SUCCESS),
+            Some(_) => {}
+        }
+    }
+    for (at, known) in tools.iter().enumerate() {
+        writeln!(
+            out,
+            "\n[{}/{total}] {} / {}: {}",
+            servers.len() + at + 1,
+            visible(&known.server.name),
+            visible(&known.tool.name),
+            reasons(known).join(", ")
+        )?;
+        let identity = known.behavior.identity;
+        writeln!(out, "    now      {identity} ({}), version {}", identity.hash(), known.pin.version)?;
+        if let Some(was) = known.pin.identity.filter(|was| *was != identity) {
+            writeln!(out, "    was      {was} ({})", was.hash())?;
+        }
+        for evidence in &known.behavior.evidence {
+            writeln!(out, "    evidence {}", visible(&row::evidence(evidence)))?;
+        }
+        for hazard in &known.behavior.hazards {
+            writeln!(out, "    hazard   {}: {}", hazard.kind.word(), visible(&hazard.what))?;
+        }
+        let changes = changes(memory, known)?;
+        print_changes(&changes, out)?;
+        if changes.is_empty() {
+            writeln!(out, "    {}", visible(&known.tool.definition.to_string()))?;
+        }
+        match person::ask("    a: accept this definition   r: refuse it   Enter: leave it   q: quit >", out)?.as_deref()
+        {
+            Some("a") => {
+                record(places, now, known, "accepted the definition")?;
+                settled(memory.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
+                if known.behavior.disputed {
+                    writeln!(out, "    The evidence still contradicts itself: say what it is with `tools pin`.")?;
+                }
+            }
+            Some("r") => {
+                record(places, now, known, "refused the definition")?;
+                settled(memory.refuse(known)?, "Refused: its calls are denied.", out)?;
+            }
+            Some("q") | None => return Ok(ExitCode::SUCCESS),
+            Some(_) => {}
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Pins what a tool is, or takes that back.
+pub(super) fn pin(
+    options: &ToolsPinOptions,
+    places: &Places,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    if !person::is_here() {
+        return Err(Error::Wrong {
+            what: "a pin decides what is asked about, so only a person at a terminal sets one".to_owned(),
+            hint: "run it in a terminal of your own".to_owned(),
+        });
+    }
+    let mut memory = memory(places)?;
+    let tools = named(memory.as_ref(), &[options.server.clone(), options.tool.clone()])?;
+    let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
+    for known in &tools {
+        let now_is = known.behavior.identity;
+        let what = match options.identity {
+            Some(said) if !is_whole(said) => {
+                return Err(Error::Wrong {
+                    what: format!("{said} contradicts itself"),
+                    hint: "PURE goes with READ or SEARCH, MUTATES with every other action".to_owned(),
+                });
+            }
+            Some(said) => format!("pinned as {said}"),
+            None => "pin taken back".to_owned(),
+        };
+        writeln!(out, "{} / {} is {now_is} now", visible(&known.server.name), visible(&known.tool.name))?;
+        writeln!(out, "  {}", visible(&known.tool.definition.to_string()))?;
+        let is_sure = person::ask(&format!("  {what}: type yes to do it >"), out)?;
+        if is_sure.as_deref() == Some("yes") {
+            record(places, now, known, &what)?;
+            settled(memory.say(known, options.identity)?, "Done.", out)?;
+        } else {
+            writeln!(out, "  Left as it was.")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether badge and action agree.
+fn is_whole(identity: Identity) -> bool {
+    use crate::behavior::taxonomy::{Action, Mutability};
+    let reads = matches!(identity.action, Action::Read | Action::Search);
+    reads == (identity.mutability == Mutability::Pure)
+}
+
+fn record(places: &Places, now: i64, known: &Known, what: &str) -> Result<(), Error> {
+    person::record(places, now, &known.server, Some((&known.tool.name, known.pin.latest)), what)
+}
+
+fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {
+    match settled {
+        Settled::Done => writeln!(out, "    {done}")?,
+        Settled::Outdated => {
+            writeln!(out, "    It changed again since it was shown; nothing was done. Review it anew.")?
+        }
+    }
+    Ok(())
+}
+
+fn why(server: &Server) -> String {
+    server.change().unwrap_or_default()
+}
+
+fn server_row(server: &Server) -> Value {
+    json!({
+        "server": server.name, "tool": null, "why": why(server), "command": server.command,
+        "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
+    })
+}
+
+fn tool_row(known: &Known) -> Value {
+    json!({
+        "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
+        "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),
+        "version": known.pin.version, "digest": known.pin.latest.to_string(),
+        "fingerprint": known.server.fingerprint,
+    })
+}

@@ -1,0 +1,116 @@
+//! `mcp-approve tools show`: one tool in full, with everything that was concluded about it and why.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use super::diff::{self, Change};
+use super::observed::{self, Observed};
+use super::{memory, named, print, row, visible};
+use crate::behavior::profile::Profile;
+use crate::capability::types;
+use crate::cli::args::ToolsShowOptions;
+use crate::cli::places::Places;
+use crate::error::Error;
+use crate::pins::Memory;
+use crate::pins::reading::Known;
+
+/// Shows the tools of this name.
+pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let memory = memory(places)?;
+    let tools = named(memory.as_ref(), &options.names)?;
+    let log = observed::observe(&places.audit_db()).map_err(crate::cli::log::LogError::from)?;
+    let mut rows = Vec::new();
+    let mut shown = Vec::new();
+    for known in &tools {
+        let seen = log.get(&(known.server.name.clone(), known.tool.name.clone()));
+        let changes = memory.as_ref().map(|memory| changes(memory, known)).transpose()?.unwrap_or_default();
+        let mut row = row::json(known, seen);
+        row["definition"] = known.tool.definition.clone();
+        row["changes"] = changes.iter().map(json).collect();
+        rows.push(row);
+        shown.push((known, seen.cloned().unwrap_or_default(), changes));
+    }
+    print(options.output, &rows, "", out, |out| {
+        shown.iter().try_for_each(|(known, seen, changes)| whole(known, seen, changes, out))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json(change: &Change) -> serde_json::Value {
+    serde_json::json!({ "place": change.place, "before": change.before, "after": change.after })
+}
+
+/// What differs between the trusted definition and the one seen last.
+pub(super) fn changes(memory: &Memory, known: &Known) -> Result<Vec<Change>, Error> {
+    let before = match known.pin.trusted {
+        Some(digest) if digest != known.pin.latest => memory.definition(digest)?,
+        _ => None,
+    };
+    let before = before.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(before.map(|before| diff::changes(&before, &known.tool.definition)).unwrap_or_default())
+}
+
+/// Prints the changes, each with its place, before and after.
+pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
+    for change in changes {
+        writeln!(out, "    {}", visible(&change.place))?;
+        for (mark, text) in [('-', &change.before), ('+', &change.after)] {
+            if let Some(text) = text {
+                writeln!(out, "      {mark} {}", visible(text))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
+    let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
+    let identity = behavior.identity;
+    let profile = Profile::of(tool, identity);
+    writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
+    let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
+    line("badge", behavior.badge().word())?;
+    line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
+    line("capability", &visible(&types::signature(tool)))?;
+    line("tag", &visible(&profile.tag))?;
+    line("effects", &format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()))?;
+    let mut label = "evidence";
+    for evidence in &behavior.evidence {
+        line(label, &visible(&row::evidence(evidence)))?;
+        label = "";
+    }
+    if behavior.evidence.is_empty() {
+        line("evidence", "none: nobody knows what it does, which counts as MUTATES")?;
+    }
+    if behavior.disputed {
+        line("disputed", "the evidence contradicts itself, which counts as MUTATES; settle it with `tools pin`")?;
+    }
+    let mut label = "hazards";
+    for hazard in &behavior.hazards {
+        line(label, &visible(&format!("{}: {}", hazard.kind.word(), hazard.what)))?;
+        label = "";
+    }
+    line("observed", &format!("{} (in the last {} records)", seen.line(), observed::RECORDS))?;
+    let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
+    line(
+        "pin",
+        &format!("version {}, {}: {}{pinned}", known.pin.version, known.standing.word(), known.pin.latest.short()),
+    )?;
+    line("server", &visible(&server.command))?;
+    line("package", &visible(server.package.as_deref().unwrap_or("not known for certain")))?;
+    for file in server.program.lines() {
+        line("", &visible(file))?;
+    }
+    line("seen", &format!("{} to {}", row::time(known.pin.first_seen), row::time(known.last_seen)))?;
+    if !changes.is_empty() {
+        line("changes", "since the definition that is trusted:")?;
+        print_changes(changes, out)?;
+    }
+    if let Some(description) = &tool.description {
+        writeln!(out, "  the server says:")?;
+        for text in description.lines() {
+            writeln!(out, "  | {}", visible(text))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! `tools classify --verify-with CMD`: an outside classifier's view of the same tools, asked over stdin and stdout. It sees
+//! a definition without its name (the behavioral identity paper's consumer verifies), and decides nothing.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::mcp::tool::Tool;
+
+/// How long one answer may take: it may come from a model.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// An answer longer than this is none.
+const LONGEST: u64 = 64 << 10;
+
+/// What keeps the outside classifier from its answer.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    #[error("the classifier could not be started: {0}")]
+    Start(io::Error),
+    #[error("the classifier ended, or took more than {} s, before it answered tool {at} of the list", PATIENCE.as_secs())]
+    Silent { at: usize },
+    #[error("the classifier's answer to tool {at} is not {{\"mutability\": …, \"action\": …, \"output_domain\": …}}")]
+    Unclear { at: usize },
+}
+
+/// A running classifier; it is ended with this.
+pub(super) struct Verifier {
+    child: Child,
+    questions: ChildStdin,
+    answers: mpsc::Receiver<String>,
+    asked: usize,
+}
+
+impl Verifier {
+    /// Starts the command in a shell.
+    pub(super) fn start(command: &str) -> Result<Self, VerifyError> {
+        let mut child = Command::new("sh")
+            .args(["-c", command])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(VerifyError::Start)?;
+        let taken = child.stdin.take().zip(child.stdout.take());
+        let Some((questions, answers)) = taken else {
+            return Err(VerifyError::Start(io::Error::other("it has no stdin or stdout")));
+        };
+        let (to_us, answered) = mpsc::channel();
+        std::thread::spawn(move || read(answers, &to_us));
+        Ok(Self { child, questions, answers: answered, asked: 0 })
+    }
+
+    /// What the classifier says of a tool, told from 1.
+    pub(super) fn ask(&mut self, tool: &Tool) -> Result<Identity, VerifyError> {
+        self.asked += 1;
+        let at = self.asked;
+        let question = format!("{}\n", nameless(tool));
+        // A classifier that has ended may have answered before it was asked.
+        let _ = self.questions.write_all(question.as_bytes());
+        let answer = self.answers.recv_timeout(PATIENCE).map_err(|_| VerifyError::Silent { at })?;
+        identity(&answer).ok_or(VerifyError::Unclear { at })
+    }
+}
+
+impl Drop for Verifier {
+    fn drop(&mut self) {
+        // It has nothing more to say; that it is gone already is no matter.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read(answers: ChildStdout, to_us: &mpsc::Sender<String>) {
+    let mut answers = BufReader::new(answers);
+    loop {
+        let mut line = String::new();
+        let read = io::Read::take(&mut answers, LONGEST).read_line(&mut line);
+        if !matches!(read, Ok(n) if n > 0) || to_us.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+/// The definition on one line, without its name and its server's claims: `{"description", "inputSchema", "outputSchema"}`.
+/// Where the description says the name, it says THIS_TOOL.
+fn nameless(tool: &Tool) -> Value {
+    let hide = |text: &str| text.replace(&tool.name, "THIS_TOOL");
+    json!({
+        "description": tool.description.as_deref().map(hide),
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "answer_with": {
+            "mutability": Mutability::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
+            "action": Action::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
+            "output_domain": OutputDomain::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
+        },
+    })
+}
+
+fn identity(answer: &str) -> Option<Identity> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let word = |key: &str| answer.get(key).and_then(Value::as_str);
+    Some(Identity {
+        mutability: Mutability::from_word(word("mutability")?)?,
+        action: Action::from_word(word("action")?)?,
+        output_domain: OutputDomain::from_word(word("output_domain")?)?,
+    })
+}
+
+/// How an outside view stands to ours, as JSON.
+pub(super) fn compared(ours: Identity, theirs: Identity) -> Value {
+    json!({
+        "says": theirs.to_string(),
+        "agrees": ours == theirs,
+        "mutability": ours.mutability == theirs.mutability,
+        "action": ours.action == theirs.action,
+        "output_domain": ours.output_domain == theirs.output_domain,
+    })
+}

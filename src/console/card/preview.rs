@@ -1,0 +1,103 @@
+//! What a call would do, made visible before its arguments: a file's diff, what a path hits, statements, commands, images.
+//!
+//! A preview only reads what the card carries, and says what it could not see. The arguments stand below it in full.
+
+mod files;
+mod media;
+mod shell;
+mod sql;
+
+use serde_json::Value;
+
+use super::sections::caption;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::row::{Row, Tone};
+use crate::gate::change::{self, Change};
+use crate::gate::snapshot::Snapshot;
+
+/// Arguments longer than this are not previewed, in bytes: they are read where they stand.
+const LONGEST: usize = 2 << 20;
+
+/// A card's preview.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// Our line on what it does, where the facts tell more than the arguments alone. Foreign text in it is raw.
+    pub effect: Option<String>,
+    pub rows: Vec<Row>,
+}
+
+/// Looks at a snapshot.
+pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
+    if snapshot.arguments.len() > LONGEST {
+        return Preview::default();
+    }
+    let Ok(arguments) = serde_json::from_str::<Value>(&snapshot.arguments) else {
+        return Preview::default();
+    };
+    let changes = change::of(snapshot.identity.action, &arguments, &snapshot.facts);
+    let mut rows = files::rows(&changes, &snapshot.facts, width);
+    let mut effect = effect(&changes);
+    for (name, text) in texts(&arguments) {
+        if is_sql(name)
+            && let Some((line, tone, made)) = sql::rows(text, width)
+        {
+            rows.push(caption("statements", &argument(name), width));
+            rows.extend(made);
+            // What looks like a read here and is none by all evidence is not called one.
+            let agrees = tone != Tone::Ours || snapshot.identity.mutability == Mutability::Pure;
+            effect = effect.or_else(|| agrees.then_some(line));
+        } else if is_shell(name) {
+            let made = shell::rows(text, width);
+            if !made.is_empty() {
+                rows.push(caption("commands", &argument(name), width));
+                rows.extend(made);
+            }
+        }
+        rows.extend(media::rows(name, text, width));
+    }
+    Preview { effect, rows }
+}
+
+fn effect(changes: &[Change<'_>]) -> Option<String> {
+    match changes {
+        [] => None,
+        [one] => Some(one.line()),
+        [first, rest @ ..] => Some(format!("{}; and {} more", first.line(), rest.len())),
+    }
+}
+
+/// The strings among the arguments, two levels deep, with the name they stand under; a list of words is one command.
+fn texts(arguments: &Value) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let Some(fields) = arguments.as_object() else { return found };
+    for (name, value) in fields {
+        match value {
+            Value::String(text) => found.push((name.as_str(), text.as_str())),
+            Value::Array(list) => found.extend(list.iter().filter_map(|one| Some((name.as_str(), one.as_str()?)))),
+            Value::Object(inner) => {
+                found.extend(inner.iter().filter_map(|(name, one)| Some((name.as_str(), one.as_str()?))));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
+}
+
+/// `in query`. Only known names get here.
+fn argument(name: &str) -> String {
+    format!("in {name}")
+}
+
+fn is_sql(name: &str) -> bool {
+    matches!(name, "sql" | "query" | "queries" | "statement" | "statements")
+}
+
+fn is_shell(name: &str) -> bool {
+    matches!(name, "command" | "cmd" | "commands" | "script" | "shell" | "bash")
+}
+
+/// A row of a preview: its border, then what it says, wrapped.
+fn bordered(row: Row, width: usize) -> Vec<Row> {
+    let bar = Row::of(Tone::Border, " │ ");
+    row.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)).collect()
+}

@@ -1,0 +1,142 @@
+//! A file as it stands and as it would be: a unified diff; what a move or a deletion hits. Files are foreign text.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::{bordered, caption};
+use crate::console::card::{counted, grouped};
+use crate::console::row::{Row, Tone};
+use crate::gate::change::{Change, How, lines_changed, thing};
+use crate::gate::facts::{Facts, FileKind};
+
+/// Lines of a diff that are shown; the arguments below have all of what is written.
+const MOST: usize = 400;
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// The rows for all changes, and for what else the arguments name.
+pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for change in changes {
+        match change {
+            Change::Content { target, how, old, new } => {
+                rows.push(caption("this file", "as it stands on this machine", width));
+                rows.extend(standing(target, width));
+                rows.extend(content(target, *how, old.as_deref(), new, width));
+            }
+            Change::NoMatch { target, edit, edits } => {
+                rows.push(caption("this file", "as it stands on this machine", width));
+                rows.extend(standing(target, width));
+                let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
+                rows.extend(bordered(Row::of(Tone::Warn, words), width));
+            }
+            Change::Move { from, to } => {
+                rows.push(caption("moves", "as it stands on this machine", width));
+                rows.extend(standing(from, width));
+                rows.extend(to.iter().flat_map(|to| standing(to, width)));
+            }
+            Change::Delete { target } => {
+                if rows.is_empty() {
+                    rows.push(caption("hits", "as it stands on this machine", width));
+                }
+                rows.extend(standing(target, width));
+            }
+        }
+    }
+    if changes.is_empty() && !facts.is_empty() {
+        rows.push(caption("paths", "as they stand on this machine; the server may mean others", width));
+        rows.extend(facts.iter().flat_map(|facts| standing(facts, width)));
+    }
+    rows
+}
+
+/// What stands at a path, and where it leads.
+fn standing(facts: &Facts, width: usize) -> Vec<Row> {
+    let what = match facts.kind {
+        FileKind::Missing => Row::of(Tone::Good, "nothing stands there"),
+        FileKind::Unseen => Row::of(Tone::Warn, "could not be seen"),
+        FileKind::File | FileKind::Folder | FileKind::Other => Row::of(Tone::Strong, thing(facts)),
+    };
+    let mut rows =
+        bordered(Row::default().and_foreign(Tone::Ours, &facts.path).and(Tone::Quiet, "  ").joined(what), width);
+    let leads = facts.real.as_deref().filter(|real| *real != facts.path);
+    if let Some(link) = &facts.link {
+        let row = Row::of(Tone::Warn, "▲ a link to ").and_foreign(Tone::Strong, link);
+        rows.extend(bordered(row, width));
+    }
+    if let Some(real) = leads {
+        rows.extend(bordered(Row::of(Tone::Quiet, "leads to ").and_foreign(Tone::Ours, real), width));
+    }
+    if let Some(why) = &facts.unseen {
+        rows.extend(bordered(Row::of(Tone::Warn, "not all of it was seen: ").and_foreign(Tone::Ours, why), width));
+    }
+    rows
+}
+
+fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize) -> Vec<Row> {
+    let told = |tone, words: &str| bordered(Row::of(tone, words), width);
+    let Some(old) = old else {
+        let words = match how {
+            How::Whole => {
+                "What it replaces could not be read, so there is no diff; the arguments have the new content."
+            }
+            How::Appended => "It could not be read, so there is no diff; the arguments have what is added.",
+            How::Edited => "It could not be read, so there is no diff.",
+        };
+        return told(Tone::Warn, words);
+    };
+    if target.kind == FileKind::Missing {
+        return told(Tone::Quiet, "All of it is new; the arguments have it in full.");
+    }
+    if old == new {
+        return told(Tone::Quiet, "Nothing in it changes.");
+    }
+    if lines_changed(old, new).is_none() {
+        return told(Tone::Warn, "Too long to compare line by line; the arguments have the new content.");
+    }
+    diff(old, new, width)
+}
+
+/// The changed lines with some around them.
+fn diff(old: &str, new: &str, width: usize) -> Vec<Row> {
+    let diff = TextDiff::from_lines(old, new);
+    let mut rows = Vec::new();
+    let (mut shown, mut left, mut at) = (0, 0, 0);
+    for group in diff.grouped_ops(CONTEXT) {
+        let start = group.first().map_or(0, |op| op.old_range().start);
+        let skipped = start.saturating_sub(at);
+        if skipped > 0 && left == 0 {
+            rows.extend(bordered(Row::of(Tone::Quiet, format!("… {} unchanged", counted(skipped, "line"))), width));
+        }
+        at = group.last().map_or(at, |op| op.old_range().end);
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            if shown >= MOST {
+                left += 1;
+                continue;
+            }
+            shown += 1;
+            rows.extend(bordered(line(change.tag(), change.value()), width));
+        }
+    }
+    let rest = old.lines().count().saturating_sub(at);
+    if left > 0 {
+        let words = format!("… {} more lines of this diff: too many to show here", grouped(left));
+        rows.extend(bordered(Row::of(Tone::Warn, words), width));
+    } else if rest > 0 {
+        rows.extend(bordered(Row::of(Tone::Quiet, format!("… {} unchanged", counted(rest, "line"))), width));
+    }
+    rows
+}
+
+fn line(tag: ChangeTag, text: &str) -> Row {
+    let (mark, tone) = match tag {
+        ChangeTag::Insert => ("+ ", Tone::Good),
+        ChangeTag::Delete => ("- ", Tone::Danger),
+        ChangeTag::Equal => ("  ", Tone::Foreign),
+    };
+    let bare = text.strip_suffix('\n');
+    let row = Row::of(tone, mark).and_foreign(tone, bare.unwrap_or(text));
+    match bare {
+        Some(_) => row,
+        None => row.and(Tone::Quiet, "  (no line end)"),
+    }
+}

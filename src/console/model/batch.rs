@@ -1,0 +1,104 @@
+//! Several calls decided at once: every one is listed, bound as it stood then, and the list is read before `y` counts.
+
+use super::{ARMING, Armed, CallKey, Held, Model, Overlay, Reading, Standing};
+use crate::console::screen::content_rows;
+
+/// What is to become of the listed calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Approve(Reading),
+    Deny { reason: String },
+}
+
+/// Calls that are decided together, and how far their list is scrolled.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub fate: Fate,
+    pub members: Vec<Armed>,
+    pub top: usize,
+}
+
+/// What the last frames showed of a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    pub members: Vec<Armed>,
+    pub since: i64,
+    pub end: super::Extent,
+}
+
+/// Why `y` does not count yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// Its list is not what the last frame showed, or not long enough.
+    TooSoon,
+    /// Its last line was not on screen.
+    Unread,
+}
+
+impl Model {
+    /// The calls the operator marked, as far as they still wait, in the order of the queue.
+    pub fn marked_calls(&self) -> Vec<&Held> {
+        if self.marked.is_empty() {
+            return Vec::new();
+        }
+        let waits = |held: &&Held| held.standing == Standing::Waiting && self.marked.contains(&held.key);
+        self.queue().into_iter().filter(waits).collect()
+    }
+
+    /// What a decision would be about: the marked calls, else the selected row.
+    pub fn targets(&self) -> Vec<&Held> {
+        let marked = self.marked_calls();
+        if !marked.is_empty() {
+            return marked;
+        }
+        let group = self.selected.as_ref().and_then(|key| self.group_of(key));
+        group.map_or_else(Vec::new, |group| group.members().collect())
+    }
+
+    /// Every waiting call of one wrapper, in the order of the queue.
+    pub fn waiting_of(&self, session: &str) -> Vec<&Held> {
+        let waits = |held: &&Held| held.standing == Standing::Waiting && held.key.session == session;
+        self.queue().into_iter().filter(waits).collect()
+    }
+
+    /// Binds calls to a list that is about to be shown.
+    pub fn bind(&self, keys: &[CallKey]) -> Vec<Armed> {
+        keys.iter().filter_map(|key| self.call(key)).map(|held| self.identified(held)).collect()
+    }
+
+    /// The rows of the list that fit on the screen.
+    pub fn list_rows(&self) -> usize {
+        content_rows(self.areas().body)
+    }
+
+    /// Whether `y` counts for this list.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn listed(&self, batch: &Batch) -> Result<(), Unlisted> {
+        let listed = self.listed.as_ref().filter(|listed| listed.members == batch.members);
+        let listed = listed.ok_or(Unlisted::TooSoon)?;
+        if listed.end == super::Extent::Partly {
+            return Err(Unlisted::Unread);
+        }
+        if self.now - listed.since < ARMING {
+            return Err(Unlisted::TooSoon);
+        }
+        Ok(())
+    }
+
+    /// Takes note of what a frame showed of a list.
+    pub(super) fn drew_list(&mut self) {
+        let rows = self.list_rows();
+        let Some(Overlay::Batch(batch)) = &self.overlay else {
+            self.listed = None;
+            return;
+        };
+        let reached = rows > 0 && batch.top + rows >= batch.members.len();
+        let last = self.listed.take().filter(|listed| listed.members == batch.members);
+        let seen = last.as_ref().is_some_and(|listed| listed.end == super::Extent::ToItsEnd);
+        let end = if reached || seen { super::Extent::ToItsEnd } else { super::Extent::Partly };
+        let since = last.map_or(self.now, |listed| listed.since);
+        self.listed = Some(Listed { members: batch.members.clone(), since, end });
+    }
+}

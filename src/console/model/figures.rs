@@ -1,0 +1,96 @@
+//! The operator's own figures: how many were approved, how fast, and when a rule would save the next question.
+
+use std::collections::VecDeque;
+
+use crate::audit::record::VerdictWord;
+
+/// One decision of this console.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub at: i64,
+    pub verdict: VerdictWord,
+    /// How long its card was on screen, in milliseconds.
+    pub took: i64,
+    pub server: String,
+    pub tool: String,
+}
+
+/// What was decided lately, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    lately: VecDeque<Decision>,
+}
+
+/// How far back the figures look, in milliseconds.
+pub const WINDOW: i64 = 20 * 60_000;
+/// Fewer decisions say nothing.
+const FEWEST: usize = 5;
+/// From so many decisions on, nearly all approved within moments, the figures are a warning.
+const MANY: usize = 20;
+/// Nobody reads a card faster than this, in milliseconds.
+const MOMENT: i64 = 2_000;
+/// So many approvals of one tool in a row, and a rule is offered.
+const OFFERED: usize = 3;
+
+/// What the figures say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub approved: usize,
+    pub all: usize,
+    pub minutes: i64,
+    /// Half of the cards were on screen no longer than this, in milliseconds.
+    pub median: i64,
+    pub weight: Weight,
+}
+
+/// Whether the figures only inform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    Told,
+    /// So many, so fast, all approved: this is not reading any more.
+    Warning,
+}
+
+impl Decisions {
+    /// Takes note of one decision.
+    pub fn took(&mut self, decision: Decision) {
+        self.lately.retain(|old| decision.at - old.at < WINDOW);
+        self.lately.push_back(decision);
+    }
+
+    /// The figures of the last minutes; `None` while there are too few.
+    pub fn figures(&self, now: i64) -> Option<Figures> {
+        let lately: Vec<&Decision> = self.lately.iter().filter(|one| now - one.at < WINDOW).collect();
+        if lately.len() < FEWEST {
+            return None;
+        }
+        let approved = lately.iter().filter(|one| one.verdict == VerdictWord::Approve).count();
+        let mut took: Vec<i64> = lately.iter().map(|one| one.took).collect();
+        took.sort_unstable();
+        let median = took[took.len() / 2];
+        let since = lately.first().map_or(0, |one| now - one.at);
+        let careless = lately.len() >= MANY && approved * 20 >= lately.len() * 19 && median < MOMENT;
+        Some(Figures {
+            approved,
+            all: lately.len(),
+            minutes: (since + 59_999) / 60_000,
+            median,
+            weight: if careless { Weight::Warning } else { Weight::Told },
+        })
+    }
+
+    /// How often a tool was approved in a row, when that is often enough to offer a rule for it now.
+    pub fn offer(&self, server: &str, tool: &str) -> Option<usize> {
+        let same = self.lately.iter().rev().filter(|one| one.server == server && one.tool == tool);
+        let row = same.take_while(|one| one.verdict == VerdictWord::Approve).count();
+        (row >= OFFERED && row.is_multiple_of(OFFERED)).then_some(row)
+    }
+}
+
+impl Figures {
+    /// `61 of 61 approved in 20 min, median 0.8 s`.
+    pub fn words(&self) -> String {
+        let Self { approved, all, minutes, median, .. } = self;
+        format!("{approved} of {all} approved in {minutes} min, median {}.{} s", median / 1000, median % 1000 / 100)
+    }
+}

@@ -1,0 +1,99 @@
+//! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
+
+use super::row::{Run, Tone};
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::gate::snapshot::Snapshot;
+
+/// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Degree {
+    /// It only reads.
+    Reads,
+    /// It only reads, but a hazard asks for a look.
+    Hazard,
+    /// It makes something new, or changes a part of something.
+    Changes,
+    /// It replaces or joins what stands there, or a hazard is with a change.
+    Replaces,
+    /// It removes, runs, sends, pays, or nobody knows.
+    Severe,
+}
+
+/// A degree, a word, and whether a hazard or a dispute is with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Risk {
+    pub degree: Degree,
+    pub flag: Flag,
+    pub word: &'static str,
+}
+
+/// Whether something beside the action asks for a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Flag {
+    Plain,
+    /// A hazard, or evidence that contradicts itself.
+    Raised,
+}
+
+/// The widest mark, in columns.
+pub const WIDEST: usize = 11;
+
+impl Risk {
+    /// The risk of a held call.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let identity = snapshot.identity;
+        let flag = if snapshot.hazards.is_empty() && !snapshot.disputed { Flag::Plain } else { Flag::Raised };
+        let (degree, word) = match (identity.mutability, identity.output_domain) {
+            (Mutability::Pure, _) if snapshot.danger.is_some() || flag == Flag::Raised => (Degree::Hazard, "PURE"),
+            (Mutability::Pure, _) => (Degree::Reads, "PURE"),
+            (Mutability::Mutates, OutputDomain::Money) => (Degree::Severe, "MONEY"),
+            (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.is_some()),
+        };
+        // What must be confirmed never looks like what one key approves.
+        let confirmed = snapshot.danger.is_some() && identity.mutability == Mutability::Mutates;
+        let degree = if confirmed { degree.max(Degree::Replaces) } else { degree };
+        Self { degree, flag, word }
+    }
+
+    /// Shape, word and, where something else asks for a look, a flag: `◆ DELETES`, `◈ REPLACES▲`.
+    pub fn mark(self) -> String {
+        let shape = match self.degree {
+            Degree::Reads => "○",
+            Degree::Hazard => "◇",
+            Degree::Changes => "●",
+            Degree::Replaces => "◈",
+            Degree::Severe => "◆",
+        };
+        let flag = match self.flag {
+            Flag::Plain => "",
+            Flag::Raised => "▲",
+        };
+        format!("{shape} {}{flag}", self.word)
+    }
+
+    /// The mark in its tone.
+    pub fn run(self) -> Run {
+        let tone = match self.degree {
+            Degree::Reads => Tone::Good,
+            Degree::Hazard | Degree::Changes => Tone::Warn,
+            Degree::Replaces | Degree::Severe => Tone::Danger,
+        };
+        Run { text: self.mark(), tone }
+    }
+}
+
+fn of_action(action: Action, confirmed: bool) -> (Degree, &'static str) {
+    match action {
+        Action::Create | Action::Append => (Degree::Changes, "ADDS"),
+        Action::Update | Action::Read | Action::Search => (Degree::Changes, "CHANGES"),
+        Action::Move => (Degree::Changes, "MOVES"),
+        // Nothing stands there, so nothing is replaced.
+        Action::Overwrite if !confirmed => (Degree::Changes, "ADDS"),
+        Action::Overwrite => (Degree::Replaces, "REPLACES"),
+        Action::Merge => (Degree::Replaces, "MERGES"),
+        Action::Delete => (Degree::Severe, "DELETES"),
+        Action::Execute => (Degree::Severe, "RUNS"),
+        Action::Send => (Degree::Severe, "SENDS"),
+        Action::Unknown => (Degree::Severe, "UNKNOWN"),
+    }
+}

@@ -1,0 +1,126 @@
+//! Marks, and decisions about several calls: each member is listed before `y`, and each gets a verdict of its own.
+
+use super::{Command, decide, moves, note};
+use crate::audit::record::VerdictWord;
+use crate::console::card::counted;
+use crate::console::model::batch::Unlisted;
+use crate::console::model::{Armed, Batch, CallKey, Fate, Grouping, Model, Overlay, Reading, Screen};
+use crate::console::row::Tone;
+use crate::link::message::OperatorVerdict;
+
+/// `space`: marks the selected row or takes its mark back, and goes on to the next.
+pub(super) fn mark(model: &mut Model) {
+    let Some(group) = model.selected.as_ref().and_then(|key| model.group_of(key)) else {
+        return note(model, Tone::Warn, "Nothing is selected.");
+    };
+    let keys: Vec<CallKey> =
+        group.members().filter(|held| !super::is_over(held)).map(|held| held.key.clone()).collect();
+    if keys.iter().all(|key| model.marked.contains(key)) {
+        keys.iter().for_each(|key| {
+            model.marked.remove(key);
+        });
+    } else {
+        model.marked.extend(keys);
+    }
+    moves::go(model, crate::console::keymap::Action::Down);
+}
+
+/// `g`: identical calls as one row, or each on its own.
+pub(super) fn regroup(model: &mut Model) {
+    let (grouping, words) = match model.grouping {
+        Grouping::Identical => (Grouping::Each, "Every call has a row of its own now."),
+        Grouping::Each => (Grouping::Identical, "Identical calls are one row now."),
+    };
+    model.grouping = grouping;
+    note(model, Tone::Ours, words);
+}
+
+/// Opens the list of several calls; `None` where there is but one, so that its card is the question.
+pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
+    let targets = model.targets();
+    if targets.len() < 2 && model.marked_calls().is_empty() {
+        return None;
+    }
+    let unread = targets.iter().filter(|held| decide::unseen(held).is_some()).count();
+    let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
+    if unread > 0 && reading == Reading::Read {
+        let words = format!(
+            "{unread} of {} were not read to their end: open them first (Enter, End). A approves unread.",
+            keys.len()
+        );
+        note(model, Tone::Warn, words);
+        return Some(());
+    }
+    open(model, Fate::Approve(reading), model.bind(&keys));
+    Some(())
+}
+
+/// `D`: asks why every waiting call of the selected call's server is denied.
+pub(super) fn deny_server(model: &mut Model) {
+    let Some(session) = model.selected.as_ref().map(|key| key.session.clone()) else {
+        return note(model, Tone::Warn, "Nothing is selected.");
+    };
+    let keys: Vec<CallKey> = model.waiting_of(&session).iter().map(|held| held.key.clone()).collect();
+    let members = model.bind(&keys);
+    if members.is_empty() {
+        return note(model, Tone::Warn, "No call of this server waits.");
+    }
+    model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
+}
+
+/// Shows the list that is to be decided.
+pub(super) fn open(model: &mut Model, fate: Fate, members: Vec<Armed>) {
+    model.listed = None;
+    model.overlay = Some(Overlay::Batch(Batch { fate, members, top: 0 }));
+}
+
+/// `y`: decides every listed call that still waits as it was listed.
+pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
+    let Some(Overlay::Batch(batch)) = model.overlay.clone() else {
+        return Vec::new();
+    };
+    match model.listed(&batch) {
+        Ok(()) => {}
+        Err(Unlisted::TooSoon) => {
+            note(model, Tone::Warn, "The list has just come up: look at it first.");
+            return Vec::new();
+        }
+        Err(Unlisted::Unread) => {
+            note(model, Tone::Warn, "Read the list to its end first (PgDn, End).");
+            return Vec::new();
+        }
+    }
+    model.overlay = None;
+    let took = model.listed.take().map_or(0, |listed| model.now - listed.since);
+    let (word, verdict) = match batch.fate {
+        Fate::Approve(reading) => (VerdictWord::Approve, decide::approval(reading)),
+        Fate::Deny { reason } => (VerdictWord::Deny, OperatorVerdict::Deny { reason }),
+    };
+    let standing: Vec<&Armed> = batch.members.iter().filter(|armed| model.still(armed).is_some()).collect();
+    let (all, alive) = (batch.members.len(), standing.len());
+    let mut commands = Vec::new();
+    for armed in standing {
+        let verdict = match (&verdict, model.still(armed)) {
+            // What was not shown to its end is approved unread, whatever the key.
+            (OperatorVerdict::Approve { unread: false }, Some(held)) if decide::unseen(held).is_some() => continue,
+            (verdict, _) => verdict.clone(),
+        };
+        commands.push(decide::send_one(model, armed, word, verdict, took));
+        model.marked.remove(armed.key());
+    }
+    if let Some(next) = batch.members.first().map(|armed| moves::next_waiting(model, armed.key())) {
+        moves::select(model, next);
+    }
+    model.screen = Screen::Queue;
+    let done = match word {
+        VerdictWord::Approve => "approved",
+        VerdictWord::Deny => "denied",
+    };
+    let left = match all - alive {
+        0 => String::new(),
+        _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
+    };
+    note(model, Tone::Ours, format!("{} {done}{left}.", counted(commands.len(), "call")));
+    commands.push(Command::Drain);
+    commands
+}

@@ -1,0 +1,72 @@
+//! Calls that are decided together: each on a row of its own, and whether `y` counts yet.
+
+use ratatui::layout::Rect;
+
+use super::{Paint, ends};
+use crate::console::card::counted;
+use crate::console::model::batch::Unlisted;
+use crate::console::model::{Armed, Batch, Fate, Model, Reading};
+use crate::console::risk::{self, Risk};
+use crate::console::row::{Row, Tone};
+use crate::console::screen::content_rows;
+
+/// Draws the list with its question.
+pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Rect) {
+    let width = usize::from(area.width);
+    let room = content_rows(area);
+    let mut rows = vec![title(model, batch, width)];
+    rows.extend(batch.members.iter().skip(batch.top).take(room).map(|armed| member(model, armed, width)));
+    rows.resize(room + 1, Row::default());
+    rows.push(last(model, batch, room, width));
+    paint.rows(area, rows);
+}
+
+fn title(model: &Model, batch: &Batch, width: usize) -> Row {
+    let all = counted(batch.members.len(), "call");
+    let left = match &batch.fate {
+        Fate::Approve(Reading::Read) => Row::of(Tone::Danger, format!(" Approve these {all}?")),
+        Fate::Approve(Reading::Unread) => Row::of(Tone::Danger, format!(" Approve these {all} UNREAD?")),
+        Fate::Deny { reason } => {
+            Row::of(Tone::Strong, format!(" Deny these {all}, because ")).and_foreign(Tone::Ours, reason)
+        }
+    };
+    let over = batch.members.iter().filter(|armed| model.still(armed).is_none()).count();
+    let right = match over {
+        0 => Row::default(),
+        _ => Row::of(Tone::Warn, format!("{over} no longer wait ")),
+    };
+    ends(left, right, width)
+}
+
+fn member(model: &Model, armed: &Armed, width: usize) -> Row {
+    let ticket = Row::default().and_foreign(Tone::Quiet, &armed.key().ticket);
+    let Some(held) = model.still(armed) else {
+        return Row::of(Tone::Warn, "  over         ").joined(ticket).and(Tone::Quiet, "  nothing will be sent for it");
+    };
+    let mut mark = Row::default();
+    mark.runs.push(Risk::of(&held.snapshot).run());
+    let row = Row::of(Tone::Ours, "  ").joined(mark.padded(risk::WIDEST)).and(Tone::Ours, " ");
+    let tool = Row::default().and_foreign(Tone::Strong, &held.snapshot.tool).and(Tone::Ours, "  ");
+    let about = Row::default().and_foreign(Tone::Ours, held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect));
+    if width < NARROW {
+        return row.joined(tool).joined(about).and(Tone::Ours, "  ").joined(ticket).clipped(width);
+    }
+    row.joined(ticket).and(Tone::Ours, "  ").joined(tool).joined(about).clipped(width)
+}
+
+/// Below this width what a call is about comes before its ticket.
+const NARROW: usize = 60;
+
+fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
+    let below = batch.members.len().saturating_sub(batch.top + room);
+    let left = match below {
+        0 => Row::of(Tone::Quiet, " end of the list"),
+        _ => Row::of(Tone::Warn, format!(" … {} below", counted(below, "more call"))),
+    };
+    let right = match model.listed(batch) {
+        Ok(()) => Row::of(Tone::Quiet, "y sends a verdict for each "),
+        Err(Unlisted::TooSoon) => Row::of(Tone::Quiet, "not armed yet "),
+        Err(Unlisted::Unread) => Row::of(Tone::Warn, "read the list to its end first "),
+    };
+    ends(left, right, width)
+}

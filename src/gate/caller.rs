@@ -1,0 +1,68 @@
+//! Who asks within the host, as far as a call's `_meta` tells: hints for the operator, never a reason to allow.
+
+use serde_json::Value;
+
+/// Our word for a key of `_meta` (its last segment, in small letters without `-` and `_`), as hosts write it today.
+const KEYS: [(&str, &str); 13] = [
+    ("threadid", "thread"),
+    ("conversationid", "conversation"),
+    ("sessionid", "session"),
+    ("agentsessionid", "session"),
+    ("turnid", "turn"),
+    ("subagent", "sub-agent"),
+    ("subagentid", "sub-agent"),
+    ("subagenttype", "sub-agent"),
+    ("agentid", "agent"),
+    ("agentname", "agent"),
+    ("agenttype", "agent"),
+    ("callid", "host's call"),
+    ("tooluseid", "host's call"),
+];
+
+/// As much of a value as a card shows, in characters.
+const SHOWN: usize = 120;
+
+/// What `_meta` tells, each word once, in the order of the table.
+pub fn told(meta: Option<&str>) -> Vec<(String, String)> {
+    let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(usize, &'static str, String)> = Vec::new();
+    let mut take = |key: &str, value: &Value| {
+        let last = key.rsplit(['/', '.']).next().unwrap_or(key);
+        let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
+        let Some(at) = KEYS.iter().position(|(known, _)| *known == plain) else { return };
+        let text = match value {
+            Value::String(text) if !text.is_empty() => text.chars().take(SHOWN).collect(),
+            Value::Number(number) => number.to_string(),
+            _ => return,
+        };
+        if found.iter().all(|(_, word, _)| *word != KEYS[at].1) {
+            found.push((at, KEYS[at].1, text));
+        }
+    };
+    for (key, value) in &meta {
+        match value {
+            // One level deeper: hosts wrap what belongs to a turn in an object of its own.
+            Value::Object(inner) => inner.iter().for_each(|(key, value)| take(key, value)),
+            other => take(key, other),
+        }
+    }
+    found.sort_by_key(|(at, ..)| *at);
+    found.into_iter().map(|(_, word, text)| (word.to_owned(), text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_tell_who_asks() {
+        let told = |meta| told(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
+        assert_eq!(told(r#"{"claudecode/toolUseId":"toolu_1"}"#), ["host's call=toolu_1"]);
+        let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
+        assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);
+        assert_eq!(told(r#"{"agent-session-id":"","sub_agent":"reviewer"}"#), ["sub-agent=reviewer"]);
+        assert!(told("[1]").is_empty());
+    }
+}

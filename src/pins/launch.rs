@@ -1,0 +1,146 @@
+//! The fingerprint of a server's command line, and of the files that it names to be run. Reads files; judges nothing.
+//!
+//! What a program loads besides (its modules, its packages) is not looked at: for a package the version in the command
+//! line is all there is.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::wire::digest::{Digest, Hasher, StreamHasher};
+
+/// How a server is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// In rules and tickets, without `#2`.
+    pub name: String,
+    /// Of every word of the command line.
+    pub fingerprint: Digest,
+    /// The program and what it runs, for people: the words between may hold secrets.
+    pub shown: String,
+    /// `npm:NAME` or `pypi:NAME`, where that is certain.
+    pub package: Option<String>,
+    /// The program as the command line names it.
+    program: OsString,
+    /// What a runner (an interpreter, a package runner) is given to run; `None` when the program is the server itself.
+    target: Option<String>,
+}
+
+/// A file that is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub path: PathBuf,
+    /// Whether its content counts, or only where it lies: an interpreter is updated, a server's own file is not.
+    pub counts: Counts,
+}
+
+/// What counts of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    Content,
+    Place,
+}
+
+impl Launch {
+    /// The launch of a command line that is not empty; `target` is the word that a known runner is given to run.
+    pub fn new(name: &str, command: &[OsString], target: Option<String>, package: Option<String>) -> Self {
+        let mut hasher = Hasher::default();
+        for word in command {
+            hasher.update(&(word.len() as u64).to_be_bytes());
+            hasher.update(word.as_bytes());
+        }
+        let program = command.first().cloned().unwrap_or_default();
+        let target = target.filter(|target| OsStr::new(target) != program);
+        let base = Path::new(&program).file_name().unwrap_or(&program).to_string_lossy().into_owned();
+        let shown = match &target {
+            Some(target) => format!("{base} {target}"),
+            None => base,
+        };
+        Self { name: name.to_owned(), fingerprint: hasher.finish(), shown, package, program, target }
+    }
+
+    /// The files that are run, as far as the command line names them.
+    pub fn parts(&self) -> Vec<Part> {
+        let counts = if self.target.is_some() { Counts::Place } else { Counts::Content };
+        let program = found(&self.program).map(|path| match counts {
+            // Where a link leads is the interpreter's own business; what it is called is not.
+            Counts::Place => Part { path, counts },
+            Counts::Content => Part { path: path.canonicalize().unwrap_or(path), counts },
+        });
+        let target = self.target.as_ref().map(PathBuf::from).filter(|path| path.is_file());
+        let target = target.and_then(|path| path.canonicalize().ok());
+        program.into_iter().chain(target.map(|path| Part { path, counts: Counts::Content })).collect()
+    }
+}
+
+/// Where a program lies, as a shell would find it.
+fn found(program: &OsStr) -> Option<PathBuf> {
+    let runs =
+        |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    let path = if program.as_bytes().contains(&b'/') {
+        PathBuf::from(program)
+    } else {
+        let places = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+        std::env::split_paths(&places).map(|place| place.join(program)).find(|path| runs(path))?
+    };
+    std::path::absolute(path).ok()
+}
+
+/// What tells that a file was not touched since: device, inode, size, and the times of content and of everything.
+pub fn stamp(path: &Path) -> io::Result<String> {
+    let found = fs::metadata(path)?;
+    let (dev, ino, size) = (found.dev(), found.ino(), found.size());
+    let (content, change) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
+    Ok(format!("{dev} {ino} {size} {}.{} {}.{}", content.0, content.1, change.0, change.1))
+}
+
+/// The digest of a whole file.
+pub fn digest(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = StreamHasher::default();
+    let mut buffer = vec![0; 256 << 10];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish().to_string()),
+            Ok(read) => hasher.update(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Launch};
+
+    fn launch(words: &[&str], target: Option<&str>) -> Launch {
+        let command: Vec<_> = words.iter().map(Into::into).collect();
+        Launch::new("s", &command, target.map(str::to_owned), None)
+    }
+
+    #[test]
+    fn every_word_counts_and_so_do_their_borders() {
+        let print = |words: &[&str]| launch(words, None).fingerprint;
+        assert_eq!(print(&["a", "b"]), print(&["a", "b"]));
+        for other in [&["a", "c"][..], &["a", "b", ""], &["ab"], &["b", "a"], &["a b"]] {
+            assert_ne!(print(&["a", "b"]), print(other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_runner_the_place_counts_and_of_what_it_runs_the_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("server.sh");
+        std::fs::write(&script, "exit").unwrap();
+        let script = script.to_str().unwrap();
+        let counts = |launch: &Launch| launch.parts().iter().map(|part| part.counts).collect::<Vec<_>>();
+        let by_runner = launch(&["sh", script, "--token", "hunter2"], Some(script));
+        assert_eq!(counts(&by_runner), [Counts::Place, Counts::Content]);
+        assert!(!by_runner.shown.contains("hunter2"), "{}", by_runner.shown);
+        assert_eq!(counts(&launch(&["sh", "-c", "exit"], None)), [Counts::Content]);
+        assert_eq!(counts(&launch(&["no such program"], None)), []);
+    }
+}

@@ -1,0 +1,199 @@
+//! Everything ever seen, for listings and searches: servers, tools, and which of them a query means. Changes nothing.
+
+use rusqlite::Row;
+
+use super::store::{Memory, PIN, PinsError, changed, pin};
+use crate::behavior::conclude::{self, Behavior, Told, Trust};
+use crate::behavior::curated::Curated;
+use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::profile;
+use crate::gate::pins::{Other, Pin, Pins, Standing};
+use crate::mcp::tool::Tool;
+use crate::wire::digest::Digest;
+
+/// One command line under one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    pub name: String,
+    /// Of the command line, 64 hex characters.
+    pub fingerprint: String,
+    /// The program and what it runs.
+    pub command: String,
+    pub package: Option<String>,
+    pub trust: Trust,
+    /// The files that ran last, one a line.
+    pub program: String,
+    /// The files that are trusted; `None`: nobody has accepted this command.
+    pub trusted: Option<String>,
+    /// Milliseconds since 1970, UTC.
+    pub first_seen: i64,
+    pub last_seen: i64,
+}
+
+/// One tool as it was seen last, with everything concluded about it now.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub id: i64,
+    pub server: Server,
+    pub tool: Tool,
+    pub pin: Pin,
+    pub standing: Standing,
+    pub behavior: Behavior,
+    /// Milliseconds since 1970, UTC.
+    pub last_seen: i64,
+}
+
+impl Server {
+    /// What changed since the server was trusted; `None` when nothing did.
+    pub fn change(&self) -> Option<String> {
+        changed(&self.program, self.trusted.as_deref())
+    }
+}
+
+impl Memory {
+    /// Every server, the one seen last first.
+    ///
+    /// # Errors
+    /// Why they could not be read.
+    pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
+        let read = || -> rusqlite::Result<Vec<Server>> {
+            let mut rows = self.db.prepare(&format!("SELECT {SERVER} FROM server ORDER BY last_seen DESC, name"))?;
+            rows.query_map([], |row| server(row, 0))?.collect()
+        };
+        read().map_err(|error| self.fault(&error))
+    }
+
+    /// Every tool, by server and name.
+    ///
+    /// # Errors
+    /// Why they could not be read.
+    pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
+        let read = || -> rusqlite::Result<Vec<Row0>> {
+            let mut rows = self.db.prepare(&format!(
+                "SELECT tool.id, {SERVER}, {PIN}, tool.last_seen, definition.text FROM tool
+                 JOIN server USING (fingerprint) JOIN definition ON definition.digest = tool.latest
+                 ORDER BY server.name, server.fingerprint, tool.name"
+            ))?;
+            rows.query_map([], row0)?.collect()
+        };
+        let rows = read().map_err(|error| self.fault(&error))?;
+        let mut lists = std::collections::HashMap::new();
+        let mut tools: Vec<Known> = rows
+            .into_iter()
+            .filter_map(|row| {
+                let tool = Tool::read(serde_json::from_str(&row.definition).ok()?)?;
+                let package = row.server.package.clone().unwrap_or_default();
+                let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
+                let told = Told { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
+                let mut behavior = conclude::of_tool_told(&tool, row.server.trust, told);
+                let standing = row.pin.standing(row.pin.latest);
+                behavior.hazards.extend(standing.hazard(behavior.identity));
+                if let Some(what) = row.server.change() {
+                    behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
+                }
+                let (id, server, pin, last_seen) = (row.id, row.server, row.pin, row.last_seen);
+                Some(Known { id, server, tool, pin, standing, behavior, last_seen })
+            })
+            .collect();
+        look_alikes(&mut tools);
+        Ok(tools)
+    }
+
+    /// The text of a definition that was seen once.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn definition(&self, digest: Digest) -> Result<Option<String>, PinsError> {
+        use rusqlite::OptionalExtension as _;
+        let sql = "SELECT text FROM definition WHERE digest = ?1";
+        let read = self.db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional();
+        read.map_err(|error| self.fault(&error))
+    }
+
+    /// The tools whose words a query names, with how well they fit: the more, the better. Any of the words will do.
+    ///
+    /// # Errors
+    /// Why they could not be read.
+    pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
+        let words: Vec<String> = profile::asked(query).into_iter().map(|word| format!("\"{word}\"")).collect();
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = || -> rusqlite::Result<Vec<(i64, f64)>> {
+            // A word of the name tells more than one of a long description.
+            let mut rows = self.db.prepare(
+                "SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1 ORDER BY 2 DESC, 1",
+            )?;
+            rows.query_map([words.join(" OR ")], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        read().map_err(|error| self.fault(&error))
+    }
+}
+
+/// Marks names that pass for those of other servers.
+fn look_alikes(tools: &mut [Known]) {
+    use std::collections::HashMap;
+    let mut by_shape: HashMap<String, Vec<(String, Other)>> = HashMap::new();
+    for known in tools.iter() {
+        let other = Other {
+            server: known.server.name.clone(),
+            tool: known.tool.name.clone(),
+            first_seen: known.pin.first_seen,
+        };
+        let shape = crate::behavior::hazards::lookalike::shape(&known.tool.name);
+        by_shape.entry(shape).or_default().push((known.server.name.clone(), other));
+    }
+    by_shape.retain(|_, alike| alike.iter().any(|(_, one)| one.tool != alike[0].1.tool));
+    for known in tools {
+        let shape = crate::behavior::hazards::lookalike::shape(&known.tool.name);
+        let Some(alike) = by_shape.get(&shape) else { continue };
+        let others = alike.iter().filter(|(server, _)| *server != known.server.name).map(|(_, other)| other.clone());
+        let pins = Pins {
+            tools: [(known.tool.name.clone(), known.pin.clone())].into(),
+            others: [(shape, others.collect())].into(),
+            ..Pins::default()
+        };
+        known.behavior.hazards.extend(pins.look_alike(&known.tool.name));
+    }
+}
+
+struct Row0 {
+    id: i64,
+    server: Server,
+    pin: Pin,
+    last_seen: i64,
+    definition: String,
+}
+
+fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
+    Ok(Row0 {
+        id: row.get(0)?,
+        server: server(row, 1)?,
+        pin: pin(row, 10)?,
+        last_seen: row.get(17)?,
+        definition: row.get(18)?,
+    })
+}
+
+/// The columns of a server, as [`server`] reads them.
+const SERVER: &str = "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
+    server.trusted, server.first_seen, server.last_seen";
+
+fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
+    let trust: String = row.get(at + 4)?;
+    Ok(Server {
+        name: row.get(at)?,
+        fingerprint: row.get(at + 1)?,
+        command: row.get(at + 2)?,
+        package: row.get(at + 3)?,
+        trust: match trust.as_str() {
+            "corroborate" => Trust::Corroborate,
+            "annotations" => Trust::Annotations,
+            _ => Trust::None,
+        },
+        program: row.get(at + 5)?,
+        trusted: row.get(at + 6)?,
+        first_seen: row.get(at + 7)?,
+        last_seen: row.get(at + 8)?,
+    })
+}

@@ -1,0 +1,344 @@
+//! The pins on disk: opens `pins.db`, greets a server that starts, keeps what its tools are. One of two doors to SQLite:
+//! the audit's has no update and no delete, and this one lives by them.
+
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
+
+use super::launch::{self, Counts, Launch, Part};
+use crate::audit::place;
+use crate::behavior::conclude::Trust;
+use crate::behavior::hazards::lookalike;
+use crate::behavior::profile;
+use crate::gate::pins::{Other, Pin, Pins, Sighting};
+use crate::mcp::tool::Tool;
+
+const SCHEMA: &str = include_str!("../../assets/pins.sql");
+const VERSION: i64 = 1;
+/// `mcpp`, so that another program's database is told from ours.
+const APPLICATION: i64 = 0x6d63_7070;
+/// How long another wrapper may write.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Why what is remembered cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum PinsError {
+    #[error("{} cannot be used: {why}", path.display())]
+    Unusable { path: PathBuf, why: String },
+    #[error("{} has format {found}; this program knows another", path.display())]
+    Version { path: PathBuf, found: i64 },
+}
+
+impl PinsError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unusable { path, .. } => format!(
+                "make it a file of your own that you may write; or move {} away, and review every server anew",
+                path.display()
+            ),
+            Self::Version { path, .. } => format!(
+                "use the version of mcp-approve that wrote it, or move {} away, and review every server anew",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// The files that a server runs, with their digests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program(String);
+
+/// The database of pins.
+#[derive(Debug)]
+pub struct Memory {
+    pub(super) db: Connection,
+    path: PathBuf,
+}
+
+impl Memory {
+    /// Opens the pins, and makes them where there are none.
+    ///
+    /// # Errors
+    /// Why this file cannot hold them.
+    pub fn open(path: &Path) -> Result<Self, PinsError> {
+        if !path.exists() {
+            // Made with the right mode before SQLite writes into it.
+            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(PinsError::Unusable { path: path.into(), why: error.to_string() });
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Self::connect(path)
+    }
+
+    /// Opens the pins, where there are any.
+    ///
+    /// # Errors
+    /// Why this file does not hold them.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, PinsError> {
+        if path.symlink_metadata().is_err() { Ok(None) } else { Self::connect(path).map(Some) }
+    }
+
+    fn connect(path: &Path) -> Result<Self, PinsError> {
+        let unusable = |why: String| PinsError::Unusable { path: path.into(), why };
+        place::open_own(path).map_err(|error| unusable(error.to_string()))?;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let path_buf = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
+        let db = Connection::open_with_flags(path_buf, flags).map_err(|error| unusable(error.to_string()))?;
+        let mut memory = Self { db, path: path.into() };
+        let found = memory.prepare().map_err(|error| unusable(error.to_string()))?;
+        if found == (APPLICATION, VERSION) {
+            Ok(memory)
+        } else if found.0 == APPLICATION {
+            Err(PinsError::Version { path: path.into(), found: found.1 })
+        } else {
+            Err(unusable("it is a database of another program".to_owned()))
+        }
+    }
+
+    /// Makes the tables in an empty database; gives what stands in its header then.
+    fn prepare(&mut self) -> rusqlite::Result<(i64, i64)> {
+        self.db.busy_timeout(PATIENCE)?;
+        let header = |db: &Connection| -> rusqlite::Result<(i64, i64)> {
+            let read = |name: &str| db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
+            Ok((read("application_id")?, read("user_version")?))
+        };
+        if header(&self.db)? == (0, 0) {
+            // Small rows in many small tables: a first start writes little.
+            self.db.pragma_update(None, "page_size", 1024)?;
+            self.db.pragma_update(None, "journal_mode", "WAL")?;
+            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tables: i64 = change.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            // Another wrapper may have been quicker.
+            if tables == 0 {
+                change.execute_batch(SCHEMA)?;
+                change.pragma_update(None, "application_id", APPLICATION)?;
+                change.pragma_update(None, "user_version", VERSION)?;
+            }
+            change.commit()?;
+        }
+        self.db.pragma_update(None, "synchronous", "NORMAL")?;
+        header(&self.db)
+    }
+
+    /// A server starts: notes its program, and gives what is remembered of it. `now` is milliseconds since 1970, UTC.
+    ///
+    /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
+    ///
+    /// # Errors
+    /// Why nothing could be read, or nothing is known and nothing can be noted.
+    pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
+        let program = Program(self.program(&launch.parts()));
+        let noted = self.note(launch, &program, trust, now);
+        // On a full disk what is known still counts.
+        match (self.load(launch, &program), noted) {
+            (Ok(pins), _) => Ok((pins, program)),
+            (Err(_), Err(error)) => Err(self.fault(&error)),
+            (Err(error), Ok(())) => Err(error),
+        }
+    }
+
+    fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> rusqlite::Result<()> {
+        let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_first = change
+            .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
+            .optional()?
+            .is_none();
+        let trusted = is_first.then_some(&program.0);
+        change.execute(
+            "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+             ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8",
+            (
+                launch.fingerprint.to_string(),
+                &launch.name,
+                &launch.shown,
+                &launch.package,
+                word(trust),
+                &program.0,
+                trusted,
+                now,
+            ),
+        )?;
+        change.commit()
+    }
+
+    /// What is remembered of a server that runs this program.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn load(&self, launch: &Launch, program: &Program) -> Result<Pins, PinsError> {
+        let read = || -> rusqlite::Result<Pins> {
+            let fingerprint = launch.fingerprint.to_string();
+            let trusted: Option<String> = self.db.query_row(
+                "SELECT trusted FROM server WHERE fingerprint = ?1 AND name = ?2",
+                (&fingerprint, &launch.name),
+                |row| row.get(0),
+            )?;
+            let mut tools = HashMap::new();
+            let mut rows = self.db.prepare(&format!("SELECT name, {PIN} FROM tool WHERE fingerprint = ?1"))?;
+            for row in rows.query_map([&fingerprint], |row| Ok((row.get::<_, String>(0)?, pin(row, 1)?)))? {
+                let (name, pin) = row?;
+                tools.insert(name, pin);
+            }
+            let mut others: HashMap<String, Vec<Other>> = HashMap::new();
+            let mut rows = self.db.prepare(
+                "SELECT tool.shape, server.name, tool.name, tool.first_seen FROM tool JOIN server USING (fingerprint)
+                 WHERE fingerprint <> ?1 AND server.name <> ?2",
+            )?;
+            let row = |row: &Row<'_>| {
+                Ok((row.get(0)?, Other { server: row.get(1)?, tool: row.get(2)?, first_seen: row.get(3)? }))
+            };
+            for row in rows.query_map((&fingerprint, &launch.name), row)? {
+                let (shape, other): (String, _) = row?;
+                others.entry(shape).or_default().push(other);
+            }
+            let package = launch.package.as_deref().map(Into::into);
+            Ok(Pins { package, changed: changed(&program.0, trusted.as_deref()).map(Into::into), tools, others })
+        };
+        read().map_err(|error| self.fault(&error))
+    }
+
+    /// Keeps a definition that is new or changed. What is trusted stays as it is: that is for a review.
+    ///
+    /// # Errors
+    /// Why it was not kept.
+    pub fn keep(&mut self, launch: &Launch, seen: &Sighting, now: i64) -> Result<(), PinsError> {
+        let mut kept = || -> rusqlite::Result<()> {
+            let (tool, pin) = (&seen.tool, &seen.pin);
+            let fingerprint = launch.fingerprint.to_string();
+            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            change.execute(
+                "INSERT INTO tool (fingerprint, name, shape, version, latest, trusted, identity, first_seen, last_seen)
+                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7)
+                 ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7",
+                (
+                    &fingerprint,
+                    &tool.name,
+                    lookalike::shape(&tool.name),
+                    pin.latest.to_string(),
+                    pin.trusted.map(|digest| digest.to_string()),
+                    pin.identity.map(|identity| identity.to_string()),
+                    now,
+                ),
+            )?;
+            change.execute(
+                "INSERT OR IGNORE INTO definition (digest, text) VALUES (?1, ?2)",
+                (pin.latest.to_string(), tool.definition.to_string()),
+            )?;
+            let id: i64 = change.query_row(
+                "SELECT id FROM tool WHERE fingerprint = ?1 AND name = ?2",
+                (&fingerprint, &tool.name),
+                |row| row.get(0),
+            )?;
+            index(&change, id, &launch.name, tool)?;
+            change.commit()
+        };
+        kept().map_err(|error| self.fault(&error))
+    }
+
+    /// A number that rises when another process has written.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn generation(&self) -> Result<i64, PinsError> {
+        let read = self.db.query_row("PRAGMA data_version", [], |row| row.get(0));
+        read.map_err(|error| self.fault(&error))
+    }
+
+    /// The files of a program with their digests, one a line. A file that was not touched since is not read again.
+    fn program(&self, parts: &[Part]) -> String {
+        let line = |part: &Part| match part.counts {
+            Counts::Place => part.path.display().to_string(),
+            Counts::Content => {
+                let digest = self.digest(&part.path).unwrap_or_else(|error| format!("unreadable: {error}"));
+                format!("{} {digest}", part.path.display())
+            }
+        };
+        parts.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn digest(&self, path: &Path) -> std::io::Result<String> {
+        let (name, stamp) = (path.display().to_string(), launch::stamp(path)?);
+        let known =
+            self.db.query_row("SELECT digest FROM file WHERE path = ?1 AND stamp = ?2", (&name, &stamp), |row| {
+                row.get::<_, String>(0)
+            });
+        if let Ok(known) = known {
+            return Ok(known);
+        }
+        let digest = launch::digest(path)?;
+        // Only a shortcut for the next start.
+        let _ = self.db.execute("INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3)", (&name, &stamp, &digest));
+        Ok(digest)
+    }
+
+    pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
+        PinsError::Unusable { path: self.path.clone(), why: error.to_string() }
+    }
+}
+
+/// The columns of a pin, as [`pin`] reads them.
+pub(super) const PIN: &str =
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen";
+
+/// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
+pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
+    let text = |n: usize| row.get::<_, Option<String>>(at + n);
+    let digest = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    let identity = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    Ok(Pin {
+        trusted: digest(0)?,
+        refused: digest(1)?,
+        latest: digest(2)?.unwrap_or_else(|| crate::wire::digest::Digest::of(b"")),
+        version: row.get::<_, i64>(at + 3)?.max(1).unsigned_abs(),
+        identity: identity(4)?,
+        said: identity(5)?,
+        first_seen: row.get(at + 6)?,
+    })
+}
+
+/// What differs between the files that run and those that are trusted.
+pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
+    let Some(trusted) = trusted else {
+        return Some("this server was started by another command before; see `tools review`".to_owned());
+    };
+    if program == trusted {
+        return None;
+    }
+    let differing: Vec<&str> = program
+        .lines()
+        .filter(|line| !trusted.lines().any(|known| known == *line))
+        .map(|line| line.split(" blake3:").next().unwrap_or(line))
+        .collect();
+    let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
+    Some(format!("the server's program changed since it was trusted ({files}); see `tools review`"))
+}
+
+/// Puts a tool's words where a search finds them.
+fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
+    let words = profile::Words::of(tool);
+    db.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+    db.execute(
+        "INSERT INTO words (rowid, name, server, title, description, parameters) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        (id, words.name, server, words.title, words.description, words.parameters),
+    )?;
+    Ok(())
+}
+
+fn word(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Corroborate => "corroborate",
+        Trust::Annotations => "annotations",
+        Trust::None => "none",
+    }
+}

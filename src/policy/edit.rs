@@ -1,0 +1,170 @@
+//! Changes the text of a policy and leaves the rest of it as it stands: comments, order, white space. Owns no file.
+//!
+//! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
+
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+/// Why a text cannot be changed so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    #[error("it is not TOML: {0}")]
+    NotToml(String),
+    #[error("it has no rule {0:?}")]
+    NoRule(String),
+    #[error("its rules are not written as [[rule]]")]
+    NotTables,
+    #[error("{0:?} is no condition; write one like {{ arg = \"path\", under = \"~/scratch\" }}")]
+    NoCondition(String),
+    #[error("rule {id:?} has no key {key:?}")]
+    NoKey { id: String, key: String },
+    #[error("{0:?} is no TOML value; put a text in quotes")]
+    NoValue(String),
+}
+
+/// Adds a `[[rule]]` at the end, after a blank line.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, or its rules are one inline list.
+pub fn add(text: &str, rule: &str) -> Result<String, EditError> {
+    let document = read(text)?;
+    if document.get("rule").is_some_and(|rules| !rules.is_array_of_tables()) {
+        return Err(EditError::NotTables);
+    }
+    let mut out = text.trim_end_matches(['\n', '\r', ' ', '\t']).to_owned();
+    if !out.is_empty() {
+        out.push_str("\n\n");
+    }
+    out.push_str(rule.trim_end());
+    out.push('\n');
+    read(&out)?;
+    Ok(out)
+}
+
+/// Removes a rule, with the comment lines that stand right above it. Returns the text, and what was removed.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, or has no such rule.
+pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
+    let mut document = read(text)?;
+    let at = position(&document, id)?;
+    let end = document.trailing().as_str().unwrap_or_default().to_owned();
+    let rules = tables(&mut document)?;
+    let Some(removed) = rules.get(at).cloned() else { return Err(EditError::NoRule(id.to_owned())) };
+    let prefix = removed.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
+    // Comments parted from the rule by a blank line belong to what stands before it.
+    let kept = match prefix.rfind("\n\n") {
+        Some(cut) if !prefix[..cut].trim().is_empty() => prefix[..=cut].to_owned(),
+        _ => String::new(),
+    };
+    let own = prefix[kept.len()..].trim_start_matches('\n').to_owned();
+    rules.remove(at);
+    if rules.is_empty() {
+        document.remove("rule");
+    }
+    let next = next_table(&mut document, removed.position());
+    match next {
+        Some(next) => {
+            let after = next.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
+            next.decor_mut().set_prefix(format!("{kept}{after}"));
+        }
+        None => document.set_trailing(format!("{kept}{end}")),
+    }
+    let mut alone = DocumentMut::new();
+    let mut table = removed;
+    table.decor_mut().set_prefix(own);
+    let mut list = ArrayOfTables::new();
+    list.push(table);
+    alone.insert("rule", Item::ArrayOfTables(list));
+    Ok((document.to_string(), alone.to_string().trim_start_matches('\n').to_owned()))
+}
+
+/// Adds a condition (`{ arg = "path", under = "~/scratch" }`) to the `unless` of a rule.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, has no such rule, or the condition is no inline table.
+pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError> {
+    let wrong = || EditError::NoCondition(condition.to_owned());
+    let condition: InlineTable =
+        condition.parse::<Value>().ok().and_then(|value| value.as_inline_table().cloned()).ok_or_else(wrong)?;
+    let mut document = read(text)?;
+    let at = position(&document, id)?;
+    let rule = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
+    let list = rule.entry("unless").or_insert_with(|| Item::Value(Value::Array(Array::new())));
+    let list = list.as_array_mut().ok_or(EditError::NotTables)?;
+    let mut condition = Value::InlineTable(condition);
+    // A list with an entry a line stays one.
+    let prefix = list.iter().last().and_then(|last| last.decor().prefix()?.as_str()).unwrap_or_default().to_owned();
+    let prefix = if prefix.is_empty() && !list.is_empty() { " ".to_owned() } else { prefix };
+    condition.decor_mut().set_prefix(prefix);
+    condition.decor_mut().set_suffix("");
+    list.push_formatted(condition);
+    Ok(document.to_string())
+}
+
+/// Sets a key of a rule to a TOML value, or takes it out for `None`.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, has no such rule, or the value is none.
+pub fn set(text: &str, id: &str, key: &str, value: Option<&str>) -> Result<String, EditError> {
+    let mut document = read(text)?;
+    let at = position(&document, id)?;
+    let rule = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
+    match value {
+        Some(value) => {
+            let mut new: Value = value.parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
+            if let Some(old) = rule.get(key).and_then(Item::as_value) {
+                // The comment behind the old value stays.
+                *new.decor_mut() = old.decor().clone();
+            }
+            rule.insert(key, Item::Value(new));
+        }
+        None => {
+            let missing = || EditError::NoKey { id: id.to_owned(), key: key.to_owned() };
+            rule.remove(key).ok_or_else(missing)?;
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn read(text: &str) -> Result<DocumentMut, EditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| EditError::NotToml(error.message().replace('\n', ", ")))
+}
+
+fn tables(document: &mut DocumentMut) -> Result<&mut ArrayOfTables, EditError> {
+    document.get_mut("rule").and_then(Item::as_array_of_tables_mut).ok_or(EditError::NotTables)
+}
+
+fn position(document: &DocumentMut, id: &str) -> Result<usize, EditError> {
+    let rules = match document.get("rule") {
+        None => return Err(EditError::NoRule(id.to_owned())),
+        Some(rules) => rules.as_array_of_tables().ok_or(EditError::NotTables)?,
+    };
+    let is = |rule: &Table| rule.get("id").and_then(Item::as_str) == Some(id);
+    rules.iter().position(is).ok_or_else(|| EditError::NoRule(id.to_owned()))
+}
+
+/// The table of the document that is written next after a place.
+fn next_table(document: &mut DocumentMut, after: Option<isize>) -> Option<&mut Table> {
+    let mut next: Option<&mut Table> = None;
+    for (_, item) in document.iter_mut() {
+        let tables: Vec<&mut Table> = match item {
+            Item::Table(table) => vec![table],
+            Item::ArrayOfTables(tables) => tables.iter_mut().collect(),
+            Item::None | Item::Value(_) => Vec::new(),
+        };
+        for table in tables {
+            let nearer = next.as_ref().is_none_or(|next| table.position() < next.position());
+            if table.position() > after && nearer {
+                next = Some(table);
+            }
+        }
+    }
+    next
+}
+
+/// The ids of the rules in a text, as far as they can be read.
+pub fn ids(text: &str) -> Vec<String> {
+    let Ok(document) = read(text) else { return Vec::new() };
+    let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();
+    rules.filter_map(|rule| TableLike::get(rule, "id")?.as_str().map(str::to_owned)).collect()
+}

@@ -1,0 +1,194 @@
+//! Rules made from a call: scopes from "this exact call" to "this tool", as text to be written. Writes nothing.
+//!
+//! [`proposals`] gives the scopes, the narrowest first; [`Proposal::text`] the rule. Each is read back and matches the
+//! call it was made from, or it is not offered.
+
+mod scopes;
+
+use serde_json::Value;
+
+use super::decide::Question;
+use super::fit::{Fit, Told, fit, rules_name};
+use super::parse::parse_at;
+use super::rule::{Decision, Policy, Rule};
+use super::under::Roots;
+use super::written;
+use crate::behavior::conclude::Behavior;
+use crate::behavior::hazards::HazardKind;
+
+pub use scopes::Scope;
+
+/// The call that a rule is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The server's name; the number of a second instance does not count.
+    pub server: &'a str,
+    pub tool: &'a str,
+    pub arguments: &'a Value,
+    /// What the call was found to be: an allow covers only calls that are the same.
+    pub behavior: &'a Behavior,
+}
+
+/// Why no rule can be made from a call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Cannot {
+    #[error("no rule can allow a call with the hazard {0}")]
+    Hazard(&'static str),
+    #[error("the arguments cannot be told: {0}")]
+    Arguments(&'static str),
+}
+
+/// One rule that could be made.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    pub scope: Scope,
+    /// The rule without id, decision, note and end, line by line.
+    body: String,
+    /// The rule as it would be read, as an allow.
+    pub rule: Rule,
+}
+
+/// What a rule is called, how it decides, and until when.
+#[derive(Clone, Copy, Debug)]
+pub struct Title<'a> {
+    pub id: &'a str,
+    pub decision: Decision,
+    /// Milliseconds since 1970, UTC.
+    pub expires: Option<i64>,
+    pub note: Option<&'a str>,
+}
+
+/// The allow rules that could be made from a call, the narrowest first.
+///
+/// # Errors
+/// [`Cannot`] when no allow may cover it.
+pub fn proposals(origin: &Origin<'_>, roots: &Roots) -> Result<Vec<Proposal>, Cannot> {
+    if let Some(hazard) = origin.behavior.hazards.iter().find(|hazard| hazard.kind.beyond_any_allow()) {
+        return Err(Cannot::Hazard(hazard.kind.word()));
+    }
+    let Value::Object(arguments) = origin.arguments else {
+        return Err(Cannot::Arguments("they are no object"));
+    };
+    let scopes = scopes::of(arguments, roots);
+    Ok(scopes.into_iter().filter_map(|(scope, conditions)| made(origin, roots, scope, conditions)).collect())
+}
+
+/// Writes, reads back and tries one rule.
+fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<String>) -> Option<Proposal> {
+    let mut hazards: Vec<HazardKind> = origin.behavior.hazards.iter().map(|hazard| hazard.kind).collect();
+    hazards.sort();
+    hazards.dedup();
+    if !hazards.is_empty() {
+        let words: Vec<String> = hazards.iter().map(|kind| kind.word().to_owned()).collect();
+        conditions.push(format!("{{ hazard = {} }}", written::texts(&words)));
+    }
+    let mut body = names(origin);
+    body.push_str(&format!("identity = {}\n", written::text(&origin.behavior.identity.to_string())));
+    body.push_str(&listed("when", &conditions));
+    let title = Title { id: "made", decision: Decision::Allow, expires: None, note: None };
+    let text = format!("version = 1\n\n{}", entitled(&title, &body));
+    let policy = parse_at(&text, roots).ok()?;
+    let rule = policy.rules.first()?.clone();
+    let question = Question {
+        server: origin.server,
+        tool: origin.tool,
+        behavior: origin.behavior,
+        arguments: origin.arguments,
+        now: 0,
+        recent: None,
+    };
+    matches(&policy, &rule, &question).then_some(Proposal { scope, body, rule })
+}
+
+fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
+    fit(policy, rule, question, &Told::of(question)) == Fit::Matches
+}
+
+impl Proposal {
+    /// The rule as it would be written.
+    pub fn text(&self, title: &Title<'_>) -> String {
+        match title.decision {
+            Decision::Allow => entitled(title, &self.body),
+            // What asks or denies is about the names and the arguments, whatever the call is found to be next time.
+            Decision::Ask | Decision::Deny => {
+                let kept = |line: &&str| !line.starts_with("identity = ") && !line.starts_with("  { hazard = ");
+                let body: String = self.body.lines().filter(kept).map(|line| format!("{line}\n")).collect();
+                entitled(title, &body.replace("when = [\n]\n", ""))
+            }
+        }
+    }
+
+    /// What the rule says apart from its title: equal for equal rules.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// Whether the rule, as an allow under this policy's roots, matches a call.
+    pub fn covers(&self, policy: &Policy, question: &Question<'_>) -> bool {
+        matches(policy, &self.rule, question)
+    }
+
+    /// What is worth saying before it is written.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.scope == Scope::ThisTool {
+            warnings.push("it covers every argument this tool is ever called with".to_owned());
+        }
+        if self.body.contains("{ hazard = ") {
+            warnings
+                .push("it covers calls with the hazard it names, which you would be asked about otherwise".to_owned());
+        }
+        warnings
+    }
+}
+
+fn names(origin: &Origin<'_>) -> String {
+    let server = escaped(rules_name(origin.server));
+    // Such a name would be read as a host's alias.
+    let tool = match origin.tool.strip_prefix("mcp__") {
+        Some(rest) => format!("mcp_\\_{}", escaped(rest)),
+        None => escaped(origin.tool),
+    };
+    format!("server = {}\ntool = {}\n", written::text(&server), written::text(&tool))
+}
+
+/// A list of conditions, one a line.
+fn listed(key: &str, conditions: &[String]) -> String {
+    match conditions {
+        [] => String::new(),
+        many => format!("{key} = [\n{}]\n", many.iter().map(|one| format!("  {one},\n")).collect::<String>()),
+    }
+}
+
+fn entitled(title: &Title<'_>, body: &str) -> String {
+    let id = written::text(title.id);
+    let mut out = format!("[[rule]]\nid = {id}\ndecision = {}\n{body}", written::text(title.decision.word()));
+    if let Some(end) = title.expires.and_then(written::moment) {
+        out.push_str(&format!("expires = {end}\n"));
+    }
+    if let Some(note) = title.note {
+        out.push_str(&format!("note = {}\n", written::text(note)));
+    }
+    out
+}
+
+/// A name as a glob that means just it.
+pub fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// An id for a rule about a tool that is not `taken` yet: the tool's name, and a number where need be.
+pub fn id_for(tool: &str, taken: impl Fn(&str) -> bool) -> String {
+    let plain = tool.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '.') { c } else { '-' });
+    let plain: String = plain.take(48).collect();
+    let plain = if plain.trim_matches('-').is_empty() { "rule".to_owned() } else { plain.trim_matches('-').to_owned() };
+    let numbered = (2..).map(|number| format!("{plain}-{number}"));
+    std::iter::once(plain.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(plain)
+}

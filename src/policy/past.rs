@@ -1,0 +1,115 @@
+//! A past call as the log tells it: judged, decided, its secrets gone. Reads no log.
+
+use serde_json::Value;
+
+use super::decide::Question;
+use super::rate::Recent;
+use super::rule::{Decision, Rule};
+use super::when::{About, Predicate, Test, argument};
+use crate::behavior::conclude::Behavior;
+
+/// One call of the log.
+#[derive(Clone, Debug)]
+pub struct PastCall {
+    /// Number of its decision's record.
+    pub seq: i64,
+    /// Of the decision, in milliseconds since 1970, UTC.
+    pub time: i64,
+    pub ticket: String,
+    pub server: String,
+    pub tool: String,
+    /// As recorded: secrets are replaced and long texts cut, see [`is_obscured`].
+    pub arguments: Value,
+    pub behavior: Behavior,
+    /// What the policy of that time said.
+    pub ruling: Decision,
+    pub rule: Option<String>,
+    pub ended: Ended,
+    /// The record's word for who decided.
+    pub by: String,
+}
+
+/// How a past call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was let run.
+    Ran,
+    /// A person or a rule said no.
+    Refused,
+    /// Nobody said anything: it expired, was cancelled, or something failed.
+    Unanswered,
+}
+
+impl Ended {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ran => "approved",
+            Self::Refused => "denied",
+            Self::Unanswered => "unanswered",
+        }
+    }
+}
+
+impl PastCall {
+    /// The call as a question of that time.
+    pub fn question<'a>(&'a self, recent: Option<&'a Recent>) -> Question<'a> {
+        Question {
+            server: &self.server,
+            tool: &self.tool,
+            behavior: &self.behavior,
+            arguments: &self.arguments,
+            now: self.time,
+            recent,
+        }
+    }
+}
+
+/// Whether something in a value was replaced or cut when it was recorded. A text that only looks so counts too.
+pub fn is_obscured(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_mark(text) || was_cut(text),
+        Value::Array(items) => items.iter().any(is_obscured),
+        Value::Object(fields) => {
+            fields.iter().any(|(name, field)| has_mark(name) || was_cut(name) || is_obscured(field))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// `redacted:` and 16 hex characters.
+fn has_mark(text: &str) -> bool {
+    text.split("redacted:").skip(1).any(|rest| {
+        rest.len() >= 16 && rest.bytes().take(16).all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    })
+}
+
+/// `…[N bytes in all]` at the end, or only `…` where the whole did not fit.
+fn was_cut(text: &str) -> bool {
+    text.ends_with('…') || (text.ends_with(" bytes in all]") && text.contains("…["))
+}
+
+/// Whether a condition speaks of something that the record does not tell.
+pub fn cannot_be_told(predicate: &Predicate, arguments: &Value) -> bool {
+    match &predicate.about {
+        About::Argument { arg, tests } => {
+            let Value::Object(fields) = arguments else {
+                // All of them were cut into one text.
+                return true;
+            };
+            let is_there = |test: &Test| matches!(test, Test::Present | Test::Absent);
+            let counts = |test: &Test| matches!(test, Test::Len(_)) && arg.is_empty();
+            if tests.iter().all(|test| is_there(test) || counts(test)) {
+                return fields.keys().any(|name| has_mark(name) || was_cut(name));
+            }
+            argument(arguments, arg).is_some_and(is_obscured)
+        }
+        About::Sql(_) => is_obscured(arguments),
+        About::Hazard(_) | About::Effect(_) | About::Rate(_) => false,
+    }
+}
+
+/// Whether a rule speaks of something that the record does not tell.
+pub fn touches_obscured(rule: &Rule, arguments: &Value) -> bool {
+    rule.when.iter().chain(&rule.unless).any(|predicate| cannot_be_told(predicate, arguments))
+}

@@ -1,0 +1,63 @@
+//! How often calls were let run lately, as data. Owns no clock: times come in.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// The most calls that a rate can speak of.
+pub const MOST: usize = 1000;
+/// The longest time that a rate can speak of, in milliseconds: a day.
+pub const LONGEST: i64 = 24 * 3600 * 1000;
+
+/// A bound on calls per time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub bound: Bound,
+    /// In milliseconds, at most [`LONGEST`].
+    pub per: i64,
+}
+
+/// Which side of the bound is meant; the call in question counts too. At most [`MOST`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Holds of the first so many calls.
+    Most(usize),
+    /// Holds of every call after so many.
+    Over(usize),
+}
+
+impl Rate {
+    /// Whether it holds of a call before which so many others ran.
+    pub fn holds(self, earlier: usize) -> bool {
+        match self.bound {
+            Bound::Most(most) => earlier < most,
+            Bound::Over(over) => earlier >= over,
+        }
+    }
+}
+
+/// The calls that were let run lately, of one wrapper or of a log. Remembers no more than a [`Rate`] can ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Recent {
+    /// Times in milliseconds since 1970, UTC, by server and tool; the newest last.
+    calls: BTreeMap<(String, String), VecDeque<i64>>,
+}
+
+impl Recent {
+    /// Notes a call that was approved at `time`.
+    pub fn note(&mut self, server: &str, tool: &str, time: i64) {
+        // A call of each of very many tools: what is over is forgotten.
+        if self.calls.len() >= 10 * MOST {
+            self.calls.retain(|_, times| times.back().is_some_and(|last| *last > time - LONGEST));
+        }
+        let times = self.calls.entry((server.to_owned(), tool.to_owned())).or_default();
+        times.push_back(time);
+        if times.len() > MOST {
+            times.pop_front();
+        }
+    }
+
+    /// How many calls ran after `since` that `counts` (of server and tool) says yes to; exact up to [`MOST`].
+    pub fn count(&self, since: i64, counts: impl Fn(&str, &str) -> bool) -> usize {
+        let counted = self.calls.iter().filter(|((server, tool), _)| counts(server, tool));
+        counted.map(|(_, times)| times.iter().filter(|time| **time > since).count()).sum()
+    }
+}

@@ -1,0 +1,106 @@
+//! A policy against past calls: what it would say now, and where that is not what was said then. Reads no log.
+//!
+//! Records hold no secrets, so a condition on a value that was replaced or cut cannot be told: where such a rule would
+//! change the answer, the answer is [`Answer::Untold`].
+
+use super::decide::{Ruling, decide};
+use super::fit::{Fit, Told, fit};
+use super::past::{Ended, PastCall, cannot_be_told, touches_obscured};
+use super::rate::Recent;
+use super::rule::{Decision, Policy, Rule};
+
+/// What a policy says of a past call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Told(Ruling),
+    /// These rules decide by something that the record does not tell.
+    Untold(Vec<String>),
+}
+
+/// A call about which the policy says something else than was said then.
+#[derive(Clone, Debug)]
+pub struct Change<'c> {
+    pub call: &'c PastCall,
+    pub now: Ruling,
+}
+
+/// A policy against a log.
+#[derive(Clone, Debug, Default)]
+pub struct Replay<'c> {
+    /// How many calls were looked at.
+    pub calls: usize,
+    /// The oldest first.
+    pub changes: Vec<Change<'c>>,
+    /// Calls about which it cannot be told, with the rules in question.
+    pub untold: Vec<(&'c PastCall, Vec<String>)>,
+}
+
+impl Replay<'_> {
+    /// How many calls change from what to what, the most first.
+    pub fn counts(&self) -> Vec<(Decision, Decision, usize)> {
+        let all = [Decision::Allow, Decision::Ask, Decision::Deny];
+        let pairs = all.into_iter().flat_map(|from| all.into_iter().map(move |to| (from, to)));
+        let count = |(from, to)| {
+            let same = |change: &&Change<'_>| change.call.ruling == from && change.now.decision == to;
+            (from, to, self.changes.iter().filter(same).count())
+        };
+        let mut counts: Vec<_> = pairs.map(count).filter(|(_, _, count)| *count > 0).collect();
+        counts.sort_by_key(|(from, to, count)| (std::cmp::Reverse(*count), *from, *to));
+        counts
+    }
+}
+
+/// Plays all calls, the oldest first, against a policy. Rules that have expired by `now` count no more.
+pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c> {
+    let policy = without_expired(policy, now);
+    let mut recent = Recent::default();
+    let mut found = Replay { calls: calls.len(), ..Replay::default() };
+    for call in calls {
+        match answer(&policy, call, &recent) {
+            Answer::Told(ruling) if ruling.decision == call.ruling => {}
+            Answer::Told(now) => found.changes.push(Change { call, now }),
+            Answer::Untold(rules) => found.untold.push((call, rules)),
+        }
+        if call.ended == Ended::Ran {
+            recent.note(&call.server, &call.tool, call.time);
+        }
+    }
+    found
+}
+
+/// The policy without the rules that have expired: the others hold at every past moment too.
+pub fn without_expired(policy: &Policy, now: i64) -> Policy {
+    let mut policy = policy.clone();
+    policy.rules.retain(|rule| rule.expires.is_none_or(|end| end > now));
+    policy
+}
+
+/// What the policy says of one past call.
+pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
+    let question = call.question(Some(recent));
+    if !policy.rules.iter().any(|rule| touches_obscured(rule, &call.arguments)) {
+        return Answer::Told(decide(policy, &question));
+    }
+    let told = Told::of(&question);
+    let (mut certain, mut perhaps): (Policy, Vec<&Rule>) = (Policy { rules: Vec::new(), ..policy.clone() }, Vec::new());
+    for rule in &policy.rules {
+        if !touches_obscured(rule, &call.arguments) {
+            certain.rules.push(rule.clone());
+            continue;
+        }
+        // Where the rest of it does not fit, it does not matter what cannot be told.
+        let mut rest = rule.clone();
+        rest.when.retain(|predicate| !cannot_be_told(predicate, &call.arguments));
+        rest.unless.retain(|predicate| !cannot_be_told(predicate, &call.arguments));
+        if fit(policy, &rest, &question, &told) == Fit::Matches {
+            perhaps.push(rule);
+        }
+    }
+    let ruling = decide(&certain, &question);
+    let changes = |rule: &&&Rule| match ruling.rule {
+        Some(_) => rule.decision > ruling.decision,
+        None => rule.decision != ruling.decision,
+    };
+    let changing: Vec<String> = perhaps.iter().filter(changes).map(|rule| rule.id.clone()).collect();
+    if changing.is_empty() { Answer::Told(ruling) } else { Answer::Untold(changing) }
+}

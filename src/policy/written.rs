@@ -1,0 +1,71 @@
+//! Values as TOML writes them, so that a person reading the file sees every character. Owns no file and no rule.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// A text in quotes. What does not show itself is escaped.
+pub fn text(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            // Writing to a String does not fail.
+            c if u32::from(c) <= 0xffff => drop(write!(out, "\\u{:04X}", u32::from(c))),
+            c => drop(write!(out, "\\U{:08X}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// One text, or a list of them.
+pub fn texts(all: &[String]) -> String {
+    match all {
+        [one] => text(one),
+        many => format!("[{}]", many.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A JSON value on one line; `None` for what TOML cannot hold: null, and numbers out of its range.
+pub fn value(value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(switch) => switch.to_string(),
+        Value::Number(number) => {
+            let written = number.to_string();
+            let float = written.contains(['.', 'e', 'E']) && written.parse::<f64>().is_ok_and(f64::is_finite);
+            if !float && written.parse::<i64>().is_err() {
+                return None;
+            }
+            written
+        }
+        Value::String(string) => text(string),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(self::value).collect::<Option<Vec<_>>>()?.join(", "))
+        }
+        Value::Object(fields) if fields.is_empty() => "{}".to_owned(),
+        Value::Object(fields) => {
+            let field = |(name, field): (&String, &Value)| Some(format!("{} = {}", key(name), self::value(field)?));
+            format!("{{ {} }}", fields.iter().map(field).collect::<Option<Vec<_>>>()?.join(", "))
+        }
+    })
+}
+
+fn key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if is_bare { name.to_owned() } else { text(name) }
+}
+
+/// A moment in milliseconds since 1970 as `expires` takes it; a midnight as the day before it, which is its last.
+pub fn moment(millis: i64) -> Option<String> {
+    const DAY: i64 = 24 * 3600 * 1000;
+    let whole = millis.rem_euclid(DAY) == 0;
+    let second = jiff::Timestamp::from_second((if whole { millis - DAY } else { millis }).div_euclid(1000)).ok()?;
+    Some(second.to_string().chars().take(if whole { 10 } else { usize::MAX }).collect())
+}

@@ -1,0 +1,184 @@
+//! `mcp-approve log show|export|stats`: one call among sessions, exports that prove themselves, figures that add up.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use clap::Parser;
+use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
+use mcp_approve::audit::store::Store;
+use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
+use mcp_approve::policy::rule::Decision;
+use serde_json::Value;
+
+use crate::{NOON, WRITER, folder, log_of, numbered, read, redactor, write};
+
+#[derive(Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: LogCommand,
+}
+
+fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
+    let line = Line::try_parse_from(line.split(' ')).unwrap();
+    let mut out = Vec::new();
+    let finding = run(&line.command, db, NOON + 3_600_000, &mut out);
+    (finding, String::from_utf8(out).unwrap())
+}
+
+fn so(db: &Path, line: &str) -> String {
+    let (finding, out) = log(db, line);
+    assert_eq!(finding.unwrap(), Finding::So, "{out}");
+    out
+}
+
+fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
+    let mut store = Store::open(db, WRITER).unwrap();
+    store.append(&numbered(entries), &redactor()).unwrap();
+}
+
+fn of(mut entry: Entry, session: &str) -> Entry {
+    entry.session = Arc::from(session);
+    entry
+}
+
+#[test]
+fn a_ticket_shows_its_newest_session_and_names_the_others() {
+    let (_folder, db) = folder();
+    append(&db, [of(read(2), "aaaa"), of(read(2), "bbbb"), of(write(2), "bbbb"), of(read(2), "cc\u{1b}c")]);
+    let shown = so(&db, "log show filesystem-2");
+    assert!(shown.contains("record 4") && !shown.contains("record 1"), "{shown}");
+    assert!(shown.contains("also a call of other sessions") && shown.contains("--session aaaa"), "{shown}");
+    assert!(shown.contains("--session bbbb") && !shown.contains('\u{1b}'), "{shown}");
+    let older: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-2 --session bb --json")).unwrap();
+    assert_eq!(older.iter().map(|row| row["seq"].as_u64().unwrap()).collect::<Vec<_>>(), [2, 3]);
+    assert!(matches!(log(&db, "log show filesystem-2 --session dd").0, Err(LogError::Nothing(_))));
+    assert!(!so(&db, "log show 1").contains("other sessions"));
+}
+
+/// A log with everything that makes an export difficult.
+fn difficult(db: &Path) {
+    let mut odd = write(2);
+    odd.tool = Some("=cmd|'/c calc'!A1".into());
+    odd.arguments = Some("{\"text\":\"a,\\\"b\\\"\\n\u{202e}c\",\"n\":1.50,\"password\":\"hunter2hunter2\"}".into());
+    append(db, [read(1), odd, read(3)]);
+}
+
+#[test]
+fn a_jsonl_export_has_every_row_and_what_its_link_is_made_of() {
+    let (_folder, db) = folder();
+    difficult(&db);
+    let (text, listed) = (so(&db, "log export"), so(&db, "log list --jsonl"));
+    assert!(!text.contains("hunter2") && !text.contains('\u{202e}'), "{text}");
+    for (line, listed) in text.lines().zip(listed.lines()) {
+        let (mut row, listed): (Value, Value) =
+            (serde_json::from_str(line).unwrap(), serde_json::from_str(listed).unwrap());
+        let proof = ["writer", "link", "body"].map(|key| row.as_object_mut().unwrap().remove(key).unwrap());
+        assert_eq!(row, listed);
+        assert_eq!(proof[0].as_str().unwrap().len(), 32);
+        assert_eq!(proof[1].as_str().unwrap().len(), 64);
+    }
+    assert_eq!(text.lines().count(), 3);
+    assert_eq!(so(&db, "log export --tool read_file --since 2026-11-21T10:00:00.003Z").lines().count(), 1);
+}
+
+#[test]
+fn a_csv_export_runs_nothing_in_a_spreadsheet() {
+    let (_folder, db) = folder();
+    difficult(&db);
+    let text = so(&db, "log export --format csv");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0].starts_with("seq,time,kind,server,session,ticket,tool,"), "{text}");
+    assert!(lines[2].contains("\"'=cmd|'/c calc'!A1\""), "{text}");
+    assert!(lines[2].contains("\"\"text\"\":\"\"a,"), "{text}");
+    assert!(!text.contains("hunter2") && !text.contains('\u{202e}'), "{text}");
+}
+
+/// The verifier needs Python; where there is none, this test says so and looks at nothing.
+#[test]
+fn the_verifier_takes_a_whole_export_and_finds_what_was_changed() {
+    let (folder, db) = folder();
+    difficult(&db);
+    let script = folder.path().join("verify.py");
+    std::fs::write(&script, so(&db, "log export --verifier")).unwrap();
+    let verify = |text: &str, more: &[&str]| {
+        let file = folder.path().join("export");
+        std::fs::write(&file, text).unwrap();
+        let out = Command::new("python3").arg(&script).arg(&file).args(more).output().ok()?;
+        Some((
+            out.status.success(),
+            format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr)),
+        ))
+    };
+    let whole = so(&db, "log export");
+    let Some((good, said)) = verify(&whole, &[]) else {
+        writeln!(std::io::stderr(), "SKIPPED: there is no python3 here, so the verifier was not run").unwrap();
+        return;
+    };
+    assert!(good && said.contains("The chain holds: 3 records"), "{said}");
+    let last: Value = serde_json::from_str(whole.lines().last().unwrap()).unwrap();
+    assert!(verify(&whole, &[last["link"].as_str().unwrap()]).unwrap().0);
+    let lines: Vec<&str> = whole.lines().collect();
+    let late = format!("{}\n{}\n", lines[1], lines[2]);
+    assert!(verify(&late, &[]).unwrap().1.contains("begins with record 2"));
+    for (changed, says) in [
+        (whole.replacen("read_file", "read_fire", 1), "fields"),
+        (whole.replacen("read_file", "read_fire", 2), "link"),
+        (format!("{}\n{}\n", lines[0], lines[2]), "record 2 is missing"),
+    ] {
+        let (good, said) = verify(&changed, &[]).unwrap();
+        assert!(!good && said.contains(says), "{says}: {said}");
+    }
+    let cut = format!("{}\n{}\n", lines[0], lines[1]);
+    assert!(!verify(&cut, &[last["link"].as_str().unwrap()]).unwrap().0);
+}
+
+#[test]
+fn stats_add_up() {
+    let (_folder, db) = folder();
+    let asked = |n| Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(n) };
+    let took = |n, ms: u64, verdict| Entry { latency_us: Some(ms * 1000), verdict: Some(verdict), ..write(n) };
+    let ruled = Entry { by: Some(By::Rule), rule: Some("scratch".into()), ruling: Some(Decision::Allow), ..write(9) };
+    let refused = Entry::new(NOON, Kind::Fault, &Arc::from("filesystem"), &Arc::from("s1"));
+    append(
+        &db,
+        [
+            read(1),
+            read(2),
+            asked(3),
+            // Edited, so asked again.
+            asked(3),
+            took(3, 2_000, VerdictWord::Approve),
+            asked(4),
+            took(4, 4_000, VerdictWord::Deny),
+            ruled,
+            refused.clone().with("what", "refused a line from the host"),
+            refused.with("what", "refused more lines from the host").with("lines", 41),
+        ],
+    );
+    let stats: Value = serde_json::from_str(&so(&db, "log stats --json")).unwrap();
+    for (key, value) in
+        [("calls", 5), ("asked", 2), ("approved", 4), ("denied", 1), ("saved_by_rules", 1), ("refused_lines", 42)]
+    {
+        assert_eq!(stats[key], value, "{key}: {stats}");
+    }
+    assert_eq!(stats["median_ms"], 3000.0);
+    assert_eq!(stats["by"], serde_json::json!({ "default": 2, "operator": 2, "rule": 1 }));
+    let tools: Vec<_> = stats["tools"].as_array().unwrap().iter().map(|of| (&of["tool"], &of["calls"])).collect();
+    assert_eq!(tools, [(&"write_file".into(), &3.into()), (&"read_file".into(), &2.into())]);
+    insta::assert_snapshot!(so(&db, "log stats"));
+    let one: Value = serde_json::from_str(&so(&db, "log stats --json --tool read*")).unwrap();
+    assert_eq!((&one["calls"], &one["denied"]), (&2.into(), &0.into()));
+}
+
+#[test]
+fn stats_of_nothing_say_what_to_do() {
+    let (_folder, db) = folder();
+    assert!(so(&db, "log stats").contains("no audit log yet"));
+    assert_eq!(serde_json::from_str::<Value>(&so(&db, "log stats --json")).unwrap()["calls"], 0);
+    log_of(&db, 1);
+    assert!(so(&db, "log stats --tool nothing").contains("No call of that kind"));
+    assert!(matches!(log(&folder().1, "log export").0, Err(LogError::NoLog(_))));
+}

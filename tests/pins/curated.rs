@@ -1,0 +1,105 @@
+//! The lists of well-known packages: each parses, is whole, and means exactly the definitions that were reviewed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use mcp_approve::behavior::conclude::{Told, Trust, of_tool_told};
+use mcp_approve::behavior::curated::{Curated, LISTS, List, of_any_package};
+use mcp_approve::behavior::evidence::Source;
+use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::{Action, Mutability};
+use mcp_approve::mcp::tool::Tool;
+use mcp_approve::wire::digest::Digest;
+use serde_json::Value;
+
+/// The manifest that stands under tests/, as its server described itself.
+fn manifest() -> Vec<Value> {
+    let text = include_str!("../fixtures/manifest_sqlite.json");
+    serde_json::from_str::<Value>(text).unwrap()["tools"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_list_parses_and_contradicts_nothing() {
+    assert!(LISTS.len() >= 25, "{} packages", LISTS.len());
+    let mut packages = BTreeSet::new();
+    for (package, text) in LISTS {
+        let list: List = toml::from_str(text).unwrap_or_else(|error| panic!("{package}: {error}"));
+        assert_eq!(list.package, *package);
+        assert!(packages.insert(package), "{package} stands twice");
+        let curated = Curated::of_package(package);
+        let mut names = BTreeSet::new();
+        for row in list.tools {
+            assert!(names.insert(row.name.clone()), "{package} {} stands twice", row.name);
+            let identity: Identity = row.identity.parse().unwrap_or_else(|_| panic!("{package} {}", row.name));
+            let reads = matches!(identity.action, Action::Read | Action::Search);
+            assert_eq!(reads, identity.mutability == Mutability::Pure, "{package} {}: {identity}", row.name);
+            let digest: Digest = row.digest.parse().unwrap_or_else(|_| panic!("{package} {}", row.name));
+            assert_eq!(curated.find(&digest).map(|found| found.identity), Some(identity), "{package} {}", row.name);
+        }
+    }
+}
+
+#[test]
+fn the_table_is_the_folder() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/identities");
+    let files: BTreeSet<String> =
+        fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    let embedded: BTreeSet<String> = LISTS.iter().map(|(_, text)| (*text).to_owned()).collect();
+    assert!(files == embedded, "run `cargo bench --bench curate`");
+}
+
+#[test]
+fn a_tool_is_on_the_list_for_exactly_its_definition() {
+    let curated = Curated::of_package("pypi:mcp-server-sqlite");
+    for definition in manifest() {
+        let tool = Tool::read(definition.clone()).unwrap();
+        let found = curated.find(&tool.digest()).unwrap_or_else(|| panic!("{} fell out", tool.name));
+        assert_eq!(of_any_package(&tool.digest()), Some(found));
+        let mut changed = definition;
+        changed["description"] = format!("{} ", changed["description"].as_str().unwrap()).into();
+        assert_eq!(curated.find(&Tool::read(changed).unwrap().digest()), None, "{}", tool.name);
+    }
+    assert_eq!(Curated::of_package("pypi:mcp-server-sqlite2").find(&Digest::of(b"")), None);
+}
+
+#[test]
+fn where_the_corpus_is_at_hand_every_entry_is_in_it() {
+    let Ok(folder) = fs::read_dir("../shared/corpus/dev") else { return };
+    let mut seen = BTreeSet::new();
+    for entry in folder {
+        let server: Value = serde_json::from_str(&fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
+        for definition in server["tools"].as_array().into_iter().flatten() {
+            seen.extend(Tool::read(definition.clone()).map(|tool| tool.digest().to_string()));
+        }
+    }
+    for (package, text) in LISTS {
+        let list: List = toml::from_str(text).unwrap();
+        assert!(list.tools.iter().all(|row| seen.contains(&row.digest)), "{package}");
+    }
+}
+
+#[test]
+fn pinned_beats_curated_beats_the_rest_and_without_trust_curated_lowers_nothing() {
+    let definition = manifest().into_iter().find(|tool| tool["name"] == "list_tables").unwrap();
+    let mut vague = definition;
+    vague["name"] = "do_it".into();
+    vague["description"] = "Does it.".into();
+    let tool = Tool::read(vague).unwrap();
+    let reads: Identity = "PURE|READ|STRUCTURE".parse().unwrap();
+    let curated = Curated::of_package("pypi:mcp-server-sqlite");
+    let reviewed = manifest()
+        .into_iter()
+        .filter_map(|tool| curated.find(&Tool::read(tool)?.digest()))
+        .find(|found| found.identity == reads);
+    let concluded = |trust, pinned: Option<&str>| {
+        let told = Told { pinned: pinned.map(|text| text.parse().unwrap()), curated: reviewed };
+        of_tool_told(&tool, trust, told)
+    };
+    assert_eq!(concluded(Trust::Corroborate, None).identity, reads);
+    assert_eq!(concluded(Trust::None, None).badge(), Mutability::Mutates);
+    let pinned = concluded(Trust::None, Some("PURE|SEARCH|DATA"));
+    assert_eq!(pinned.identity.to_string(), "PURE|SEARCH|DATA");
+    let sources: Vec<Source> = pinned.evidence.iter().map(|evidence| evidence.source).take(2).collect();
+    assert_eq!(sources, [Source::Pinned, Source::Curated]);
+}

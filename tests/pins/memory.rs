@@ -1,0 +1,160 @@
+//! The database of pins: versions that rise, programs that change, reviews that name what was looked at.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use mcp_approve::behavior::conclude::Trust;
+use mcp_approve::gate::pins::Sighting;
+use mcp_approve::gate::pins::{Pins, Standing};
+use mcp_approve::mcp::tool::Tool;
+use mcp_approve::pins::review::Settled;
+use mcp_approve::pins::{Launch, Memory};
+use serde_json::json;
+
+fn launch(name: &str, words: &[&str]) -> Launch {
+    let command: Vec<OsString> = words.iter().map(Into::into).collect();
+    Launch::new(name, &command, None, None)
+}
+
+fn tool(name: &str, description: &str) -> Tool {
+    Tool::read(json!({ "name": name, "description": description })).unwrap()
+}
+
+/// A session of one server: greets, sees these tools, keeps what is news.
+fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec<Standing>) {
+    let mut memory = Memory::open(path).unwrap();
+    let (mut pins, _) = memory.greet(launch, Trust::Corroborate, now).unwrap();
+    let standings = tools.iter().map(|tool| see(&mut memory, launch, &mut pins, tool, now)).collect();
+    (memory.greet(launch, Trust::Corroborate, now).unwrap().0, standings)
+}
+
+fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> Standing {
+    let (standing, is_news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
+    if is_news {
+        let pin = pins.tools[&tool.name].clone();
+        memory.keep(launch, &Sighting { tool: tool.clone(), pin, standing: standing.clone() }, now).unwrap();
+    }
+    standing
+}
+
+#[test]
+fn a_version_rises_with_every_change_and_trust_stays_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let (one, two) = (tool("t", "Reads."), tool("t", "Sends."));
+    for (at, (seen, version, word)) in
+        [(&one, 1, "trusted"), (&one, 1, "trusted"), (&two, 2, "changed"), (&two, 2, "changed"), (&one, 3, "trusted")]
+            .into_iter()
+            .enumerate()
+    {
+        let (pins, standings) = session(&path, &launch, &[seen.clone()], 1_000 + i64::try_from(at).unwrap());
+        let pin = &pins.tools["t"];
+        assert_eq!((pin.version, standings[0].word()), (version, word), "session {at}");
+        assert_eq!((pin.trusted, pin.latest), (Some(one.digest()), seen.digest()), "session {at}");
+        assert_eq!(pin.first_seen, 1_000);
+    }
+}
+
+#[test]
+fn a_review_settles_what_was_shown_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let (one, two, three) = (tool("t", "Reads."), tool("t", "Sends."), tool("t", "Deletes."));
+    session(&path, &launch, &[one.clone()], 1);
+    session(&path, &launch, &[two.clone()], 2);
+    let mut memory = Memory::open(&path).unwrap();
+    let shown = memory.tools().unwrap().remove(0);
+    session(&path, &launch, &[three.clone()], 3);
+    assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
+    assert_eq!(memory.tools().unwrap()[0].standing.word(), "changed");
+
+    let shown = memory.tools().unwrap().remove(0);
+    assert_eq!(memory.refuse(&shown).unwrap(), Settled::Done);
+    assert_eq!(memory.tools().unwrap()[0].standing, Standing::Refused);
+    assert_eq!(session(&path, &launch, &[one], 4).1, [Standing::Trusted], "what was trusted before is so still");
+
+    session(&path, &launch, &[two.clone()], 5);
+    let shown = memory.tools().unwrap().remove(0);
+    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
+    assert_eq!(session(&path, &launch, &[two], 6).1, [Standing::Trusted]);
+    assert_eq!(memory.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
+}
+
+#[test]
+fn a_program_or_command_that_changes_waits_for_its_review() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, program) = (folder.path().join("pins.db"), folder.path().join("server"));
+    let write = |text: &str| {
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    };
+    let word = program.to_str().unwrap();
+    let (first, other) = (launch("s", &[word]), launch("s", &[word, "--more"]));
+    let change = |launch: &Launch| session(&path, launch, &[], 1).0.changed;
+    write("one");
+    assert_eq!((change(&first), change(&first)), (None, None));
+    assert!(change(&other).unwrap().contains("another command"));
+    assert_eq!(change(&launch("t", &[word, "--more"])), None, "the first command of its name");
+    write("two");
+    assert!(change(&first).unwrap().contains(word));
+    assert!(change(&other).is_some());
+
+    let mut memory = Memory::open(&path).unwrap();
+    for server in memory.servers().unwrap().into_iter().filter(|server| server.change().is_some()) {
+        assert_eq!(memory.accept_server(&server).unwrap(), Settled::Done);
+    }
+    assert_eq!((change(&first), change(&other)), (None, None));
+}
+
+#[test]
+fn names_on_other_servers_come_with_the_pins_and_ones_own_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    session(&path, &launch("notes", &["notes"]), &[tool("read_fi1e", "Reads.")], 1);
+    let (pins, _) = session(&path, &launch("files", &["files"]), &[tool("read_file", "Reads.")], 2);
+    assert!(pins.look_alike("read_file").is_some_and(|hazard| hazard.what.contains("read_fi1e of the server notes")));
+    let (pins, _) = session(&path, &launch("files", &["files", "again"]), &[tool("read_file", "Reads.")], 3);
+    assert_eq!(pins.others.values().flatten().count(), 1, "another command of the same name is no other server");
+    let memory = Memory::open(&path).unwrap();
+    let marked = memory.tools().unwrap().into_iter().filter(|known| !known.behavior.hazards.is_empty());
+    let marked: Vec<String> = marked.map(|known| format!("{} {}", known.server.name, known.tool.name)).collect();
+    assert_eq!(marked, ["files read_file", "files read_file"], "the later of two deceives");
+}
+
+#[test]
+fn a_search_finds_words_of_names_before_words_of_descriptions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let tools = [
+        tool("createInvoice", "Makes one."),
+        tool("list_orders", "Lists orders, not invoices."),
+        tool("ping", "Answers."),
+    ];
+    session(&path, &launch, &tools, 1);
+    let memory = Memory::open(&path).unwrap();
+    let known = memory.tools().unwrap();
+    let found = |query: &str| -> Vec<String> {
+        let hits = memory.search(query).unwrap();
+        let name = |id: i64| known.iter().find(|known| known.id == id).unwrap().tool.name.clone();
+        hits.into_iter().map(|(id, _)| name(id)).collect()
+    };
+    assert_eq!(found("the invoices"), ["createInvoice", "list_orders"]);
+    assert_eq!(found("\" OR ping* NEAR("), ["ping"], "a query is words, never syntax");
+    assert_eq!(found("-- ;"), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_is_not_ours_alone_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    drop(Memory::open(&path).unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(Memory::open(&path).unwrap_err().to_string().contains("others than you"));
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(Memory::open(&link).unwrap_err().to_string().contains("it is a link"));
+}

@@ -1,0 +1,180 @@
+//! `mcp-approve tools` as a user runs it: what was seen of wrapped servers, and reviews at a terminal.
+
+use std::path::Path;
+use std::process::Command;
+
+use portable_pty::CommandBuilder;
+use serde_json::{Value, json};
+
+use crate::fake::host::Host;
+use crate::fake::server::{Server, reader, writer};
+use crate::fake::terminal::Terminal;
+use crate::fake::{BINARY, log, until};
+
+fn tools(home: &Path, words: &[&str]) -> (i32, String, String) {
+    let out = Command::new(BINARY).arg("--home").arg(home).arg("tools").args(words).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
+}
+
+fn rows(home: &Path, words: &[&str]) -> Vec<Value> {
+    let (code, out, err) = tools(home, &[words, &["--json"]].concat());
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn start(home: &Path, server: &Server) -> Host {
+    let mut host = Host::wrapping(home, &["--name", "s", "--unattended", "deny"], &server.command());
+    host.handshake("2025-06-18");
+    host
+}
+
+fn call(host: &mut Host, id: u64, tool: &str) -> String {
+    host.call(id, tool, &json!({ "text": "x" }));
+    host.answer(id)["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+fn end(mut host: Host) {
+    host.hang_up();
+    host.wait();
+}
+
+/// A session with one call.
+fn once(home: &Path, server: &Server, tool: &str) {
+    let mut host = start(home, server);
+    call(&mut host, 1, tool);
+    end(host);
+}
+
+fn at_terminal(home: &Path, words: &[&str]) -> Terminal {
+    let mut command = CommandBuilder::new(BINARY);
+    command.args(["--home".as_ref(), home.as_os_str()]);
+    command.arg("tools");
+    command.args(words);
+    Terminal::running(command, (120, 60))
+}
+
+#[test]
+fn before_anything_was_seen_the_list_says_how_that_comes_about() {
+    let home = tempfile::tempdir().unwrap();
+    for words in [&[][..], &["list"], &["search", "mail"]] {
+        let (code, out, _) = tools(home.path(), words);
+        assert!(code == 0 && out.contains("mcp-approve -- npx"), "{words:?}: {out}");
+    }
+    assert_eq!(rows(home.path(), &["list"]), Vec::<Value>::new());
+    let (code, _, err) = tools(home.path(), &["show", "\u{1b}[31mx"]);
+    assert!(code == 2 && err.contains("was ever seen") && !err.contains('\u{1b}'), "{err}");
+}
+
+#[test]
+fn a_tool_is_told_with_what_it_is_and_what_it_was_seen_to_do() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read"), writer("write\u{202e}")]));
+    let mut host = start(home.path(), &server);
+    for id in 0..3 {
+        assert_eq!(call(&mut host, id, "read"), "done");
+    }
+    end(host);
+    let listed = rows(home.path(), &["list", "--server", "s"]);
+    assert_eq!(listed.len(), 2);
+    let read = &listed[0];
+    for (key, value) in [
+        ("server", json!("s")),
+        ("name", json!("read")),
+        ("badge", json!("PURE")),
+        ("side_effects", json!("none")),
+        ("idempotent", json!("yes")),
+        ("version", json!(1)),
+        ("pin", json!("trusted")),
+    ] {
+        assert_eq!(read[key], value, "{key}");
+    }
+    assert_eq!((&read["observed"]["calls"], &read["observed"]["error_rate"]), (&json!(3), &json!(0.0)));
+    assert!(read["observed"]["p95_ms"].as_f64() >= read["observed"]["p50_ms"].as_f64());
+    let (_, out, _) = tools(home.path(), &["show", "s", "read"]);
+    for part in
+        ["badge        PURE", "evidence     annotated PURE: readOnlyHint: true", "3 calls, p50", "version 1, trusted"]
+    {
+        assert!(out.contains(part), "no {part:?} in\n{out}");
+    }
+    for words in [&["list"][..], &["show", "write\u{202e}"], &["list", "--jsonl"], &["search", "text"]] {
+        let (_, out, _) = tools(home.path(), words);
+        assert!(out.contains("write") && !out.contains('\u{202e}'), "{words:?}: {out}");
+    }
+    assert_eq!(rows(home.path(), &["list", "--limit", "1"]).len(), 1);
+    let found = rows(home.path(), &["search", "stored", "text", "--badge", "pure"]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0]["why"].as_str().unwrap().contains("3 calls"), "{}", found[0]["why"]);
+    let (_, out, _) = tools(home.path(), &["search", "text", "--capability", "mail:send"]);
+    assert!(out.contains("2 that fit may not be used"), "{out}");
+}
+
+#[test]
+fn a_change_is_accepted_at_a_terminal_recorded_and_counts_in_the_running_session() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read")]));
+    once(home.path(), &server, "read");
+    let mut changed = reader("read");
+    changed["description"] = "Returns the stored text, trimmed.".into();
+    let mut host = start(home.path(), &server.now_with(&[changed]));
+    assert!(call(&mut host, 1, "read").contains("NOT executed"));
+    let waiting = until("it is on the list", || {
+        let waiting = rows(home.path(), &["review"]);
+        (!waiting.is_empty()).then_some(waiting)
+    });
+    assert_eq!((&waiting[0]["tool"], &waiting[0]["why"]), (&json!("read"), &json!("changed definition")));
+
+    let mut terminal = at_terminal(home.path(), &["review"]);
+    terminal.shows(&["accept this definition"]);
+    let screen = terminal.screen();
+    assert!(screen.contains("- \"Returns the stored text.\"") && screen.contains("+ \"Returns"), "{screen}");
+    terminal.types("a\n");
+    terminal.shows(&["Accepted"]);
+    let mut id = 1;
+    until("the review reaches the wrapper", || {
+        id += 1;
+        (call(&mut host, id, "read") == "done").then_some(())
+    });
+    end(host);
+    let record = log::awaits(home.path(), "the review is a fact", |row| row["detail"]["review"].is_string());
+    assert_eq!((&record["kind"], &record["detail"]["review"]), (&json!("tools"), &json!("accepted the definition")));
+    assert_eq!(rows(home.path(), &["review"]), Vec::<Value>::new());
+    log::verifies(home.path());
+}
+
+#[test]
+fn a_pin_needs_a_person_and_a_whole_identity() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[writer("write")]));
+    once(home.path(), &server, "write");
+    let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ|DATA"]);
+    assert!(code == 2 && err.contains("only a person at a terminal"), "{err}");
+    let (code, _, err) = tools(home.path(), &["pin", "s", "write", "--as", "PURE|READ"]);
+    assert!(code == 2 && err.contains("MUTABILITY|ACTION|OUTPUT_DOMAIN"), "{err}");
+    for (answer, badge) in [("no\n", "MUTATES"), ("yes\n", "PURE")] {
+        let mut terminal = at_terminal(home.path(), &["pin", "s", "write", "--as", "PURE|READ|DATA"]);
+        terminal.shows(&["type yes to do it"]);
+        terminal.types(answer);
+        terminal.wait();
+        assert_eq!(rows(home.path(), &["list"])[0]["badge"], badge, "{answer:?}");
+    }
+    let mut host = start(home.path(), &server);
+    assert_eq!(call(&mut host, 1, "write"), "done");
+    end(host);
+    assert_eq!(log::decisions(home.path(), "write").last().unwrap()["badge"], "PURE");
+}
+
+#[test]
+fn an_outside_classifier_sees_no_name_and_its_view_is_compared() {
+    let home = tempfile::tempdir().unwrap();
+    let (seen, list) = (home.path().join("seen"), home.path().join("tools.json"));
+    std::fs::write(&list, json!([reader("fetch_thing"), writer("put_thing")]).to_string()).unwrap();
+    let answer = r#"{"mutability":"PURE","action":"READ","output_domain":"CONTENT"}"#;
+    let command = format!("while read -r line; do echo \"$line\" >> {}; echo '{answer}'; done", seen.display());
+    let list = list.to_str().unwrap();
+    let rows = rows(home.path(), &["classify", "--verify-with", &command, list]);
+    assert_eq!(rows[0]["verified"]["says"], "PURE|READ|CONTENT");
+    let agrees: Vec<&Value> = rows.iter().map(|row| &row["verified"]["mutability"]).collect();
+    assert_eq!(agrees, [&json!(true), &json!(false)]);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.lines().count() == 2 && !seen.contains("_thing") && !seen.contains("readOnlyHint"), "{seen}");
+    let (code, _, err) = tools(home.path(), &["classify", "--json", "--verify-with", "echo no", list]);
+    assert!(code == 2 && err.contains("answer to tool 1"), "{err}");
+}

@@ -1,0 +1,182 @@
+//! Conditions on what a call does, on its statements, on how often it runs, and on its tags.
+
+use mcp_approve::behavior::arguments;
+use mcp_approve::behavior::arguments::effect::{Analysis, Effect, Language};
+use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
+use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::policy::parse::parse;
+use mcp_approve::policy::rate::{MOST, Recent};
+use mcp_approve::policy::when::Holds;
+use serde_json::{Value, json};
+
+use super::{NOW, behavior, policy};
+
+/// How one condition stands: an allow matches only on yes, an ask or a deny on all but no.
+fn stands(condition: &str, behavior: &Behavior, arguments: &Value, recent: Option<&Recent>) -> Holds {
+    let decides = |decision: &str| {
+        let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\nserver = \"s\"\n{condition}\n");
+        let question = Question { server: "s", tool: "t", behavior, arguments, now: NOW, recent };
+        decide(&policy(&rule), &question).rule.is_some()
+    };
+    match (decides("allow"), decides("ask"), decides("deny")) {
+        (true, true, true) => Holds::Yes,
+        (false, true, true) => Holds::Undecided,
+        (false, false, false) => Holds::No,
+        other => panic!("{condition} on {arguments}: {other:?}"),
+    }
+}
+
+fn shown(effects: &[Effect], mut behavior: Behavior) -> Behavior {
+    let analysis = |effect: &Effect| Analysis {
+        language: Language::Act,
+        effect: *effect,
+        action: Action::Unknown,
+        argument: "a".to_owned(),
+        span: String::new(),
+        says: String::new(),
+        fingerprint: None,
+    };
+    behavior.analyses.extend(effects.iter().map(analysis));
+    behavior
+}
+
+#[test]
+fn effects() {
+    use Holds::{No, Undecided, Yes};
+    for (effect, words, effects, holds) in [
+        ("'read'", "PURE READ", &[][..], Yes),
+        ("'read'", "PURE SEARCH", &[], Yes),
+        ("'read'", "MUTATES DELETE", &[], No),
+        ("'write'", "MUTATES DELETE", &[], Yes),
+        ("['read', 'write']", "MUTATES MOVE", &[], Yes),
+        ("'execute'", "MUTATES EXECUTE", &[], Yes),
+        // Nobody knows: no allow, and every ask and deny.
+        ("'write'", "MUTATES UNKNOWN", &[], Undecided),
+        ("'unknown'", "MUTATES UNKNOWN", &[], Yes),
+        // The arguments show one thing, the tool is another.
+        ("'write'", "MUTATES UPDATE", &[Effect::Execute], Undecided),
+        ("['write', 'execute']", "MUTATES UPDATE", &[Effect::Execute], Yes),
+        ("'administer'", "MUTATES UPDATE", &[Effect::Execute], No),
+    ] {
+        let behavior = shown(effects, behavior(words));
+        let condition = format!("when = [{{ effect = {effect} }}]");
+        assert_eq!(stands(&condition, &behavior, &json!({}), None), holds, "{effect} of {words} {effects:?}");
+    }
+}
+
+#[test]
+fn statements_by_their_fingerprint() {
+    use Holds::{No, Undecided, Yes};
+    let by_id = "SELECT name FROM users WHERE id = ?";
+    for (arguments, holds) in [
+        (json!({ "sql": "select name from users where id = 12" }), Yes),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 'x';", "limit": 3 }), Yes),
+        (json!({ "sql": ["SELECT name FROM users WHERE id = 1", "SELECT name FROM users WHERE id=2"] }), Yes),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 12 OR 1 = 1" }), No),
+        (json!({ "sql": ["SELECT name FROM users WHERE id = 1", "DROP TABLE users"] }), Undecided),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 1 -- x" }), Yes),
+        (json!({ "sql": "SELECT name FROM users; SELECT name FROM users WHERE id = 1" }), Undecided),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 'x" }), Undecided),
+        (json!({ "sql": 5 }), Undecided),
+        (json!({}), Undecided),
+    ] {
+        let condition = format!("when = [{{ sql = \"{by_id}\" }}]");
+        let mut behavior = behavior("MUTATES UPDATE");
+        behavior.analyses = arguments::found(None, &arguments);
+        assert_eq!(stands(&condition, &behavior, &arguments, None), holds, "{arguments}");
+    }
+}
+
+#[test]
+fn rates_count_what_the_rule_fits() {
+    use Holds::{No, Undecided, Yes};
+    let mut recent = Recent::default();
+    for minutes in [90, 59, 30, 1] {
+        recent.note("s", "t", NOW - minutes * 60_000);
+    }
+    recent.note("s#2", "other", NOW);
+    recent.note("elsewhere", "t", NOW);
+    for (rate, tool, holds) in [
+        ("most = 4, per = '1h'", "tool = 't'", Yes),
+        ("most = 3, per = '1h'", "tool = 't'", No),
+        ("most = 5, per = '2h'", "tool = 't'", Yes),
+        ("most = 1, per = '59s'", "tool = 't'", Yes),
+        // Without a tool, the rule counts every call of its server, of its second instance too.
+        ("most = 4, per = '1h'", "", No),
+        ("over = 3, per = '1h'", "tool = 't'", Yes),
+        ("over = 4, per = '1h'", "tool = 't'", No),
+    ] {
+        let condition = format!("{tool}\nwhen = [{{ rate = {{ {rate} }} }}]");
+        let stands = |recent| stands(&condition, &behavior("MUTATES SEND"), &json!({}), recent);
+        assert_eq!(stands(Some(&recent)), holds, "{rate} {tool}");
+        assert_eq!(stands(None), Undecided, "{rate} where nobody counted");
+    }
+}
+
+/// However many calls ran, what is remembered stays small, and the largest bound is still told right.
+#[test]
+fn rates_remember_no_more_than_they_can_be_asked_for() {
+    let mut recent = Recent::default();
+    (0..3 * MOST).for_each(|_| recent.note("s", "t", NOW));
+    assert_eq!(recent.count(NOW - 1, |_, _| true), MOST);
+    let condition = "when = [{ rate = { most = 1000, per = '24h' } }]";
+    assert_eq!(stands(condition, &behavior("MUTATES SEND"), &json!({}), Some(&recent)), Holds::No);
+}
+
+#[test]
+fn capabilities_by_their_tag() {
+    use Holds::{No, Undecided, Yes};
+    for (capability, words, holds) in [
+        ("'data:read'", "PURE READ", Yes),
+        ("'data:*'", "MUTATES DELETE", Yes),
+        ("['issue:*', '*:delete']", "MUTATES DELETE", Yes),
+        ("'*:read'", "MUTATES DELETE", No),
+        ("'data:*'", "MUTATES UNKNOWN", Undecided),
+    ] {
+        let condition = format!("capability = {capability}");
+        assert_eq!(stands(&condition, &behavior(words), &json!({}), None), holds, "{capability} of {words}");
+    }
+    let mut nowhere = behavior("PURE READ");
+    nowhere.identity.output_domain = OutputDomain::Unknown;
+    assert_eq!(stands("capability = '*'", &nowhere, &json!({}), None), Undecided);
+}
+
+#[test]
+fn whole_values() {
+    use Holds::{No, Undecided, Yes};
+    let arguments = json!({ "tags": ["a", 1.0, true], "o": { "k": "v", "n": [] }, "s": "a" });
+    for (condition, holds) in [
+        ("arg = 'tags', eq = ['a', 1, true]", Yes),
+        ("arg = 'tags', eq = ['a', 1]", No),
+        ("arg = 'tags', eq = ['b', 1, true]", No),
+        ("arg = 'tags', eq = ['a', '1', true]", Undecided),
+        ("arg = 'o', eq = { n = [], k = 'v' }", Yes),
+        ("arg = 'o', eq = { k = 'v' }", No),
+        ("arg = 's', eq = ['a']", Undecided),
+        ("arg = '', len = 3", Yes),
+        ("arg = '', eq = { s = 'a' }", No),
+    ] {
+        let condition = format!("when = [{{ {condition} }}]");
+        assert_eq!(stands(&condition, &behavior("MUTATES UPDATE"), &arguments, None), holds, "{condition}");
+    }
+}
+
+/// Examples have arguments only; what they cannot show is taken as the rule wants it.
+#[test]
+fn examples_are_about_arguments() {
+    let rule = |examples: &str| {
+        parse(&format!(
+            "version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\nwhen = [{{ effect = 'write' }}, {{ rate = {{ most = 1, per = '1h' }} }}, {{ arg = 'a', eq = 1 }}]\n{examples}\n"
+        ))
+    };
+    rule("match = [{ a = 1 }]\nnot_match = [{ a = 2 }]").unwrap();
+    assert_eq!(rule("match = [{ a = 2 }]").unwrap_err().len(), 1);
+    let sql = |example: &str| {
+        parse(&format!(
+            "version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\nwhen = [{{ sql = 'SELECT 1' }}]\nmatch = [{{ sql = '{example}' }}]\n"
+        ))
+    };
+    sql("SELECT 2").unwrap();
+    sql("DROP TABLE t").unwrap_err();
+}

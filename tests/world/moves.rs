@@ -1,0 +1,163 @@
+//! Everything that can happen to a gate, small enough to be combined; and a history of it, played to its end.
+
+use mcp_approve::gate::event::{Event, Side};
+use mcp_approve::gate::report::OperatorVerdict;
+use mcp_approve::wire::digest::Digest;
+
+use super::{World, modern_call};
+
+/// Everything that can happen, small enough to be combined.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    Write,
+    Read,
+    Unknown,
+    Approve,
+    ApproveOther,
+    Deny,
+    LogTakes,
+    LogFails,
+    Cancel,
+    Later,
+    AnswerOne,
+    AnswerTwo,
+    ListChanged,
+    HostGone,
+    ServerGone,
+    Stop,
+    // From here on only in random histories.
+    Delete,
+    Again,
+    Modern,
+    Edit,
+    EditBadly,
+    AskedMore,
+    Continue,
+    Clash,
+    Attach,
+    Detach,
+    ClockBack,
+    Garbage,
+}
+
+pub const MOVES: [Move; 16] = [
+    Move::Write,
+    Move::Read,
+    Move::Unknown,
+    Move::Approve,
+    Move::ApproveOther,
+    Move::Deny,
+    Move::LogTakes,
+    Move::LogFails,
+    Move::Cancel,
+    Move::Later,
+    Move::AnswerOne,
+    Move::AnswerTwo,
+    Move::ListChanged,
+    Move::HostGone,
+    Move::ServerGone,
+    Move::Stop,
+];
+
+/// The same and what is rarer: too many for every combination.
+pub const ALL: &[Move] = &[
+    Move::Write,
+    Move::Read,
+    Move::Unknown,
+    Move::Approve,
+    Move::Approve,
+    Move::ApproveOther,
+    Move::Deny,
+    Move::LogTakes,
+    Move::LogTakes,
+    Move::LogTakes,
+    Move::LogFails,
+    Move::Cancel,
+    Move::Later,
+    Move::AnswerOne,
+    Move::AnswerTwo,
+    Move::ListChanged,
+    Move::HostGone,
+    Move::ServerGone,
+    Move::Stop,
+    Move::Delete,
+    Move::Again,
+    Move::Modern,
+    Move::Edit,
+    Move::EditBadly,
+    Move::AskedMore,
+    Move::Continue,
+    Move::Clash,
+    Move::Attach,
+    Move::Detach,
+    Move::ClockBack,
+    Move::Garbage,
+];
+
+pub fn play(world: &mut World, one: Move) {
+    match one {
+        Move::Write => world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#),
+        Move::Read => world.call("2", "read_file", r#"{"path":"/a"}"#),
+        Move::Unknown => world.call("3", "nobody_knows", "{}"),
+        Move::Approve => {
+            let first = first_card(world);
+            world.approve(&first)
+        }
+        Move::ApproveOther => {
+            world.decide("files-1", Digest::of(b"other bytes"), OperatorVerdict::Approve { unread: false })
+        }
+        Move::Deny => world.deny("files-1", "no"),
+        Move::LogTakes => world.log_takes(),
+        Move::LogFails => world.log_fails(),
+        Move::Cancel => world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#),
+        Move::Later => world.wait(60),
+        Move::AnswerOne => world.server(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#),
+        Move::AnswerTwo => world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#),
+        Move::ListChanged => world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
+        Move::HostGone => world.close(Side::Host),
+        Move::ServerGone => world.close(Side::Server),
+        Move::Delete => world.call("4", "delete_file", r#"{"path":"/b"}"#),
+        Move::Again => world.call("5", "write_file", r#"{"path":"/a","content":"x"}"#),
+        Move::Modern => world.host(&modern_call("6", "write_file", r#"{"path":"/m","content":"y"}"#, "")),
+        Move::Edit => {
+            let first = first_card(world);
+            world.edit(&first, r#"{"path":"/other","content":"z"}"#)
+        }
+        Move::EditBadly => {
+            let first = first_card(world);
+            world.edit(&first, r#"{"path":"/a","path":"/b"}"#)
+        }
+        Move::AskedMore => world.server(
+            r#"{"jsonrpc":"2.0","id":6,"result":{"resultType":"input_required","requestState":"s","inputRequests":{}}}"#,
+        ),
+        Move::Continue => world.host(&modern_call(
+            "7",
+            "write_file",
+            r#"{"path":"/m","content":"y"}"#,
+            r#","requestState":"s","inputResponses":{}"#,
+        )),
+        Move::Clash => world.call("1", "delete_file", r#"{"path":"/c"}"#),
+        Move::Attach => world.step(Event::Attached { who: "ann".into(), attached: 1 }),
+        Move::Detach => world.step(Event::Detached { who: "ann".into(), attached: 0 }),
+        Move::ClockBack => {
+            world.now.wall -= 86_400_000;
+            world.step(Event::Woke)
+        }
+        Move::Garbage => world.host(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#),
+        Move::Stop => world.step(Event::Shutdown { why: "SIGTERM".into() }),
+    };
+}
+
+fn first_card(world: &World) -> String {
+    world.gate.snapshots().first().map_or("files-1".into(), |card| card.ticket.clone())
+}
+
+/// Plays a history after the handshake, with a log that answers only when told to.
+pub fn replay(moves: &[Move]) {
+    let mut world = World::new().ready();
+    world.log_answers = false;
+    for one in moves {
+        play(&mut world, *one);
+    }
+    world.finish();
+}
