@@ -189,6 +189,8 @@ fn activity(what: &str) -> FromWrapper {
         bytes: u64::MAX,
         latency_us: Some(17),
         failed: false,
+        reason: String::new(),
+        who: String::new(),
     })
 }
 

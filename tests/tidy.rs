@@ -41,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
 ];
 
 /// Files that ask the world nothing: no runtime, no file, no clock, no environment, no thread, no terminal, no database.
-const PURE: [&str; 14] = [
+const PURE: [&str; 18] = [
     "wire/",
     "mcp/",
     "capability/",
@@ -56,6 +56,10 @@ const PURE: [&str; 14] = [
     "console/model",
     "console/update",
     "console/view",
+    "console/pages",
+    "console/palette.rs",
+    "console/found.rs",
+    "console/tally.rs",
 ];
 const WORLDLY: [&str; 14] = [
     "tokio",

@@ -82,6 +82,11 @@ impl Default for Verifier {
 }
 
 impl Verifier {
+    /// Checks from the record after this head on. What was before it is taken as it is.
+    pub fn after(head: Head) -> Self {
+        Self { head }
+    }
+
     /// Takes the next record in order of `seq`, and returns the head it makes.
     ///
     /// # Errors

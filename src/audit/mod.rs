@@ -8,6 +8,7 @@ pub mod query;
 pub mod record;
 pub mod redact;
 pub mod rehearsal;
+pub mod search;
 pub mod secrets;
 pub mod stats;
 pub mod store;

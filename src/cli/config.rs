@@ -1,5 +1,7 @@
 //! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
 
+pub mod console;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +34,7 @@ const KEYS: &[&str] = &[
     "trust",
     "expect",
 ];
-const TOP: &[&str] = &["server"];
+const TOP: &[&str] = &["server", "console"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +137,33 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
 /// As [`settle`] finds them.
 pub fn check(places: &Places) -> Result<(), Error> {
     places.check_config()?;
-    load(places).map(|_| ())
+    load(places)?;
+    let path = places.config_file();
+    let problems = policy_file::text(&path).map(|text| console::parse(&text).1).unwrap_or_default();
+    if problems.is_empty() { Ok(()) } else { Err(Error::Configuration { path, problems }) }
+}
+
+/// Every policy file that wrappers read: the one for all of them first.
+///
+/// # Errors
+/// As [`settle`].
+pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, Error> {
+    places.check_config()?;
+    let (top, servers) = load(places)?;
+    let usual = top.policy.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named);
+    let own = servers.into_iter().filter_map(|(_, level)| level.policy.map(PolicyPlace::Named));
+    let mut places = vec![usual];
+    places.extend(own);
+    Ok(places)
+}
+
+/// The log that wrappers write, unless they are told another one.
+///
+/// # Errors
+/// As [`settle`].
+pub fn audit_db(places: &Places) -> Result<PathBuf, Error> {
+    places.check_config()?;
+    Ok(load(places)?.0.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
 type Levels = (Level, Vec<(String, Level)>);

@@ -1,5 +1,8 @@
 //! `mcp-approve` alone, and `--inline`: the console on this terminal, over every wrapper in the run folder.
 
+mod footprint;
+mod rule_book;
+
 use std::fs::OpenOptions;
 use std::io;
 use std::process::ExitCode;
@@ -8,23 +11,29 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
+use super::config::console::{Manners, Theme};
 use super::places::Places;
+use super::policy_file::PolicyPlace;
 use super::rules::append::append;
-use super::user;
-use crate::console::model::Settings;
-use crate::console::run::{self, Outside};
+use super::{config, user};
+use crate::console::clerk::Sources;
+use crate::console::found::RuleBook;
+use crate::console::model::{Manner, Settings, Tour};
+use crate::console::run::{self, Notice, Outside, Pointer};
 use crate::console::theme::Palette;
 use crate::error::Error;
 use crate::interpose::clock;
+use crate::interpose::secrecy;
 use crate::interpose::start::Beside;
 use crate::interpose::stdio::HostPipe;
-use crate::link::client::{Clients, Me};
+use crate::link::client::{ClientEvent, Clients, Me};
 
 /// Opens the console on standard input and output, until the operator leaves.
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.
 pub fn run(places: &Places) -> Result<ExitCode, Error> {
+    secrecy::keep_memory_private();
     places.create_state()?;
     open(places)?;
     Ok(ExitCode::SUCCESS)
@@ -58,18 +67,44 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 }
 
 fn open(places: &Places) -> Result<(), Error> {
+    let (wanted, problems) = config::console::load(places);
     let policy = places.policy_file();
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
         drafts: places.state_dir().to_path_buf(),
+        notice: notice(wanted.notice),
+        mouse: match wanted.mouse {
+            config::console::Mouse::Heard => Pointer::Heard,
+            config::console::Mouse::Left => Pointer::Left,
+        },
         write_rule: Box::new(move |rule| append(&policy, rule).map(|()| policy.display().to_string())),
     };
+    let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
-        palette: palette(),
+        palette: palette(wanted.theme),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
+        keys: wanted.keys,
+        tour: if seen.exists() { Tour::Dismissed } else { Tour::Shown },
+        manner: match wanted.manners {
+            Manners::Ring => Manner::Rings,
+            Manners::Quiet => Manner::Quiet,
+        },
+        problems,
+    };
+    let read = places.clone();
+    let sources = Sources {
+        log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
+        rules: Box::new(move || rule_book(&read)),
+        memory: Box::new(footprint::of),
+        tour_seen: Box::new(move || {
+            // The tour comes again; nothing else is lost.
+            if let Err(error) = std::fs::write(&seen, "") {
+                tracing::warn!(%error, "that the tour was seen is not remembered");
+            }
+        }),
     };
     let me = Me {
         operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
@@ -78,14 +113,31 @@ fn open(places: &Places) -> Result<(), Error> {
     };
     let run_dir = places.run_dir();
     let connect = move |on: Box<dyn Fn(_) + Send + Sync>| {
+        if let Some(multiplexer) = multiplexer() {
+            on(ClientEvent::Trouble(format!("{}: {OPEN_TO_OTHERS}", multiplexer)));
+        }
         let clients = Clients::watch(&run_dir, me, on).map_err(|error| error.to_string())?;
         Ok(move |session: &str, message: &_| clients.send(session, message).map_err(|error| error.to_string()))
     };
-    run::run(settings, &outside, connect).map_err(|error| Error::Failed {
+    run::run(settings, &outside, sources, connect).map_err(|error| Error::Failed {
         what: "the console could not run".to_owned(),
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),
     })
+}
+
+/// What a terminal multiplexer means for whoever decides in it.
+pub(super) const OPEN_TO_OTHERS: &str =
+    "any program of yours can type into it, and so approve; a terminal window of its own is safer";
+
+/// The multiplexer that this terminal belongs to, by the variable each sets. Only told, never relied on.
+pub(super) fn multiplexer() -> Option<&'static str> {
+    let known = [
+        ("TMUX", "this terminal is in tmux"),
+        ("STY", "this terminal is in screen"),
+        ("ZELLIJ", "this terminal is in Zellij"),
+    ];
+    known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
 }
 
 /// The operator's editor, as the field has it.
@@ -94,8 +146,54 @@ fn editor() -> String {
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }
 
-/// Colours, unless the operator wants none (<https://no-color.org>).
-fn palette() -> Palette {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if unwanted { Palette::Monochrome } else { Palette::Colours }
+/// The policy files as they stand; a broken `config.toml` stands in for what it would name.
+fn rule_book(places: &Places) -> RuleBook {
+    let now = clock::wall_ms();
+    match config::policies(places) {
+        Ok(files) => rule_book::read(&files, now),
+        Err(error) => {
+            let mut book = rule_book::read(&[PolicyPlace::Usual(places.policy_file())], now);
+            book.broken = Some(error.to_string());
+            book
+        }
+    }
+}
+
+/// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits
+/// the background that the terminal tells of, if it does.
+fn palette(theme: Theme) -> Palette {
+    match theme {
+        Theme::Dark => Palette::Colours,
+        Theme::Light => Palette::Light,
+        Theme::ColourBlind => Palette::Safe,
+        Theme::None => Palette::Monochrome,
+        Theme::Auto => {
+            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            // `15;0`: foreground and background, as rxvt, konsole and others set it.
+            let ground = std::env::var("COLORFGBG").unwrap_or_default();
+            match ground.rsplit(';').next() {
+                _ if unwanted => Palette::Monochrome,
+                Some("7" | "15") => Palette::Light,
+                _ => Palette::Colours,
+            }
+        }
+    }
+}
+
+/// How this terminal takes a notice: no terminal gets both, because some would show it twice.
+fn notice(wanted: config::console::Notice) -> Notice {
+    let is = |name: &str, words: &[&str]| {
+        std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
+    };
+    match wanted {
+        config::console::Notice::Off => Notice::None,
+        config::console::Notice::Osc9 => Notice::Osc9,
+        config::console::Notice::Osc777 => Notice::Osc777,
+        // A multiplexer swallows them, or shows them as text.
+        config::console::Notice::Auto if is("TERM", &["screen", "tmux"]) => Notice::None,
+        config::console::Notice::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
+        config::console::Notice::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
+        config::console::Notice::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
+        config::console::Notice::Auto => Notice::None,
+    }
 }

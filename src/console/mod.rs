@@ -4,17 +4,22 @@
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`] alone.
 
 pub mod card;
+pub mod clerk;
 pub mod client;
 pub mod editor;
+pub mod found;
 pub mod keymap;
 pub mod maker;
 pub mod model;
+pub mod pages;
+pub mod palette;
 pub mod panel;
 pub mod plain;
 pub mod risk;
 pub mod row;
 pub mod run;
 pub mod screen;
+pub mod tally;
 pub mod theme;
 pub mod time;
 pub mod update;

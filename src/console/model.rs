@@ -3,6 +3,7 @@
 mod arming;
 mod banners;
 pub mod batch;
+mod browse;
 pub mod figures;
 pub mod queue;
 pub mod rule;
@@ -11,7 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::card::Card;
-use super::keymap::Place;
+use super::keymap::{Keys, Place};
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
@@ -22,6 +23,7 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
+pub use browse::{Browse, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
 pub use rule::RuleMaker;
 
 /// What is fixed for one run of the console.
@@ -34,6 +36,30 @@ pub struct Settings {
     pub version: String,
     /// The operator's home, for rules about paths.
     pub home: Option<String>,
+    /// The keys as the operator has bound them.
+    pub keys: Keys,
+    /// Whether this is the first console that this operator opens.
+    pub tour: Tour,
+    pub manner: Manner,
+    /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
+    pub problems: Vec<String>,
+}
+
+/// The five lines for a first look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tour {
+    #[default]
+    Dismissed,
+    Shown,
+}
+
+/// Whether the console may ring and notify.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    #[default]
+    Rings,
+    /// Neither bell nor notice.
+    Quiet,
 }
 
 /// Names a held call over all wrappers.
@@ -104,7 +130,18 @@ pub struct Incompatible {
 #[derive(Clone, Debug)]
 pub struct Passed {
     pub server: String,
+    pub session: String,
     pub activity: Activity,
+    /// Where this console has it from.
+    pub source: Heard,
+}
+
+/// Where an entry of Activity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Live,
+    /// It passed before this console was there.
+    FromLog,
 }
 
 /// The order of the queue.
@@ -130,6 +167,10 @@ pub enum Screen {
     Queue,
     Detail,
     Activity,
+    Log,
+    Tools,
+    Rules,
+    Servers,
 }
 
 /// A question that takes the keys until it is answered.
@@ -156,6 +197,16 @@ pub enum Overlay {
     Find {
         text: String,
     },
+    /// Writing a search; what stood there before it comes back with Esc.
+    Search {
+        text: String,
+        before: String,
+    },
+    /// Choosing a command.
+    Palette {
+        text: String,
+        at: usize,
+    },
     /// The edited text cannot be sent.
     Unreadable {
         armed: Armed,
@@ -181,6 +232,11 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     /// One line for the operator, until the next key.
     pub note: Option<Row>,
+    /// When the note goes by itself, in milliseconds since 1970.
+    pub note_until: Option<i64>,
+    pub manner: Manner,
+    pub tour: Tour,
+    pub browse: Browse,
     pub wrappers: Vec<Connected>,
     pub incompatible: Vec<Incompatible>,
     pub trouble: Option<String>,
@@ -215,14 +271,15 @@ pub struct Model {
 pub enum Following {
     #[default]
     Newest,
-    /// The index of the last entry on screen.
-    Until(usize),
+    /// It stays where the operator looks.
+    Stays,
 }
 
 impl Model {
     /// An empty console of a given size.
     pub fn new(settings: Settings, size: (u16, u16)) -> Self {
-        Self { settings, size, ..Self::default() }
+        let (tour, manner) = (settings.tour, settings.manner);
+        Self { settings, size, tour, manner, ..Self::default() }
     }
 
     /// Where the operator is, for the table of keys.
@@ -235,6 +292,12 @@ impl Model {
             (Some(Overlay::Batch(_)), _) => Place::Batch,
             (Some(Overlay::Rule(_)), _) => Place::Rule,
             (Some(Overlay::Find { .. }), _) => Place::Find,
+            (Some(Overlay::Search { .. }), _) => Place::Search,
+            (Some(Overlay::Palette { .. }), _) => Place::Palette,
+            (None, Screen::Log) => Place::Log,
+            (None, Screen::Tools) => Place::Tools,
+            (None, Screen::Rules) => Place::Rules,
+            (None, Screen::Servers) => Place::Servers,
             (None, Screen::Queue) => Place::Queue,
             (None, Screen::Detail) => Place::Detail,
             (None, Screen::Activity) => Place::Activity,
@@ -263,7 +326,7 @@ impl Model {
             _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_))) => {
                 Arrangement::Body
             }
-            Screen::Activity => Arrangement::Body,
+            Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,
             Screen::Detail => Arrangement::CardAlone,
@@ -306,8 +369,14 @@ impl Model {
         match self.armed() {
             Err(Unarmed::TooSoon) => Some(100),
             _ if self.unlisted_yet() => Some(100),
-            _ if self.screen != Screen::Activity && !self.calls.is_empty() => Some(1000),
-            _ => None,
+            _ if self.note_until.is_some() => Some(1000),
+            _ => match self.screen {
+                Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
+                Screen::Activity => None,
+                Screen::Queue | Screen::Detail | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
+                    Some(1000)
+                }
+            },
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
-use super::model::{Armed, Model, Overlay, Reading};
+use super::model::{Armed, Model, Overlay, Reading, Screen, Tour};
+use super::palette;
 use super::row::{Row, Tone};
 
 /// The rows of the open question at the screen's width; none when nothing is asked.
@@ -19,7 +20,10 @@ pub fn rows(model: &Model) -> Vec<Row> {
             Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
             Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
         ],
-        Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) | None => Vec::new(),
+        Some(Overlay::Search { text, .. }) => search(model, text, width),
+        Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
+        Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) => Vec::new(),
+        None => tour(model),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
 }
@@ -70,6 +74,60 @@ fn find_hint(model: &Model) -> Row {
         "" => Row::of(Tone::Quiet, " Words anywhere on the card, whatever their case; n and N go on from there."),
         last => Row::of(Tone::Quiet, " Enter alone looks again for ").and_foreign(Tone::Ours, last),
     }
+}
+
+/// The end of what is being written, with the cursor.
+fn written(mark: &str, text: &str, width: usize) -> Row {
+    let shown = Row::default().and_foreign(Tone::Strong, text);
+    let line = shown.wrapped(width.saturating_sub(4).max(1)).pop().unwrap_or_default();
+    Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏")
+}
+
+fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
+    let problem = model.browse.shelf(model.screen).and_then(|shelf| shelf.problem.as_deref());
+    let hint = match problem {
+        Some(problem) => Row::of(Tone::Ours, " ").and_foreign(Tone::Warn, problem),
+        None => Row::of(Tone::Quiet, " words, tool: server: verdict: by: rule: badge: kind: since:1d until: -not"),
+    };
+    vec![written(" / ", text, width), hint.clipped(width)]
+}
+
+/// The commands around the chosen one.
+fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
+    let room = usize::from(model.size.1 / 2).clamp(3, 12);
+    let entries = palette::entries(model, text);
+    let top = (at + 1).saturating_sub(room);
+    let mut rows = vec![written(" : ", text, width)];
+    for (place, entry) in entries.iter().enumerate().skip(top).take(room) {
+        let chosen = place == at;
+        let row = Row::of(Tone::Key, if chosen { " ▸ " } else { "   " });
+        let name = Row::default().and_foreign(if chosen { Tone::Strong } else { Tone::Ours }, &entry.name);
+        let row = row.joined(name.padded(20)).and(Tone::Key, format!(" {:<6}", entry.keys));
+        rows.push(row.and(Tone::Ours, " ").and_foreign(Tone::Quiet, &entry.help).clipped(width));
+    }
+    if entries.is_empty() {
+        rows.push(Row::of(Tone::Warn, "   No command is like that."));
+    }
+    rows
+}
+
+/// The five lines for a first look, where they leave room for what matters.
+fn tour(model: &Model) -> Vec<Row> {
+    let free = model.calls.is_empty() || model.size.1 >= 36;
+    if model.tour == Tour::Dismissed || model.screen != Screen::Queue || !free || model.size.1 < 16 {
+        return Vec::new();
+    }
+    let line = |key: &str, words: &str| Row::of(Tone::Key, format!(" {key:<6}")).and(Tone::Ours, words);
+    vec![
+        line("a d", "approve or deny the call on screen; a dangerous one takes a, then y"),
+        line("1 2", "what waits for you, and everything that passes by policy"),
+        line("3", "who decided what, and when: every call is in the log"),
+        line("4 5 6", "the tools, the rules and the servers that are known"),
+        line("? :", "every key, every command")
+            .and(Tone::Quiet, " · ")
+            .and(Tone::Key, "Esc")
+            .and(Tone::Quiet, " dismisses these lines for good"),
+    ]
 }
 
 fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use super::clerk::{self, Sources};
 use super::client::ClientEvent;
 use super::editor;
+use super::found::{Finding, Task};
 use super::model::{Model, Settings};
 use super::update::{Command, Msg, update};
 use super::view::view;
@@ -24,8 +26,29 @@ pub struct Outside {
     pub editor: String,
     /// A folder for the editor's file.
     pub drafts: PathBuf,
+    pub notice: Notice,
+    pub mouse: Pointer,
     /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
     pub write_rule: RuleWriter,
+}
+
+/// How the terminal is asked for a desktop notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Not at all: the bell must do.
+    None,
+    /// `OSC 9`.
+    Osc9,
+    /// `OSC 777`.
+    Osc777,
+}
+
+/// Whether the console hears the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pointer {
+    Heard,
+    /// It is left to the terminal.
+    Left,
 }
 
 /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
@@ -53,6 +76,7 @@ enum Heard {
     /// The keyboard's end: the terminal is gone.
     Closed,
     Link(Box<ClientEvent>),
+    Found(Box<Finding>),
 }
 
 /// The shortest time between two frames, in milliseconds.
@@ -67,6 +91,7 @@ const FRAME: i64 = 16;
 pub fn run<S>(
     settings: Settings,
     outside: &Outside,
+    sources: Sources,
     connect: impl FnOnce(Box<dyn Fn(ClientEvent) + Send + Sync>) -> Result<S, String>,
 ) -> Result<(), RunError>
 where
@@ -79,11 +104,15 @@ where
         let _ = link.send(Heard::Link(Box::new(event)));
     };
     let send = connect(Box::new(post)).map_err(RunError::Link)?;
+    let desk = heard_here.clone();
+    let ask = clerk::start(sources, move |finding| {
+        let _ = desk.send(Heard::Found(Box::new(finding)));
+    })?;
     terminal::end_with_signals(heard_here.clone());
-    let screen = Screen::open()?;
+    let screen = Screen::open(outside.mouse)?;
     let model = Model::new(settings, screen.size()?);
     let keyboard = Keyboard::start(heard_here);
-    Loop { outside, model, screen, keyboard, inbox, send, drawn_at: i64::MIN }.run()
+    Loop { outside, model, screen, keyboard, inbox, send, ask, drawn_at: i64::MIN, titled: None }.run()
 }
 
 struct Loop<'a, S> {
@@ -93,7 +122,10 @@ struct Loop<'a, S> {
     keyboard: Keyboard,
     inbox: Receiver<Heard>,
     send: S,
+    ask: Sender<Task>,
     drawn_at: i64,
+    /// The number of waiting calls in the terminal's title.
+    titled: Option<usize>,
 }
 
 /// Whether the loop goes on.
@@ -116,6 +148,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
             let msg = match self.next(wait) {
                 Ok(Heard::Event(event)) => keyboard::message(event),
                 Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
+                Ok(Heard::Found(finding)) => Some(Msg::Found(*finding)),
                 Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) if stale => None,
                 Err(RecvTimeoutError::Timeout) => Some(Msg::Tick),
@@ -139,6 +172,11 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
     fn draw(&mut self) -> Result<(), RunError> {
         let size = self.screen.draw(|frame| view(&self.model, frame))?;
         self.drawn_at = (self.outside.now)();
+        let waiting = self.model.waiting();
+        if self.titled != Some(waiting) {
+            self.titled = Some(waiting);
+            self.screen.title(waiting)?;
+        }
         let none = update(&mut self.model, self.drawn_at, Msg::Drawn(size.0, size.1));
         debug_assert!(none.is_empty(), "drawing asks for nothing");
         Ok(())
@@ -146,14 +184,19 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
 
     /// Updates, and does what is asked. Keys are read one at a time, so the keyboard waits until this is over.
     fn take(&mut self, msg: Msg) -> Result<Next, RunError> {
-        let from_keyboard = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..));
+        let from_keyboard =
+            matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Click(..) | Msg::Wheel(..));
         let mut todo: Vec<Command> = update(&mut self.model, (self.outside.now)(), msg);
         while !todo.is_empty() {
             let mut more = Vec::new();
             for command in todo {
                 match command {
                     Command::Quit => return Ok(Next::Leave),
-                    Command::Bell => self.screen.bell()?,
+                    Command::Bell => self.screen.call(self.outside.notice, self.model.waiting())?,
+                    Command::Look(task) => {
+                        // A clerk that has ended with a panic looks nothing up: the screens stay as they are.
+                        let _ = self.ask.send(task);
+                    }
                     Command::Drain => self.keyboard.drain(&self.inbox, &mut more),
                     Command::Send { session, message } => {
                         if let Err(why) = (self.send)(&session, &message) {

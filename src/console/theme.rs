@@ -9,6 +9,10 @@ use super::row::Tone;
 pub enum Palette {
     #[default]
     Colours,
+    /// For a light background, where yellow and green are hard to read.
+    Light,
+    /// Without red against green: blue, yellow and magenta.
+    Safe,
     /// `NO_COLOR`: weight, dimness and reversal only.
     Monochrome,
 }
@@ -31,9 +35,29 @@ impl Palette {
                 (Some(Color::Red), plain.add_modifier(loud))
             }
         };
-        match (self, colour) {
-            (Self::Colours, Some(colour)) => style.fg(colour),
-            _ => style,
+        match colour.and_then(|colour| self.colour(colour)) {
+            Some(colour) => style.fg(colour),
+            None => style,
+        }
+    }
+
+    /// What stands for a colour of the dark theme. ANSI names only: the terminal says how they look.
+    fn colour(self, dark: Color) -> Option<Color> {
+        match self {
+            Self::Colours => Some(dark),
+            Self::Light => Some(match dark {
+                Color::Yellow => Color::Magenta,
+                Color::Cyan | Color::Green => Color::Blue,
+                Color::Magenta => Color::Red,
+                other => other,
+            }),
+            Self::Safe => Some(match dark {
+                Color::Green => Color::Blue,
+                Color::Red => Color::LightMagenta,
+                Color::Magenta => Color::LightYellow,
+                other => other,
+            }),
+            Self::Monochrome => None,
         }
     }
 }

@@ -7,6 +7,25 @@ pub fn of_day(millis: i64, offset: i32) -> String {
     format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
 }
 
+/// `14:05:09` for a moment of today, else `11-20 14:05`.
+pub fn moment(millis: i64, now: i64, offset: i32) -> String {
+    let day = |millis: i64| (millis.div_euclid(1000) + i64::from(offset)).div_euclid(86_400);
+    if day(millis) == day(now) {
+        return of_day(millis, offset);
+    }
+    let local = millis.saturating_add(i64::from(offset) * 1000);
+    let date = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let date = date.to_zoned(jiff::tz::TimeZone::UTC).date();
+    format!("{:02}-{:02} {}", date.month(), date.day(), &of_day(millis, offset)[..5])
+}
+
+/// `2026-11-20 14:05:09`.
+pub fn date(millis: i64, offset: i32) -> String {
+    let local = millis.saturating_add(i64::from(offset) * 1000);
+    let date = jiff::Timestamp::from_millisecond(local).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    format!("{} {}", date.to_zoned(jiff::tz::TimeZone::UTC).date(), of_day(millis, offset))
+}
+
 /// `8s`, `3m`, `2h`, `4d`: how long, in the largest unit that says something.
 pub fn span(millis: i64) -> String {
     let seconds = (millis / 1000).max(0);

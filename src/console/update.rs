@@ -1,15 +1,20 @@
 //! Changes the model: a message goes in, commands come out. Pure; time is an argument.
 
 mod batch;
+mod browse;
 mod decide;
 mod edit;
 mod find;
+mod findings;
 mod heard;
 mod moves;
+mod pointer;
 mod rule;
+mod typing;
 
 use super::client::ClientEvent;
-use super::keymap::{Action, Key, Place, action};
+use super::found::{Finding, Task};
+use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Held, Model, Overlay, Screen, Standing};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
@@ -26,6 +31,12 @@ pub enum Msg {
     /// A frame of this size was drawn from the model as it is.
     Drawn(u16, u16),
     Link(ClientEvent),
+    /// The clerk found something.
+    Found(Finding),
+    /// A click at this column and row.
+    Click(u16, u16),
+    /// The wheel turned over this column and row.
+    Wheel(Turn, u16, u16),
     /// The editor came back.
     Edited {
         armed: Armed,
@@ -33,6 +44,13 @@ pub enum Msg {
     },
     /// A rule was written to this file, or why it was not.
     RuleWritten(Result<String, String>),
+}
+
+/// Which way the wheel turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Up,
+    Down,
 }
 
 /// What the editor left.
@@ -62,7 +80,10 @@ pub enum Command {
     },
     /// Throws away keys that were typed before the screen changed.
     Drain,
+    /// Somebody should look: the bell, and a notice where the terminal has one.
     Bell,
+    /// Looks something up in the log or the policy.
+    Look(Task),
     Quit,
 }
 
@@ -70,7 +91,12 @@ pub enum Command {
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     model.now = now;
-    let commands = match msg {
+    let is_news = matches!(msg, Msg::Link(_));
+    if model.note_until.is_some_and(|until| until <= now) {
+        model.note = None;
+        model.note_until = None;
+    }
+    let mut commands = match msg {
         Msg::Key(key) => pressed(model, key),
         Msg::Paste(text) => pasted(model, &text),
         Msg::Resize(width, height) => {
@@ -83,22 +109,44 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             return Vec::new();
         }
         Msg::Link(event) => heard::heard(model, event),
+        Msg::Found(finding) => {
+            findings::take(model, finding);
+            Vec::new()
+        }
+        Msg::Click(x, y) => {
+            pointer::click(model, x, y);
+            Vec::new()
+        }
+        Msg::Wheel(turn, x, y) => {
+            pointer::wheel(model, turn, x, y);
+            Vec::new()
+        }
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
     };
     moves::settle(model);
+    if !is_news {
+        moves::show_selection(model);
+    }
+    browse::settle(model);
+    commands.extend(browse::wants(model));
     commands
 }
 
 fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
     model.note = None;
+    model.note_until = None;
     if key == Key::Ctrl('c') {
         return vec![Command::Quit];
     }
     let place = model.place();
-    match action(key, place) {
+    match model.settings.keys.action(key, place) {
         Some(action) => act(model, action),
         None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
+        None if matches!(place, Place::Search | Place::Palette) => {
+            typing::typed(model, key);
+            Vec::new()
+        }
         None => Vec::new(),
     }
 }
@@ -116,7 +164,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
             moves::go(model, action);
         }
         Action::Open => moves::open(model),
-        Action::Back => moves::back(model),
+        Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
         Action::Group => batch::regroup(model),
         Action::Mark => batch::mark(model),
@@ -124,11 +172,18 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Earlier | Action::Later => decide::recall(model, action),
         Action::Rule => rule::open(model),
         Action::WriteRule => return rule::enter(model),
+        Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
         Action::NextHit | Action::PreviousHit => find::again(model, action),
         Action::Waiting => model.screen = Screen::Queue,
-        Action::Activity => model.screen = Screen::Activity,
+        Action::Activity => browse::visit(model, Screen::Activity),
+        Action::Log => browse::visit(model, Screen::Log),
+        Action::Tools => browse::visit(model, Screen::Tools),
+        Action::Rules => browse::visit(model, Screen::Rules),
+        Action::Servers => browse::visit(model, Screen::Servers),
+        Action::Palette => typing::palette(model),
+        Action::Run => return typing::run(model),
         Action::Help => {
             model.overlay = match model.overlay {
                 Some(Overlay::Help { .. }) => None,
@@ -145,6 +200,7 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
         Some(Overlay::Reason { text: written, .. } | Overlay::Find { text: written }) => {
             written.extend(text.chars().map(|c| if c.is_control() { ' ' } else { c }));
         }
+        Some(Overlay::Search { .. } | Overlay::Palette { .. }) => typing::pasted(model, text),
         _ => note(model, Tone::Warn, "A paste decides nothing; press the key itself."),
     }
     Vec::new()
@@ -152,7 +208,14 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Command> {
 
 /// Says one thing to the operator, until the next key.
 fn note(model: &mut Model, tone: Tone, words: impl Into<String>) {
+    model.note_until = None;
     model.note = Some(Row::of(tone, words));
+}
+
+/// Says one thing to the operator for a few seconds: it is about a moment that passes.
+fn passing_note(model: &mut Model, tone: Tone, words: impl Into<String>) {
+    note(model, tone, words);
+    model.note_until = Some(model.now + 4_000);
 }
 
 fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {

@@ -1,6 +1,5 @@
 //! Draws the model. Reads only: nothing here changes, asks the time, or writes to a terminal.
 
-mod activity;
 mod card;
 mod empty;
 mod footer;
@@ -10,6 +9,7 @@ mod list;
 pub mod maker;
 mod panel;
 mod queue;
+mod shelf;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -18,6 +18,7 @@ use ratatui::layout::Rect;
 use super::model::{Model, Overlay, Screen};
 use super::row::{Row, Tone};
 use super::theme::Palette;
+use crate::audit::record::By;
 
 /// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
@@ -28,10 +29,12 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.rows(areas.header, [header::row(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
-        (Some(Overlay::Help { top }), _) => help::draw(&mut paint, areas.body, *top),
+        (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
         (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
         (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, rule, areas.body),
-        (_, Screen::Activity) => activity::draw(&mut paint, model, areas.body),
+        (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
+            shelf::draw(&mut paint, model, areas.body);
+        }
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {
             queue::draw(&mut paint, model, areas.queue);
@@ -95,8 +98,18 @@ impl Paint<'_> {
     }
 }
 
+/// What a level of assurance does and does not do.
+pub(in crate::console) fn promise(level: &str) -> &'static str {
+    header::promise(level)
+}
+
+/// Who decided, in words.
+pub(in crate::console) fn by(by: By) -> &'static str {
+    card::by(by)
+}
+
 /// A title and, at its right end, something that may be left out when there is no room.
-fn ends(left: Row, right: Row, width: usize) -> Row {
+pub(in crate::console) fn ends(left: Row, right: Row, width: usize) -> Row {
     let used = left.width() + right.width();
     if used + 1 > width {
         return left.clipped(width);

@@ -118,6 +118,7 @@ impl Gate {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
+        self.status.failed += u64::from(*failed);
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
@@ -146,6 +147,7 @@ impl Gate {
         self.record(entry, out);
         let failed =
             matches!(answer, Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable);
+        self.status.failed += u64::from(failed);
         self.show_outcome(now, flight, content.len() as u64, failed, out);
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::deadline::DESCRIBE;
 use super::effect::Question;
 use super::event::Now;
-use super::pins::{Pins, Sighting, Standing};
+use super::pins::{Arrival, Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
@@ -106,6 +106,8 @@ pub struct Catalog {
     news: Vec<Sighting>,
     nonce: Arc<str>,
     asked: u64,
+    /// Rises with everything learned.
+    version: u64,
 }
 
 /// How many unfinished listings of a host are followed; older ones are forgotten.
@@ -131,6 +133,7 @@ impl Catalog {
             news: Vec::new(),
             nonce,
             asked: 0,
+            version: 0,
         }
     }
 
@@ -151,6 +154,16 @@ impl Catalog {
     /// Whether no tool is known.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
+    }
+
+    /// Every tool that is known now, in no order.
+    pub fn known(&self) -> impl Iterator<Item = &Described> {
+        self.tools.values().map(Arc::as_ref)
+    }
+
+    /// Rises with everything learned; 0 before anything was.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether an answer to some `tools/list` is on its way: then long lines are worth buffering.
@@ -291,6 +304,7 @@ impl Catalog {
     }
 
     fn learn(&mut self, now: Now, tools: Vec<Tool>) {
+        self.version += 1;
         for tool in tools {
             self.looks.entry(lookalike::shape(&tool.name)).or_insert_with(|| tool.name.clone());
             let digest = tool.digest();
@@ -329,6 +343,11 @@ impl Catalog {
     /// The definitions that are news since this was asked last.
     pub fn news(&mut self) -> Vec<Sighting> {
         std::mem::take(&mut self.news)
+    }
+
+    /// Whether what is remembered has been read: before that, nothing is learnt and nothing judged.
+    pub fn is_ready(&self) -> bool {
+        self.pins.arrival == Arrival::Here
     }
 
     /// What changed in the server itself since it was trusted.

@@ -176,6 +176,8 @@ impl Gate {
             one.bytes = held.call.line().content().len() as u64;
             one.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
             one.failed = verdict.word == VerdictWord::Deny;
+            one.reason.clone_from(&verdict.reason);
+            one.who = verdict.who.to_string();
         });
     }
 }

@@ -10,12 +10,14 @@ use super::event::Now;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge::{self, Yardstick};
 use super::pass::duplicate;
+use super::pins::Pins;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::gate::catalog::Described;
 use crate::mcp::lifecycle::{InSession, Phase};
+use crate::mcp::revision::Revision;
 use crate::policy::rule::Decision;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
@@ -29,6 +31,9 @@ impl Gate {
             return;
         }
         self.status.calls += 1;
+        if call.is_modern() {
+            self.status.era = Revision::V2026_07_28.text().to_owned();
+        }
         if self.stopping {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", answers::stopping(&call), out);
         }
@@ -58,8 +63,27 @@ impl Gate {
         }
     }
 
+    /// What is remembered is here: the calls that waited for it are described and judged.
+    pub(super) fn reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
+        let was_ready = self.catalog.is_ready();
+        self.catalog.repin(now, pins);
+        if was_ready {
+            return;
+        }
+        // The lists that came in the meantime may describe what is called.
+        while let Some((id, line)) = self.homework.pop_front() {
+            let _ = self.catalog.hear(now, &id, false, line.content());
+        }
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
+            self.describe(now, number, out);
+        }
+    }
+
     /// Finds out what is called, and judges it; asks the server first where that is not known.
     fn describe(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+        if !self.catalog.is_ready() {
+            return;
+        }
         let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
         match found {
             Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),
@@ -253,6 +277,7 @@ impl Gate {
             one.by = Some(by);
             one.bytes = call.line().content().len() as u64;
             one.failed = true;
+            one.reason = reason.to_owned();
         });
     }
 }

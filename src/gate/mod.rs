@@ -7,7 +7,6 @@ pub mod answer;
 pub mod answers;
 pub mod caller;
 pub mod catalog;
-pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
@@ -28,6 +27,7 @@ pub mod report;
 pub mod show;
 pub mod snapshot;
 pub mod token;
+pub mod touched;
 pub mod wake;
 
 use std::collections::{HashSet, VecDeque};
@@ -187,7 +187,7 @@ impl Gate {
                 self.register(BeforeTool::Policy(policy));
                 self.policy_changed(now, &mut out);
             }
-            Event::Reviewed(pins) => self.catalog.repin(now, *pins),
+            Event::Reviewed(pins) => self.reviewed(now, *pins, &mut out),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
@@ -211,12 +211,27 @@ impl Gate {
         status.waiting =
             self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
+        if let Some(revision) = self.lifecycle.revision() {
+            status.era = revision.text().to_owned();
+        }
         status.host = self.lifecycle.host().map(|(name, version)| format!("{name} {version}"));
         status.banner = match &self.log_trouble {
             Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),
             None => self.policy_banner.clone(),
         };
         status
+    }
+
+    /// The tools that the server has described, by name; of more than 2,000 some.
+    pub fn tools(&self) -> Vec<report::KnownTool> {
+        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(show::known_tool).collect();
+        tools.sort_by(|a, b| a.tool.cmp(&b.tool));
+        tools
+    }
+
+    /// Rises whenever [`Self::tools`] may have changed; 0 before anything is known.
+    pub fn tools_version(&self) -> u64 {
+        self.catalog.version()
     }
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.
@@ -226,7 +241,7 @@ impl Gate {
 
     /// Whether there is a list to learn from, now that the host has it: send [`Event::ReadOn`].
     pub fn has_homework(&self) -> bool {
-        !self.homework.is_empty()
+        !self.homework.is_empty() && self.catalog.is_ready()
     }
 
     /// Whether a line of the server with this id must not reach the host: an answer to our own question, or to a call

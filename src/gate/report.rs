@@ -3,8 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::record::{By, VerdictWord};
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::policy::rule::Decision;
+use crate::wire::digest::Digest;
 
 /// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +40,12 @@ pub struct Activity {
     pub latency_us: Option<u64>,
     /// The server or we answered with an error.
     pub failed: bool,
+    /// Why it was decided so, for a call; empty where there is nothing to say. Foreign text.
+    #[serde(default)]
+    pub reason: String,
+    /// The operator who decided; empty where no person did.
+    #[serde(default)]
+    pub who: String,
 }
 
 /// Which way a message went.
@@ -70,12 +80,48 @@ pub struct Status {
     pub approved_by_operator: u64,
     pub denied: u64,
     pub refused_lines: u64,
+    /// Answers of the server that were errors.
+    #[serde(default)]
+    pub failed: u64,
+    /// The revision that the handshake agreed on, or that of the stateless requests; empty before either.
+    #[serde(default)]
+    pub era: String,
     /// Opening, Active, Closed, or Stateless.
     pub phase: String,
     /// The host's own name and version.
     pub host: Option<String>,
     /// A broken policy, an unwritable log: what is wrong and how to mend it.
     pub banner: Option<String>,
+}
+
+/// A tool as its server describes it and as the gate understands it. Name, signature and quoted words are foreign text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnownTool {
+    pub tool: String,
+    /// Rust notation, cut where it is very long.
+    pub signature: String,
+    pub identity: Identity,
+    pub evidence: Vec<Evidence>,
+    pub disputed: bool,
+    pub hazards: Vec<Hazard>,
+    /// Of the canonical definition.
+    pub digest: Digest,
+    pub pin: PinStanding,
+}
+
+/// How a tool's definition stands to the one that is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "pin", rename_all = "kebab-case")]
+pub enum PinStanding {
+    Trusted,
+    /// Another is trusted; this is the definition of that number.
+    Changed {
+        version: u64,
+    },
+    /// Nobody has looked at it, and this server's word is not taken on first sight.
+    Unreviewed,
+    /// The operator looked at it and refused it.
+    Refused,
 }
 
 /// What the operator decided.

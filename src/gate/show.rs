@@ -1,11 +1,15 @@
 //! What the gate shows: the card of a held call, and lines for the Activity screen. Data only.
 
 use super::Gate;
+use super::catalog::Described;
 use super::effect::Effect;
 use super::event::Now;
 use super::held::{Held, Stage};
-use super::report::{Activity, ActivityKind, Direction};
+use super::pins::Standing;
+use super::report::{Activity, ActivityKind, Direction, KnownTool, PinStanding};
 use super::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
 use crate::capability::scope::Scope;
 
 /// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
@@ -107,6 +111,8 @@ impl Gate {
             bytes: 0,
             latency_us: None,
             failed: false,
+            reason: String::new(),
+            who: String::new(),
         };
         fill(&mut one);
         out.push(Effect::Show(Box::new(one)));
@@ -125,6 +131,30 @@ impl Gate {
             one.what = what.to_owned();
             one.bytes = bytes;
         });
+    }
+}
+
+/// What is told of a tool.
+pub(super) fn known_tool(known: &Described) -> KnownTool {
+    const MOST: usize = 16;
+    let behavior = &known.behavior;
+    let quoted = |text: &str| text[..text.floor_char_boundary(512)].to_owned();
+    let evidence = behavior.evidence.iter().take(MOST).map(|one| Evidence { span: quoted(&one.span), ..one.clone() });
+    let hazards = behavior.hazards.iter().take(MOST).map(|one| Hazard { what: quoted(&one.what), ..one.clone() });
+    KnownTool {
+        tool: quoted(&known.tool.name),
+        signature: known.signature[..known.signature.floor_char_boundary(2048)].to_owned(),
+        identity: behavior.identity,
+        evidence: evidence.collect(),
+        disputed: behavior.disputed,
+        hazards: hazards.collect(),
+        digest: known.digest,
+        pin: match known.standing {
+            Standing::Trusted => PinStanding::Trusted,
+            Standing::Changed { version, .. } => PinStanding::Changed { version },
+            Standing::Unreviewed => PinStanding::Unreviewed,
+            Standing::Refused => PinStanding::Refused,
+        },
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Attend {
     /// When the consoles are told how the wrapper stands, and when they last were.
     status_at: Option<u64>,
     status_sent: u64,
+    /// The version of the server's tools that the consoles were told of.
+    tools_sent: u64,
     waiting: notice::Waiting,
 }
 
@@ -76,6 +78,7 @@ impl Attend {
             visible: Visible::NotYet,
             status_at: None,
             status_sent: 0,
+            tools_sent: 0,
             waiting: notice::Waiting::default(),
         }
     }
@@ -132,6 +135,9 @@ impl Attend {
                 self.consoles.insert(console, Guest { who: Arc::clone(&who), unseen });
                 self.show_next(console);
                 self.tell(console, &FromWrapper::Status(gate.status()));
+                if gate.tools_version() > 0 {
+                    self.tell(console, &FromWrapper::Tools { tools: gate.tools() });
+                }
                 Some(Event::Attached { who, attached: self.attached() })
             }
             FromConsoles::Shown { console } => {
@@ -238,6 +244,10 @@ impl Attend {
             self.status_at = None;
             self.status_sent = now.mono;
             self.broadcast(&FromWrapper::Status(gate.status()));
+            if gate.tools_version() != self.tools_sent {
+                self.tools_sent = gate.tools_version();
+                self.broadcast(&FromWrapper::Tools { tools: gate.tools() });
+            }
         }
     }
 

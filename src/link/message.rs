@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::gate::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::report::{Activity, ActivityKind, Direction, OperatorVerdict, Settled, Status};
+pub use crate::gate::report::{
+    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, PinStanding, Settled, Status,
+};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
@@ -64,6 +66,8 @@ pub enum FromWrapper {
     Activity(Activity),
     /// How the wrapper stands; after every change, at most ten a second.
     Status(Status),
+    /// All tools that the server has described, whenever that has changed.
+    Tools { tools: Vec<KnownTool> },
     /// A decision or edit of this console came to nothing.
     Refused { ticket: String, why: String },
 }

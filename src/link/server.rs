@@ -221,7 +221,8 @@ pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
         | FromWrapper::Held { .. }
         | FromWrapper::Settled(_)
         | FromWrapper::Status(_)
-        | FromWrapper::Refused { .. } => Weight::Needed,
+        | FromWrapper::Refused { .. }
+        | FromWrapper::Tools { .. } => Weight::Needed,
     };
     Ok(Line { bytes: bytes.into(), weight })
 }

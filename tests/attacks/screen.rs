@@ -11,14 +11,16 @@ use std::rc::Rc;
 
 use desk::*;
 use mcp_approve::audit::record::VerdictWord;
+use mcp_approve::behavior::evidence::Evidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::client::ClientEvent;
+use mcp_approve::console::found::{Finding, Line};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::plain::decode;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::snapshot::Snapshot;
-use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, Status};
+use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -44,14 +46,40 @@ fn full_of(text: &str) -> Desk {
         *field = Some(text.into());
     }
     call.ruling.rule = Some(text.into());
+    call.about = Some(text.into());
+    call.asked_again = Some(text.into());
+    call.caller = vec![("thread".into(), text.into())];
+    let mut facts = file(text, text);
+    (facts.link, facts.real, facts.unseen) = (Some(text.into()), Some(text.into()), Some(text.into()));
+    call.facts = vec![facts];
     call.safe.session.what = text.into();
     call.evidence[0].span = text.into();
     call.hazards = vec![hazard(HazardKind::TerminalSequence, text)];
     call.original_arguments = Some(serde_json::json!({ "was": text }).to_string());
     desk.hold(call);
     let rule = Some(text.to_owned());
-    desk.say("files", FromWrapper::Activity(Activity { rule, ..passed(1, ActivityKind::Call, text) }));
+    let (reason, who) = (text.to_owned(), text.to_owned());
+    desk.say("files", FromWrapper::Activity(Activity { rule, reason, who, ..passed(1, ActivityKind::Call, text) }));
+    let tool = KnownTool {
+        tool: text.into(),
+        signature: text.into(),
+        identity: write(text).identity,
+        evidence: full_evidence(text),
+        disputed: true,
+        hazards: vec![hazard(HazardKind::TerminalSequence, text)],
+        digest: Digest::of(b"x"),
+        pin: PinStanding::Refused,
+    };
+    desk.say("files", FromWrapper::Tools { tools: vec![tool] });
+    let line = Line { note: text.into(), who: text.into(), kind: text.into(), time: Some(NINE), ..Line::default() };
+    desk.send(Msg::Found(Finding::Recent(vec![Line { kind: "fault".into(), ..line }])));
     desk
+}
+
+fn full_evidence(text: &str) -> Vec<Evidence> {
+    let mut evidence = write(text).evidence;
+    evidence[0].span = text.into();
+    evidence
 }
 
 /// Every screen of a desk, one after the other.
@@ -59,8 +87,16 @@ fn screens(desk: &mut Desk) -> Vec<String> {
     let mut seen = Vec::new();
     desk.look();
     seen.push(desk.screen());
-    for keys in ["d", "\u{1b}", "A", "\u{1b}", "2", "1", "?", "?"] {
-        desk.press(if keys == "\u{1b}" { Key::Esc } else { Key::Char(keys.chars().next().unwrap()) });
+    let visited = [
+        "d", "\u{1b}", "A", "\u{1b}", "r", "\u{1b}", "/", "\u{1b}", " ", "A", "\u{1b}", "\u{1b}", "2", "3", "4", "\r",
+        "6", "\r", "5", ":", "\u{1b}", "1", "?", "?",
+    ];
+    for keys in visited {
+        desk.press(match keys {
+            "\u{1b}" => Key::Esc,
+            "\r" => Key::Enter,
+            _ => Key::Char(keys.chars().next().unwrap()),
+        });
         seen.push(desk.screen());
     }
     desk.press(Key::Enter);
@@ -176,8 +212,10 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     desk.hold(call);
     desk.look();
     let below = desk.line("more lines below");
-    assert!(below.contains(" … 513 more lines below · arguments 4,838 bytes"), "{below}");
-    assert!(desk.screen().contains("text, 4,324 bytes, 501 lines"));
+    assert!(below.contains(" … 555 more lines below · arguments 4,838 bytes"), "{below}");
+    let rows = desk.model.card.as_ref().unwrap().window(0, 80);
+    assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
+    assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 2 of them")));
     assert_eq!(desk.keys("a"), []);
     desk.look();
     for _ in 0..3 {

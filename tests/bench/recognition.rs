@@ -43,6 +43,7 @@ fn main() {
     }
     println!("\nG4 {}", pairs(&corpus));
     println!("\nhazards in definitions: {}", corpus.hazards(wants("--hazards")));
+    println!("a server of 500 tools: {:?} (target 50 ms, release)", corpus.of_500());
     println!("one call of 200 bytes: {:?}", corpus::one_call());
     println!("{}", analysers::ten_kibibytes());
     if wants("--errors") {

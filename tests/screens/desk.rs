@@ -41,7 +41,13 @@ impl Desk {
     }
 
     pub fn with(width: u16, height: u16, palette: Palette) -> Self {
-        let settings = Settings { palette, offset: 0, version: "0.1.0".into(), home: Some("/home/ada".into()) };
+        let settings = Settings {
+            palette,
+            offset: 0,
+            version: "0.1.0".into(),
+            home: Some("/home/ada".into()),
+            ..Settings::default()
+        };
         Self {
             model: Model::new(settings, (width, height)),
             now: NINE,
@@ -187,6 +193,8 @@ pub fn status() -> Status {
         approved_by_operator: 2,
         denied: 0,
         refused_lines: 0,
+        failed: 0,
+        era: "2025-11-25".into(),
         phase: "Active".into(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,
@@ -364,5 +372,7 @@ pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
         bytes: 120,
         latency_us: None,
         failed: false,
+        reason: String::new(),
+        who: String::new(),
     }
 }

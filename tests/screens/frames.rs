@@ -244,6 +244,7 @@ fn activity_read_back() {
     }
     desk.keys("2");
     desk.press(Key::PageUp);
+    desk.press(Key::PageUp);
     let before = desk.line("request 70");
     desk.say("files", FromWrapper::Activity(passed(100, ActivityKind::Request, "request 100")));
     assert_eq!(desk.line("request 70"), before);

@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod browse;
 mod cards;
+mod clerk;
 mod desk;
 mod frames;
 mod keys;
+mod lists;
 mod plain;
 mod previews;
 mod together;

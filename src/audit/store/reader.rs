@@ -70,6 +70,47 @@ impl Reader {
         read().map_err(|fault| fault.told(&self.path))
     }
 
+    /// Shows up to `most` records in order, the one of this number first, until `visit` breaks off.
+    ///
+    /// # Errors
+    /// Why the log could not be read on.
+    pub fn each_from(
+        &self,
+        order: Order,
+        from: u64,
+        most: u64,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let sql = match order {
+            Order::OldestFirst => "SELECT seq, writer, body, link FROM record WHERE seq >= ?1 ORDER BY seq LIMIT ?2",
+            Order::NewestFirst => {
+                "SELECT seq, writer, body, link FROM record WHERE seq <= ?1 ORDER BY seq DESC LIMIT ?2"
+            }
+        };
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let mut read = || -> Result<(), Fault> {
+            let mut statement = self.db.prepare_cached(sql)?;
+            let mut rows = statement.query([number(from), number(most)])?;
+            while let Some(row) = rows.next()? {
+                if visit(as_it_stands(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        read().map_err(|fault| fault.told(&self.path))
+    }
+
+    /// The number of the newest record; 0 when there is none.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn newest(&self) -> Result<u64, StoreError> {
+        let newest = self.db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get::<_, i64>(0));
+        let newest = newest.map_err(|error| Fault::from(error).told(&self.path))?;
+        Ok(u64::try_from(newest).unwrap_or(0))
+    }
+
     /// Shows one record; `None` when the log has none of that number.
     ///
     /// # Errors

@@ -242,7 +242,10 @@ impl<'a> Play<'a> {
                 FromWrapper::Activity(Activity { kind: ActivityKind::Outcome, ticket: Some(ticket), .. }) => {
                     self.answered.insert(ticket);
                 }
-                FromWrapper::Hello { .. } | FromWrapper::Activity(_) | FromWrapper::Status(_) => {}
+                FromWrapper::Hello { .. }
+                | FromWrapper::Activity(_)
+                | FromWrapper::Status(_)
+                | FromWrapper::Tools { .. } => {}
             },
             ClientEvent::Incompatible { name, protocol, version } => {
                 self.wrong.push(format!("{name} speaks protocol {protocol} (version {version})"));

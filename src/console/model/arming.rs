@@ -95,7 +95,13 @@ impl Model {
         }
         // A question stands for its card, which may have no room beside it.
         let shows_card = match &self.overlay {
-            Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_)) => false,
+            Some(
+                Overlay::Help { .. }
+                | Overlay::Batch(_)
+                | Overlay::Rule(_)
+                | Overlay::Search { .. }
+                | Overlay::Palette { .. },
+            ) => false,
             Some(
                 Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. } | Overlay::Find { .. },
             ) => true,

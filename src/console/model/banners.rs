@@ -29,6 +29,9 @@ impl Model {
                 format!(" (protocol {}), this console {}: restart the host", other.protocol, self.settings.version),
             ));
         }
+        for problem in &self.settings.problems {
+            rows.push(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, problem));
+        }
         if let Some(trouble) = &self.trouble {
             rows.push(Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, trouble));
         }

@@ -3,11 +3,11 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind, poll, read};
 
 use super::{Heard, Inbox};
 use crate::console::keymap::Key;
-use crate::console::update::Msg;
+use crate::console::update::{Msg, Turn};
 
 /// The thread that reads, and the permission it waits for after every event.
 pub(super) struct Keyboard {
@@ -42,6 +42,7 @@ impl Keyboard {
         for heard in inbox.try_iter() {
             match heard {
                 Heard::Link(event) => kept.push(Msg::Link(*event)),
+                Heard::Found(finding) => kept.push(Msg::Found(*finding)),
                 Heard::Event(event) => {
                     let Some(msg) = message(event) else { continue };
                     if matches!(msg, Msg::Resize(..)) {
@@ -84,6 +85,12 @@ pub(super) fn message(event: Event) -> Option<Msg> {
         }
         Event::Paste(text) => Some(Msg::Paste(text)),
         Event::Resize(width, height) => Some(Msg::Resize(width, height)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::Down(MouseButton::Left) => Some(Msg::Click(mouse.column, mouse.row)),
+            MouseEventKind::ScrollUp => Some(Msg::Wheel(Turn::Up, mouse.column, mouse.row)),
+            MouseEventKind::ScrollDown => Some(Msg::Wheel(Turn::Down, mouse.column, mouse.row)),
+            _ => None,
+        },
+        Event::FocusGained | Event::FocusLost => None,
     }
 }

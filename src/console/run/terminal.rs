@@ -10,20 +10,28 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::{Heard, Inbox};
+use super::{Heard, Inbox, Notice, Pointer};
 
 /// The console's hold on the terminal; given back when dropped.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
+    pointer: Pointer,
 }
+
+/// Clicks and the wheel, with positions beyond column 223; never every movement.
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+/// Keeps the terminal's own title, and gives it back.
+const KEEP_TITLE: &[u8] = b"\x1b[22;2t";
+const OLD_TITLE: &[u8] = b"\x1b[23;2t";
 
 impl Screen {
     /// Takes the terminal on standard output.
-    pub(super) fn open() -> io::Result<Self> {
+    pub(super) fn open(pointer: Pointer) -> io::Result<Self> {
         restore_after_panics();
-        enter()?;
+        enter(pointer)?;
         match Terminal::new(CrosstermBackend::new(stdout())) {
-            Ok(terminal) => Ok(Self { terminal }),
+            Ok(terminal) => Ok(Self { terminal, pointer }),
             Err(error) => {
                 leave();
                 Err(error)
@@ -43,10 +51,29 @@ impl Screen {
         Ok((frame.area.width, frame.area.height))
     }
 
-    /// Rings the bell.
-    pub(super) fn bell(&mut self) -> io::Result<()> {
+    /// Rings the bell, and asks for a notice. Its words are our own: a number, and nothing foreign.
+    pub(super) fn call(&mut self, notice: Notice, waiting: usize) -> io::Result<()> {
+        let words = match waiting {
+            1 => "a call waits for your decision".to_owned(),
+            waiting => format!("{waiting} calls wait for your decision"),
+        };
         let mut out = stdout();
         out.write_all(b"\x07")?;
+        match notice {
+            Notice::None => {}
+            Notice::Osc9 => write!(out, "\x1b]9;mcp-approve: {words}\x1b\\")?,
+            Notice::Osc777 => write!(out, "\x1b]777;notify;mcp-approve;{words}\x1b\\")?,
+        }
+        out.flush()
+    }
+
+    /// Puts the number of waiting calls into the terminal's title.
+    pub(super) fn title(&mut self, waiting: usize) -> io::Result<()> {
+        let mut out = stdout();
+        match waiting {
+            0 => write!(out, "\x1b]2;mcp-approve\x1b\\")?,
+            waiting => write!(out, "\x1b]2;({waiting}) mcp-approve\x1b\\")?,
+        }
         out.flush()
     }
 
@@ -54,7 +81,7 @@ impl Screen {
     pub(super) fn suspended<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
         leave();
         let done = work();
-        enter()?;
+        enter(self.pointer)?;
         let (width, height) = self.size()?;
         // Not clear(): it asks the terminal where the cursor is, and not every terminal answers.
         self.terminal.resize(Rect::new(0, 0, width, height))?;
@@ -68,9 +95,11 @@ impl Drop for Screen {
     }
 }
 
-fn enter() -> io::Result<()> {
+fn enter(pointer: Pointer) -> io::Result<()> {
     enable_raw_mode()?;
-    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste);
+    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
+        .and_then(|()| stdout().write_all(KEEP_TITLE))
+        .and_then(|()| if pointer == Pointer::Heard { stdout().write_all(MOUSE_ON) } else { Ok(()) });
     if entered.is_err() {
         leave();
     }
@@ -79,6 +108,7 @@ fn enter() -> io::Result<()> {
 
 /// As much of the way back as the terminal still allows; nobody is left to tell of a failure.
 pub(super) fn leave() {
+    let _ = stdout().write_all(MOUSE_OFF).and_then(|()| stdout().write_all(OLD_TITLE));
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
     let _ = disable_raw_mode();
 }

@@ -154,7 +154,7 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
         Err(Unarmed::TooSoon) => "The card has just changed: no key decides it yet.",
         Err(Unarmed::NotWaiting) => "This call no longer waits: j or k goes on.",
     };
-    note(model, Tone::Warn, words);
+    super::passing_note(model, Tone::Warn, words);
     None
 }
 

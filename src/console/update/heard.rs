@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{Command, find_mut, moves, note};
+use super::{Command, find_mut, findings, moves, note};
 use crate::console::client::ClientEvent;
-use crate::console::model::{CallKey, Connected, Following, Held, Incompatible, Model, Passed, Seen, Standing};
+use crate::console::model::{CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Seen, Standing};
 use crate::console::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
-use crate::link::message::{Activity, FromWrapper, Status, Wrapper};
+use crate::link::message::{Activity, ActivityKind, FromWrapper, Status, Wrapper};
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;
+/// Wrappers that ended and are still listed; the log has them all.
+const MOST_ENDED: usize = 100;
+/// Latencies of a server that are kept for its line.
+const MOST_LATENCIES: usize = 64;
 
 /// Takes one event of the link.
 pub(super) fn heard(model: &mut Model, event: ClientEvent) -> Vec<Command> {
@@ -35,10 +39,21 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
         Some(known) => known.wrapper = wrapper,
         None => model.wrappers.push(Connected { wrapper, status: Status::default() }),
     }
+    findings::rebuild(model);
 }
 
 fn gone(model: &mut Model, session: &str) {
-    model.wrappers.retain(|known| known.wrapper.session != session);
+    let (ended, running) =
+        std::mem::take(&mut model.wrappers).into_iter().partition(|one| one.wrapper.session == session);
+    model.wrappers = running;
+    let now = model.now;
+    let ended: Vec<Connected> = ended;
+    model.browse.ended.extend(ended.into_iter().map(|one| (one, now)));
+    let spare = model.browse.ended.len().saturating_sub(MOST_ENDED);
+    model.browse.ended.drain(..spare);
+    model.browse.known.remove(session);
+    model.browse.latencies.remove(session);
+    findings::rebuild(model);
     // One we could not talk to has no session; the link tells its name.
     model.incompatible.retain(|other| other.name != session);
     let keys: Vec<CallKey> = model
@@ -66,6 +81,10 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
                 known.status = status;
             }
         }
+        FromWrapper::Tools { tools } => {
+            model.browse.known.insert(session, tools);
+            findings::rebuild(model);
+        }
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
     Vec::new()
@@ -81,7 +100,8 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, standing) = (Arc::new(snapshot), Standing::Waiting);
         model.calls.push(Held { key, snapshot, standing, seen, class, likeness });
-        return if first { vec![Command::Bell] } else { Vec::new() };
+        let rings = first && model.manner == Manner::Rings;
+        return if rings { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {
         // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
@@ -120,11 +140,23 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
         .iter()
         .find(|known| known.wrapper.session == session)
         .map_or_else(String::new, |known| known.wrapper.server.clone());
-    model.activity.push_back(Passed { server, activity });
+    if let (ActivityKind::Outcome, Some(latency)) = (activity.kind, activity.latency_us) {
+        let latencies = model.browse.latencies.entry(session.to_owned()).or_default();
+        latencies.push_back(latency);
+        if latencies.len() > MOST_LATENCIES {
+            latencies.pop_front();
+        }
+    }
+    let session = session.to_owned();
+    model.activity.push_back(Passed { server, session, activity, source: Heard::Live });
     if model.activity.len() > MOST_ACTIVITY {
+        let was_listed = model.passing().first() == Some(&0);
         model.activity.pop_front();
-        if let Following::Until(end) = &mut model.following {
-            *end = end.saturating_sub(1);
+        // The selection stays on its entry.
+        if was_listed {
+            let shelf = &mut model.browse.activity;
+            shelf.at = shelf.at.saturating_sub(1);
+            shelf.top = shelf.top.saturating_sub(1);
         }
     }
 }

@@ -1,17 +1,22 @@
 //! Where the operator looks: selection, scrolling, screens. Decides nothing.
 
-use super::{find_mut, is_over};
+use super::{Command, find_mut, is_over};
 use crate::console::card::Card;
+use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, Extent, Following, Model, Overlay, Screen, Sort, Standing};
+use crate::console::model::{CallKey, Extent, Model, Overlay, Screen, Sort, Standing, Tour};
 use crate::console::screen::content_rows;
 use crate::console::view;
 
 /// Moves by a line, a page, or to an end.
 pub(super) fn go(model: &mut Model, action: Action) {
     if let Some(Overlay::Help { top }) = &model.overlay {
-        let top =
-            moved(*top, action, content_rows(model.areas().body), view::help::rows(usize::from(model.size.0)).len());
+        let top = moved(
+            *top,
+            action,
+            content_rows(model.areas().body),
+            view::help::rows(&model.settings.keys, usize::from(model.size.0)).len(),
+        );
         model.overlay = Some(Overlay::Help { top });
         return;
     }
@@ -26,18 +31,23 @@ pub(super) fn go(model: &mut Model, action: Action) {
         return super::rule::choose(model, action);
     }
     match model.screen {
-        Screen::Activity => activity(model, action),
-        Screen::Queue if matches!(action, Action::Down | Action::Up) => step(model, action),
-        Screen::Queue | Screen::Detail => {
-            let rows = model.card.as_ref().map_or(0, Card::rows);
-            model.scroll = match (action, &model.card) {
-                (Action::Bottom, Some(card)) if unread_arguments(model) => {
-                    card.arguments_end().saturating_sub(model.card_rows())
-                }
-                _ => moved(model.scroll, action, model.card_rows(), rows),
-            };
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
+            super::browse::go(model, action);
         }
+        Screen::Queue if matches!(action, Action::Down | Action::Up) => step(model, action),
+        Screen::Queue | Screen::Detail => scroll(model, action),
     }
+}
+
+/// Moves the card.
+pub(super) fn scroll(model: &mut Model, action: Action) {
+    let rows = model.card.as_ref().map_or(0, Card::rows);
+    model.scroll = match (action, &model.card) {
+        (Action::Bottom, Some(card)) if unread_arguments(model) => {
+            card.arguments_end().saturating_sub(model.card_rows())
+        }
+        _ => moved(model.scroll, action, model.card_rows(), rows),
+    };
 }
 
 fn unread_arguments(model: &Model) -> bool {
@@ -45,7 +55,7 @@ fn unread_arguments(model: &Model) -> bool {
 }
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
-fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
+pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
     let last = rows.saturating_sub(page.max(1));
     // One row of the last page stays on screen, so that the eye finds its place.
     let leap = page.saturating_sub(1).max(1);
@@ -59,17 +69,6 @@ fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
         _ => top,
     }
     .min(last)
-}
-
-fn activity(model: &mut Model, action: Action) {
-    let page = content_rows(model.areas().body);
-    let rows = model.activity.len();
-    let top = match model.following {
-        Following::Newest => rows.saturating_sub(page),
-        Following::Until(end) => end.saturating_sub(page),
-    };
-    let top = moved(top, action, page, rows);
-    model.following = if top + page >= rows { Following::Newest } else { Following::Until(top + page) };
 }
 
 /// To the next or previous call; leaving a settled one lets it go.
@@ -124,14 +123,20 @@ pub(super) fn open(model: &mut Model) {
     match model.screen {
         Screen::Queue if model.selected.is_some() => model.screen = Screen::Detail,
         Screen::Detail => model.screen = Screen::Queue,
-        Screen::Queue | Screen::Activity => {}
+        Screen::Queue => {}
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::open(model),
     }
 }
 
 /// `Esc`: one step back.
-pub(super) fn back(model: &mut Model) {
-    if model.overlay.take().is_some() {
-        return;
+pub(super) fn back(model: &mut Model) -> Vec<Command> {
+    match model.overlay.take() {
+        Some(Overlay::Search { before, .. }) => {
+            super::typing::drop_search(model, &before);
+            return Vec::new();
+        }
+        Some(_) => return Vec::new(),
+        None => {}
     }
     match model.screen {
         Screen::Detail => model.screen = Screen::Queue,
@@ -140,8 +145,14 @@ pub(super) fn back(model: &mut Model) {
             select(model, next);
         }
         Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
-        Screen::Queue | Screen::Activity => {}
+        Screen::Queue if model.tour == Tour::Shown => {
+            model.tour = Tour::Dismissed;
+            return vec![Command::Look(Task::TourSeen)];
+        }
+        Screen::Queue => {}
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::back(model),
     }
+    Vec::new()
 }
 
 /// `s`: the other order. The selection stays on its call.
@@ -163,7 +174,6 @@ pub(super) fn settle(model: &mut Model) {
     lay_card(model);
     let rows = model.card.as_ref().map_or(0, Card::rows);
     model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
-    show_selection(model);
 }
 
 /// Lays the card out anew when the call, its bytes or the width changed.
@@ -190,15 +200,11 @@ fn lay_card(model: &mut Model) {
     model.card = Some(card);
 }
 
-/// Keeps the selected call within the rows of the queue.
-fn show_selection(model: &mut Model) {
-    let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
-    let queue = model.groups();
-    let len = queue.len();
-    let here = model.selected.as_ref();
-    let at = here.and_then(|here| queue.iter().position(|group| group.has(here))).unwrap_or(0);
-    let top = model.queue_top.min(len.saturating_sub(page));
-    model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
+/// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view
+/// draws from the same place.
+pub(super) fn show_selection(model: &mut Model) {
+    let page = usize::from(model.areas().queue.height.saturating_sub(1));
+    model.queue_top = model.first_row(&model.groups(), page);
 }
 
 /// Marks a call as over: it stays while it is selected, else it goes.

@@ -1,6 +1,6 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
-use crate::console::keymap::{Action, BINDINGS, Place};
+use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 
@@ -26,7 +26,10 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
-        .map(|binding| hint(binding.shown, binding.name, tone(binding.action)))
+        .map(|binding| match binding.action {
+            Action::Waiting => screens(&model.settings.keys),
+            _ => hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)),
+        })
         .collect();
     // Help is named whatever else has no room.
     let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
@@ -41,6 +44,15 @@ fn keys(model: &Model, width: u16) -> Row {
     row.joined(last.unwrap_or_default())
 }
 
+/// One hint for all screens: their keys stand side by side.
+fn screens(keys: &Keys) -> Row {
+    let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
+    hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)
+}
+
+/// Lists need no word on how to move.
+const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
+
 fn knows_help(place: Place) -> bool {
     BINDINGS.iter().any(|binding| binding.action == Action::Help && binding.places.contains(&place))
 }
@@ -54,7 +66,18 @@ fn decides(action: Action) -> bool {
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
-    let leaves = matches!(action, Action::Waiting | Action::Activity | Action::Help | Action::Quit);
+    let leaves = matches!(
+        action,
+        Action::Waiting
+            | Action::Activity
+            | Action::Log
+            | Action::Tools
+            | Action::Rules
+            | Action::Servers
+            | Action::Palette
+            | Action::Help
+            | Action::Quit
+    );
     place == Place::Queue && !leaves
 }
 
@@ -62,6 +85,8 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
+        Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
         Action::Back => place != Place::Queue,
         _ => true,

@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{Paint, header};
 use crate::console::card::counted;
-use crate::console::keymap::BINDINGS;
+use crate::console::keymap::{BINDINGS, Keys};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 
 /// Draws the rows from `top` on.
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, top: usize) {
-    let all = rows(usize::from(area.width));
+pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
+    let all = rows(keys, usize::from(area.width));
     let room = content_rows(area);
     let below = all.len().saturating_sub(top + room);
     let mut shown = vec![Row::of(Tone::Strong, " Keys")];
@@ -24,10 +24,10 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, top: usize) {
 }
 
 /// Every row of the help at a given width.
-pub fn rows(width: usize) -> Vec<Row> {
+pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for binding in BINDINGS {
-        let row = Row::of(Tone::Key, format!("  {:<7}", binding.shown)).and(Tone::Ours, binding.help);
+        let row = Row::of(Tone::Key, format!("  {:<7}", keys.shown(binding))).and(Tone::Ours, binding.help);
         rows.extend(row.hung(width.saturating_sub(1), 9));
     }
     let marks = [

@@ -1,0 +1,266 @@
+//! What a person types to find calls: words, "whole phrases", fields such as `tool:write since:1d`. Pure; reads no log.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::query::Since;
+use super::record::Kind;
+use crate::policy::reading::nearest;
+
+/// What a term asks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Server,
+    Session,
+    Ticket,
+    Tool,
+    Kind,
+    Badge,
+    Ruling,
+    Verdict,
+    By,
+    Rule,
+}
+
+/// Each field and the words it takes; no words where it takes any text.
+const FIELDS: [(&str, Field, &[&str]); 10] = [
+    ("server", Field::Server, &[]),
+    ("session", Field::Session, &[]),
+    ("ticket", Field::Ticket, &[]),
+    ("tool", Field::Tool, &[]),
+    ("kind", Field::Kind, &[]),
+    ("badge", Field::Badge, &["pure", "mutates"]),
+    ("ruling", Field::Ruling, &["allow", "ask", "deny"]),
+    ("verdict", Field::Verdict, &["approve", "deny"]),
+    (
+        "by",
+        Field::By,
+        &["default", "rule", "operator", "approver", "scope", "expiry", "cancel", "shutdown", "fault", "observe"],
+    ),
+    ("rule", Field::Rule, &[]),
+];
+
+/// How a term is compared.
+#[derive(Clone, Debug)]
+enum Value {
+    /// Part of the text, whatever its case.
+    Part(String),
+    /// The whole text.
+    Word(String),
+    Glob(GlobMatcher),
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    /// `None`: anywhere in the text.
+    field: Option<Field>,
+    value: Value,
+    wanted: Wanted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    With,
+    /// The term began with `-`.
+    Without,
+}
+
+/// A search, read. Without terms it wants everything.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    text: String,
+    terms: Vec<Term>,
+    /// The first moment wanted, in milliseconds since 1970, UTC.
+    since: Option<i64>,
+    /// The first moment no longer wanted.
+    until: Option<i64>,
+}
+
+impl PartialEq for Search {
+    /// Read from the same text at moments that mean the same.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, self.since, self.until) == (&other.text, other.since, other.until)
+    }
+}
+
+/// A search that cannot be meant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {mend}")]
+pub struct Meaningless {
+    pub what: String,
+    pub mend: String,
+}
+
+impl Search {
+    /// Reads a search; `now` is milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    /// [`Meaningless`] for an unknown field or a value that its field cannot have.
+    pub fn read(text: &str, now: i64) -> Result<Self, Meaningless> {
+        let mut search = Self { text: text.to_owned(), ..Self::default() };
+        for word in words(text) {
+            let word = word.as_str();
+            let (wanted, word) = match word.strip_prefix('-') {
+                Some(rest) if !rest.is_empty() => (Wanted::Without, rest),
+                _ => (Wanted::With, word),
+            };
+            // What stands before a colon is a field only if it is a word: `C:\x` and `http://` are text.
+            let (field, value) = match word.split_once(':') {
+                Some((field, value)) if field.len() > 1 && field.bytes().all(|b| b.is_ascii_lowercase()) => {
+                    (field, value)
+                }
+                _ => ("", word),
+            };
+            match field {
+                "" => search.terms.push(Term { field: None, value: Value::Part(value.to_lowercase()), wanted }),
+                "since" => search.since = Some(moment(field, value, now)?),
+                "until" => search.until = Some(moment(field, value, now)?),
+                _ if value.starts_with("//") => {
+                    search.terms.push(Term { field: None, value: Value::Part(word.to_lowercase()), wanted });
+                }
+                _ if value.is_empty() => {}
+                _ => {
+                    let (field, value) = read_field(field, value)?;
+                    search.terms.push(Term { field: Some(field), value, wanted });
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// Whether it wants everything.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.since.is_none() && self.until.is_none()
+    }
+
+    /// The first moment wanted, where it names one: what is older need not be read.
+    pub fn since(&self) -> Option<i64> {
+        self.since
+    }
+
+    /// Whether it wants what has these fields, this time and, somewhere, this text.
+    pub fn wants<'a>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<&'a str>, text: &[u8]) -> bool {
+        let after = self.since.is_none_or(|since| time.is_some_and(|time| time >= since));
+        let before = self.until.is_none_or(|until| time.is_some_and(|time| time < until));
+        after
+            && before
+            && self.terms.iter().all(|term| {
+                let holds = match term.field {
+                    None => term.value.is_in(text),
+                    Some(field) => of(field).is_some_and(|text| term.value.fits(text)),
+                };
+                holds == (term.wanted == Wanted::With)
+            })
+    }
+
+    /// Whether a record's body can be wanted, told without reading it as JSON: `false` is certain, `true` is not.
+    pub fn may_want(&self, body: &[u8]) -> bool {
+        self.terms.iter().filter(|term| term.wanted == Wanted::With).all(|term| match &term.value {
+            // JSON may write other characters in another way.
+            Value::Part(part) | Value::Word(part) if part.bytes().all(is_plain) => contains(body, part.as_bytes()),
+            Value::Part(_) | Value::Word(_) | Value::Glob(_) => true,
+        })
+    }
+}
+
+/// The words of a text. What stands in double quotes is one word, spaces and all.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in text.chars() {
+        match words.last_mut() {
+            _ if letter == '"' => quoted = !quoted,
+            _ if letter.is_whitespace() && !quoted => words.push(String::new()),
+            Some(word) => word.push(letter),
+            None => {}
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A term that finds exactly this value of a field.
+pub fn exactly(name: &str, value: &str) -> String {
+    let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\');
+    if value.chars().any(odd) {
+        // A term has no spaces: any one character may stand where one was.
+        let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();
+        return format!("{name}:{pattern}");
+    }
+    format!("{name}:={value}")
+}
+
+fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
+    let Some((_, field, words)) = FIELDS.iter().find(|(known, ..)| *known == name) else {
+        let known: Vec<&str> = FIELDS.iter().map(|(known, ..)| *known).chain(["since", "until"]).collect();
+        let mend = match nearest(name, &known) {
+            Some(near) => format!("did you mean {near}:?"),
+            None => format!("fields are {}", known.join(", ")),
+        };
+        return Err(Meaningless { what: format!("there is no field {name}"), mend });
+    };
+    let value = value.to_lowercase();
+    if words.is_empty() && value.contains(['*', '?', '[']) {
+        let glob = GlobBuilder::new(&value).case_insensitive(true).build();
+        let glob = glob.map_err(|error| Meaningless {
+            what: format!("{name}:{value} is no pattern ({})", error.kind()),
+            mend: "* stands for any text, ? for one character".to_owned(),
+        })?;
+        return Ok((*field, Value::Glob(glob.compile_matcher())));
+    }
+    if words.is_empty() {
+        // Half the kinds begin like another: a whole one means itself.
+        if *field == Field::Kind && value.parse::<Kind>().is_ok() {
+            return Ok((*field, Value::Word(value)));
+        }
+        if let Some(whole) = value.strip_prefix('=') {
+            return Ok((*field, Value::Word(whole.to_owned())));
+        }
+        return Ok((*field, Value::Part(value)));
+    }
+    // While it is being typed, the beginning of a word is meant for the word.
+    match words.iter().find(|word| word.starts_with(&value)) {
+        Some(word) => Ok((*field, Value::Word((*word).to_owned()))),
+        None => Err(Meaningless {
+            what: format!("{name} is never {value}"),
+            mend: format!("it is one of {}", words.join(", ")),
+        }),
+    }
+}
+
+fn moment(name: &str, value: &str, now: i64) -> Result<i64, Meaningless> {
+    let since: Since = value.parse().map_err(|error: super::query::NotAMoment| Meaningless {
+        what: format!("{name}:{value} names no moment"),
+        mend: error.to_string(),
+    })?;
+    Ok(since.moment(now))
+}
+
+impl Value {
+    fn fits(&self, text: &str) -> bool {
+        match self {
+            Self::Part(_) => self.is_in(text.as_bytes()),
+            Self::Word(word) => text.to_lowercase() == *word,
+            Self::Glob(glob) => glob.is_match(text),
+        }
+    }
+
+    fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Part(part) | Self::Word(part) if part.is_ascii() => contains(text, part.as_bytes()),
+            Self::Part(part) | Self::Word(part) => String::from_utf8_lossy(text).to_lowercase().contains(part.as_str()),
+            Self::Glob(_) => false,
+        }
+    }
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\') || byte == b' '
+}
+
+/// Whether `text` has the lower-case ASCII `part` in it, whatever its case there.
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    let Some((&first, rest)) = part.split_first() else { return true };
+    let upper = first.to_ascii_uppercase();
+    let follows = |at: usize| text.get(at + 1..at + part.len()).is_some_and(|next| next.eq_ignore_ascii_case(rest));
+    memchr::memchr2_iter(first, upper, text).any(follows)
+}

@@ -1,0 +1,179 @@
+//! `[console]` in `config.toml`: theme, bell, notices, mouse and keys. A mistake in it never keeps the console from opening.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::cli::places::Places;
+use crate::cli::policy_file;
+use crate::console::keymap::Keys;
+use crate::policy::reading::{Problem, Reading};
+
+/// How the console looks and behaves, as the operator wants it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConsoleSettings {
+    pub theme: Theme,
+    pub manners: Manners,
+    pub notice: Notice,
+    pub mouse: Mouse,
+    pub keys: Keys,
+}
+
+/// `theme`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the terminal says, where it says.
+    #[default]
+    Auto,
+    Dark,
+    Light,
+    ColourBlind,
+    None,
+}
+
+/// `quiet`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manners {
+    #[default]
+    Ring,
+    Quiet,
+}
+
+/// `notice`: how the terminal is asked for a desktop notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notice {
+    /// As the terminal is known to understand.
+    #[default]
+    Auto,
+    Off,
+    Osc9,
+    Osc777,
+}
+
+/// `mouse`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mouse {
+    #[default]
+    Heard,
+    /// The terminal keeps it, for selecting text.
+    Left,
+}
+
+const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "keys"];
+
+/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default stands in for it.
+pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
+    let path = places.config_file();
+    if path.symlink_metadata().is_err() {
+        return (ConsoleSettings::default(), Vec::new());
+    }
+    let text = match places.check_config().map_err(Into::into).and_then(|()| policy_file::text(&path)) {
+        Ok(text) => text,
+        Err(why) => return (ConsoleSettings::default(), vec![format!("{} {why}", path.display())]),
+    };
+    let (settings, problems) = parse(&text);
+    (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
+}
+
+/// Reads the text of a `config.toml` as far as it is about the console.
+pub(super) fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
+    let (mut reading, document) = Reading::new(text);
+    let mut settings = ConsoleSettings::default();
+    if let Some(value) = document.get_ref().get("console")
+        && let Some(table) = reading.table(value, "console")
+    {
+        read(&mut reading, table, &mut settings);
+    }
+    (settings, reading.finish())
+}
+
+fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut ConsoleSettings) {
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "theme" => {
+                let words = [
+                    ("auto", Theme::Auto),
+                    ("dark", Theme::Dark),
+                    ("light", Theme::Light),
+                    ("colour-blind", Theme::ColourBlind),
+                    ("none", Theme::None),
+                ];
+                settings.theme = reading.word(value, "theme", &words).unwrap_or_default();
+            }
+            "quiet" => {
+                let quiet = reading.switch(value, "quiet") == Some(true);
+                settings.manners = if quiet { Manners::Quiet } else { Manners::Ring };
+            }
+            "notice" => {
+                let words =
+                    [("auto", Notice::Auto), ("off", Notice::Off), ("osc9", Notice::Osc9), ("osc777", Notice::Osc777)];
+                settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
+            }
+            "mouse" => {
+                let left = reading.switch(value, "mouse") == Some(false);
+                settings.mouse = if left { Mouse::Left } else { Mouse::Heard };
+            }
+            "keys" => settings.keys = keys(reading, value),
+            other => reading.unknown_key(key.span(), other, KEYS),
+        }
+    }
+}
+
+fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
+    let Some(table) = reading.table(value, "keys") else { return Keys::default() };
+    let mut own: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places: Vec<(String, Range<usize>)> = Vec::new();
+    for (key, value) in table {
+        let name = key.get_ref().to_string();
+        places.push((name.clone(), key.span()));
+        let words = reading.texts(value, &name).into_iter().map(|(_, word)| word).collect();
+        own.push((name, words));
+    }
+    match Keys::bind(&own) {
+        Ok(keys) => keys,
+        Err(conflicts) => {
+            for conflict in conflicts {
+                let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
+                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.mend);
+            }
+            // All or none: half of a set of keys is what nobody has chosen.
+            Keys::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::keymap::{Action, Key, Place};
+
+    #[test]
+    fn what_is_said_is_taken() {
+        let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\n\
+            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
+        let (settings, problems) = parse(text);
+        assert_eq!(problems, []);
+        assert_eq!((settings.theme, settings.manners), (Theme::ColourBlind, Manners::Quiet));
+        assert_eq!((settings.notice, settings.mouse), (Notice::Osc9, Mouse::Left));
+        assert_eq!(settings.keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
+    }
+
+    #[test]
+    fn every_problem_has_its_line_and_the_default_stands() {
+        let text = "[console]\ntheme = \"pink\"\nmous = true\n[console.keys]\napprove = \"j\"\nfly = \"x\"\n";
+        let (settings, problems) = parse(text);
+        assert_eq!(settings, ConsoleSettings::default());
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let begins = [
+            "2:9: `theme` cannot be \"pink\"; one of: auto, dark, light, colour-blind, none",
+            "3:1: unknown key \"mous\"; did you mean `mouse`?",
+            "5:1: j is bound to approve and to down; ",
+            "6:1: there is no action \"fly\"; actions are approve, ",
+        ];
+        assert_eq!(found.len(), begins.len());
+        for (found, begin) in found.iter().zip(begins) {
+            assert!(found.starts_with(begin), "{found}");
+        }
+    }
+}

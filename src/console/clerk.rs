@@ -1,0 +1,257 @@
+//! The thread that reads the log and the policy for the screens, a slice at a time, so that the newest question comes first.
+//!
+//! It opens the log for reading only, and holds no reading transaction from one slice to the next: writers never wait
+//! for a screen.
+
+mod record;
+mod search;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+
+use super::found::{Checked, Finding, Line, RuleBook, Task};
+use super::tally::Tally;
+use crate::audit::chain::Verifier;
+use crate::audit::query::Found;
+use crate::audit::store::noted::{self, Noted};
+use crate::audit::store::{Order, Reader, StoreError};
+use search::Searching;
+use std::ops::ControlFlow;
+
+/// Where the clerk looks. What stands above the console is given to it.
+pub struct Sources {
+    /// The audit log.
+    pub log: PathBuf,
+    /// Reads the policy's files.
+    pub rules: Box<dyn Fn() -> RuleBook + Send>,
+    /// Bytes of memory that a process and all it started take; `None` where that cannot be told.
+    pub memory: Box<dyn Fn(u32) -> Option<u64> + Send>,
+    /// Remembers that the tour was dismissed.
+    pub tour_seen: Box<dyn Fn() + Send>,
+}
+
+/// Records read before the next question is looked at.
+const SLICE: u64 = 4_096;
+/// Slices between two reports of work that goes on.
+const REPORT: u64 = 8;
+
+/// Starts the clerk. It ends when nobody asks any more.
+///
+/// # Errors
+/// No thread can be started.
+pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Task>> {
+    let (ask, tasks) = mpsc::channel();
+    let clerk = Clerk {
+        sources,
+        tell: Box::new(tell),
+        tasks,
+        reader: None,
+        searching: None,
+        tally: Tally::default(),
+        counting: Counting::Idle,
+        checking: None,
+    };
+    std::thread::Builder::new().name("clerk".to_owned()).spawn(move || clerk.run())?;
+    Ok(ask)
+}
+
+struct Clerk {
+    sources: Sources,
+    tell: Box<dyn Fn(Finding) + Send>,
+    tasks: Receiver<Task>,
+    reader: Option<Reader>,
+    searching: Option<Searching>,
+    tally: Tally,
+    counting: Counting,
+    checking: Option<Checking>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counting {
+    Idle,
+    /// So many slices since the last report.
+    Busy(u64),
+}
+
+struct Checking {
+    verifier: Verifier,
+    noted: Noted,
+    newest: u64,
+    slices: u64,
+}
+
+impl Clerk {
+    fn run(mut self) {
+        loop {
+            let idle = self.searching.is_none() && self.counting == Counting::Idle && self.checking.is_none();
+            let task =
+                if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
+            let done = match task {
+                Ok(task) => self.take(task),
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => self.step(),
+            };
+            if let Err(error) = done {
+                self.searching = None;
+                self.counting = Counting::Idle;
+                self.checking = None;
+                self.reader = None;
+                (self.tell)(Finding::Trouble(format!("{error}; {}", error.hint())));
+            }
+        }
+    }
+
+    /// A slice of whatever is not finished; what somebody looks at comes first.
+    fn step(&mut self) -> Result<(), StoreError> {
+        let Some(reader) = &self.reader else {
+            self.searching = None;
+            self.counting = Counting::Idle;
+            self.checking = None;
+            return Ok(());
+        };
+        if let Some(searching) = &mut self.searching {
+            let (page, over) = searching.step(reader)?;
+            if let Some(page) = page {
+                (self.tell)(Finding::Page(page));
+            }
+            if over {
+                self.searching = None;
+            }
+            return Ok(());
+        }
+        match self.counting {
+            Counting::Busy(slices) => self.count(slices),
+            Counting::Idle => self.check(),
+        }
+    }
+
+    fn take(&mut self, task: Task) -> Result<(), StoreError> {
+        match task {
+            Task::Page(wanted) => {
+                if let Some(reader) = self.open()? {
+                    self.searching = Some(Searching::begin(wanted, reader)?);
+                }
+            }
+            Task::Record { seq } => {
+                if let Some(reader) = self.open()? {
+                    let opened = record::open(reader, seq)?;
+                    (self.tell)(Finding::Record(seq, opened.map(Box::new)));
+                }
+            }
+            Task::Count => {
+                if self.open()?.is_some() && self.counting == Counting::Idle {
+                    self.counting = Counting::Busy(0);
+                }
+            }
+            Task::Verify => {
+                // Before the log is opened, which may grow meanwhile.
+                let noted = noted::read(&self.sources.log);
+                if let Some(reader) = self.open()? {
+                    let newest = reader.newest()?;
+                    let verifier = Verifier::default();
+                    self.checking = Some(Checking { verifier, noted, newest, slices: 0 });
+                }
+            }
+            Task::Recent => {
+                if let Some(reader) = self.open()? {
+                    let recent = recent(reader)?;
+                    (self.tell)(Finding::Recent(recent));
+                }
+            }
+            Task::Rules => (self.tell)(Finding::Rules(Arc::new((self.sources.rules)()))),
+            Task::Footprints(pids) => {
+                let measured = |pid: u32| (self.sources.memory)(pid).map(|bytes| (pid, bytes));
+                (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
+            }
+            Task::TourSeen => (self.sources.tour_seen)(),
+        }
+        Ok(())
+    }
+
+    /// The log as it stands in its place now.
+    fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
+        self.reader = None;
+        self.reader = Reader::open(&self.sources.log)?;
+        if self.reader.is_none() {
+            (self.tell)(Finding::NoLog);
+        }
+        Ok(self.reader.as_ref())
+    }
+
+    fn count(&mut self, slices: u64) -> Result<(), StoreError> {
+        let Some(reader) = &self.reader else { return Ok(()) };
+        let newest = reader.newest()?;
+        if newest < self.tally.upto {
+            // Another log stands in its place.
+            self.tally = Tally::default();
+        }
+        let from = self.tally.upto + 1;
+        let tally = &mut self.tally;
+        tally.newest = newest;
+        let mut read = 0;
+        reader.each_from(Order::OldestFirst, from, SLICE, &mut |row| {
+            read += 1;
+            let seq = u64::try_from(row.seq).unwrap_or(tally.upto + 1);
+            tally.take(seq, serde_json::from_slice(row.body).ok().as_ref());
+            ControlFlow::Continue(())
+        })?;
+        let over = read < SLICE;
+        self.counting = if over { Counting::Idle } else { Counting::Busy((slices + 1) % REPORT) };
+        if over || slices == REPORT - 1 {
+            (self.tell)(Finding::Tally(Arc::new(self.tally.clone())));
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), StoreError> {
+        let (Some(reader), Some(checking)) = (&self.reader, &mut self.checking) else { return Ok(()) };
+        let verifier = &mut checking.verifier;
+        let (mut read, mut broken) = (0, None);
+        reader.each_from(Order::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
+            read += 1;
+            match verifier.take(&row) {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(found) => {
+                    broken = Some(found.to_string());
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        checking.slices += 1;
+        let head = verifier.head();
+        let over = read < SLICE || broken.is_some();
+        let lost = match &checking.noted {
+            _ if !over => false,
+            Noted::Nothing => false,
+            Noted::Unreadable(_) => true,
+            Noted::Head(noted) => {
+                let holds = noted.seq <= head.seq;
+                !(holds && reader.one(noted.seq, |row| row.link == noted.link.as_bytes())? == Some(true))
+            }
+        };
+        if over || checking.slices.is_multiple_of(REPORT) {
+            let until = (!over).then_some(checking.newest);
+            (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));
+        }
+        if over {
+            self.checking = None;
+        }
+        Ok(())
+    }
+}
+
+/// The last calls that were decided, with their answers, the oldest first.
+fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
+    const MOST: usize = 300;
+    let mut lines = Vec::new();
+    reader.each_from(Order::NewestFirst, reader.newest()?, SLICE, &mut |row| {
+        let line = Line::of(&Found::new(&row));
+        if matches!(line.kind.as_str(), "decision" | "outcome" | "fault") {
+            lines.push(line);
+        }
+        if lines.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    lines.reverse();
+    Ok(lines)
+}

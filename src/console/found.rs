@@ -1,0 +1,264 @@
+//! What the clerk is asked and what it finds: plain data between the screens and whoever reads the disk.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::audit::query::{Fields, Found};
+use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::search::{Field, Search};
+use crate::behavior::taxonomy::Mutability;
+use crate::policy::lint::Warning;
+use crate::policy::rule::{Decision, Defaults};
+use serde::Deserialize;
+
+use super::tally::Tally;
+
+/// What the clerk is to look up.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// A page of the log. A newer one takes its place.
+    Page(Wanted),
+    /// One record in full.
+    Record { seq: u64 },
+    /// Brings the tally up to the newest record.
+    Count,
+    /// Checks the whole chain.
+    Verify,
+    /// Reads the policy anew.
+    Rules,
+    /// How much memory these wrappers and what they started take.
+    Footprints(Vec<u32>),
+    /// The last decisions, for Activity.
+    Recent,
+    /// The operator has dismissed the tour.
+    TourSeen,
+}
+
+/// A page that is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Given back with the page, so that a late one is told from the one that is awaited.
+    pub id: u64,
+    pub search: Search,
+    pub from: Edge,
+    pub most: usize,
+}
+
+/// Where a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    Newest,
+    Oldest,
+    /// Older than this record.
+    Below(u64),
+    /// Newer than this record.
+    Above(u64),
+}
+
+/// What the clerk found.
+#[derive(Clone, Debug)]
+pub enum Finding {
+    Page(Page),
+    /// `None`: the log has no such record.
+    Record(u64, Option<Box<Opened>>),
+    Tally(Arc<Tally>),
+    Verified(Checked),
+    Rules(Arc<RuleBook>),
+    Footprints(Vec<(u32, u64)>),
+    Recent(Vec<Line>),
+    /// The log could not be read: why, and what to do.
+    Trouble(String),
+    /// There is no log yet.
+    NoLog,
+}
+
+/// A page of the log, or the part of it found so far.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub id: u64,
+    pub from: Edge,
+    /// The newest first.
+    pub lines: Vec<Line>,
+    /// How far the search has come: records from here on in its direction were not read.
+    pub searched: u64,
+    /// The number of the newest record.
+    pub newest: u64,
+    pub progress: Progress,
+}
+
+/// Whether a page is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More of it comes.
+    Searching,
+    /// As many as were wanted; there may be more beyond.
+    Full,
+    /// The log ends here.
+    AtTheEnd,
+}
+
+/// A record as one line. Everything in it may be foreign text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    pub seq: u64,
+    /// Milliseconds since 1970, UTC; `None` where the record tells no time.
+    pub time: Option<i64>,
+    pub kind: String,
+    pub server: String,
+    pub session: String,
+    pub ticket: Option<String>,
+    pub tool: Option<String>,
+    pub badge: Option<Mutability>,
+    pub ruling: Option<String>,
+    pub verdict: Option<VerdictWord>,
+    pub by: Option<By>,
+    pub rule: Option<String>,
+    pub latency_us: Option<u64>,
+    /// Reason, result, or what happened.
+    pub note: String,
+    /// The operator, where one decided.
+    pub who: String,
+}
+
+/// What a line takes from a record's details.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Detail {
+    reason: Option<String>,
+    result: Option<String>,
+    what: Option<String>,
+    operator: Option<String>,
+    why: Option<String>,
+    banner: Option<String>,
+    name: Option<String>,
+    version: Option<String>,
+}
+
+impl Line {
+    /// The line of a record; one that cannot be read says so.
+    pub fn of(found: &Found) -> Self {
+        let seq = u64::try_from(found.seq).unwrap_or(0);
+        let Some(fields) = found.fields() else {
+            return Self { seq, note: "this record cannot be read".to_owned(), ..Self::default() };
+        };
+        let detail = fields.detail.and_then(|raw| serde_json::from_str::<Detail>(raw.get()).ok()).unwrap_or_default();
+        let kind = fields.kind.as_ref();
+        let note = match kind {
+            "outcome" => detail.result.or(detail.reason),
+            "decision-asked" => detail.why,
+            "fault" => [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}")),
+            "host" => [detail.name, detail.version].into_iter().flatten().reduce(|name, version| name + " " + &version),
+            "policy" => detail.banner,
+            _ => detail.reason.or(detail.what),
+        };
+        Self {
+            seq,
+            time: millis(&fields.time),
+            kind: kind.to_owned(),
+            badge: fields.badge.as_deref().and_then(Mutability::from_word),
+            verdict: fields.verdict.as_deref().and_then(|word| word.parse().ok()),
+            by: fields.by.as_deref().and_then(|word| word.parse().ok()),
+            latency_us: latency(&fields),
+            server: fields.server.into_owned(),
+            session: fields.session.into_owned(),
+            ticket: fields.ticket,
+            tool: fields.tool,
+            ruling: fields.ruling,
+            rule: fields.rule,
+            note: note.unwrap_or_default(),
+            who: detail.operator.unwrap_or_default(),
+        }
+    }
+
+    /// The kind, where it is one we know.
+    pub fn known_kind(&self) -> Option<Kind> {
+        self.kind.parse().ok()
+    }
+}
+
+/// A time as records have it, in milliseconds since 1970.
+pub fn millis(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+}
+
+/// A record's latency in microseconds.
+pub fn latency(fields: &Fields<'_>) -> Option<u64> {
+    let (whole, part) = fields.latency_ms?.get().split_once('.')?;
+    let part: u64 = part.get(..3)?.parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
+}
+
+/// What a term of a search asks of a record.
+pub fn field<'a>(fields: &'a Fields<'_>, field: Field) -> Option<&'a str> {
+    match field {
+        Field::Server => Some(&fields.server),
+        Field::Session => Some(&fields.session),
+        Field::Kind => Some(&fields.kind),
+        Field::Ticket => fields.ticket.as_deref(),
+        Field::Tool => fields.tool.as_deref(),
+        Field::Badge => fields.badge.as_deref(),
+        Field::Ruling => fields.ruling.as_deref(),
+        Field::Verdict => fields.verdict.as_deref(),
+        Field::By => fields.by.as_deref(),
+        Field::Rule => fields.rule.as_deref(),
+    }
+}
+
+/// A record in full, with its place in the chain.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub line: Line,
+    pub found: Found,
+    /// The number of the newest record.
+    pub newest: u64,
+    /// Whether its link follows from the record before it and from its own bytes; why not.
+    pub link: Result<(), String>,
+    /// The other records of the same call, the oldest first.
+    pub beside: Vec<Line>,
+}
+
+/// What became of checking the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// How many records hold, from the first on.
+    pub holds: u64,
+    /// `None` when it is over.
+    pub until: Option<u64>,
+    /// Where and how it breaks.
+    pub broken: Option<String>,
+    /// The head noted beside the log is not in it.
+    pub lost: bool,
+}
+
+/// The rules as their file has them.
+#[derive(Clone, Debug)]
+pub struct RuleBook {
+    pub files: Vec<RuleFile>,
+    pub rules: Vec<RuleLine>,
+    pub defaults: Defaults,
+    /// What is wrong with the policy, and how to mend it.
+    pub broken: Option<String>,
+    /// No file: the built-in default applies.
+    pub built_in: bool,
+}
+
+/// A file of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFile {
+    pub path: PathBuf,
+}
+
+/// A rule as one line. Its texts come from the file.
+#[derive(Clone, Debug)]
+pub struct RuleLine {
+    pub id: String,
+    pub decision: Decision,
+    /// Which of [`RuleBook::files`].
+    pub file: usize,
+    pub line: usize,
+    /// What it is for: each selector and predicate, `tool` and `write_*`.
+    pub selects: Vec<(&'static str, String)>,
+    pub expires: Option<i64>,
+    pub note: Option<String>,
+    pub warnings: Vec<Warning>,
+}

@@ -1,0 +1,261 @@
+//! The table of keys as the operator has bound it: other keys for the same actions, and what may not be bound.
+
+use super::{Action, BINDINGS, Binding, Key, Place};
+
+/// The table with the operator's own keys in it. Without any it is the table itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    own: Vec<Own>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Own {
+    action: Action,
+    keys: Vec<Key>,
+    /// As they are written.
+    shown: String,
+}
+
+/// Why a set of keys cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {mend}")]
+pub struct Conflict {
+    /// The action it is about, as config.toml names it.
+    pub name: String,
+    pub what: String,
+    pub mend: String,
+}
+
+impl Conflict {
+    fn new(name: &str, what: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), what: what.into(), mend: mend.into() }
+    }
+}
+
+/// Actions of the places where keys are text: those keep their own keys.
+const FIXED: [Action; 8] = [
+    Action::Send,
+    Action::Run,
+    Action::Back,
+    Action::Confirm,
+    Action::Seek,
+    Action::WriteRule,
+    Action::Earlier,
+    Action::Later,
+];
+
+impl Keys {
+    /// The table with these keys instead: actions and keys as config.toml names them.
+    ///
+    /// # Errors
+    /// Every conflict: unknown names, a key for two things at one place, a deciding key for anything else anywhere.
+    pub fn bind(own: &[(String, Vec<String>)]) -> Result<Self, Vec<Conflict>> {
+        let mut conflicts = Vec::new();
+        let mut keys = Self::default();
+        for (name, words) in own {
+            let Some(binding) = BINDINGS.iter().find(|binding| config_name(binding) == *name) else {
+                let known: Vec<String> =
+                    BINDINGS.iter().filter(|binding| !FIXED.contains(&binding.action)).map(config_name).collect();
+                let mend = format!("actions are {}", known.join(", "));
+                conflicts.push(Conflict::new(name, format!("there is no action {name:?}"), mend));
+                continue;
+            };
+            if FIXED.contains(&binding.action) {
+                let what = format!("{name} keeps its key {}", binding.shown);
+                conflicts.push(Conflict::new(name, what, "remove it from [console.keys]"));
+                continue;
+            }
+            let mut bound = Vec::new();
+            for word in words {
+                match read(word) {
+                    Some(Key::Ctrl('c')) => {
+                        conflicts.push(Conflict::new(name, "Ctrl-C always leaves the console", "choose another key"));
+                    }
+                    Some(key) => bound.push(key),
+                    None => {
+                        let mend = "write one character, Ctrl-x, Enter, Up, Down, PgUp, PgDn, Home or End";
+                        conflicts.push(Conflict::new(name, format!("{word:?} names no key"), mend));
+                    }
+                }
+            }
+            if words.is_empty() {
+                let what = format!("{name} would have no key");
+                conflicts.push(Conflict::new(name, what, "name at least one"));
+            }
+            keys.own.push(Own { action: binding.action, keys: bound, shown: words.join(" ") });
+        }
+        keys.conflicts(&mut conflicts);
+        if conflicts.is_empty() { Ok(keys) } else { Err(conflicts) }
+    }
+
+    /// What a key does at a place; `None` where it does nothing.
+    pub fn action(&self, key: Key, place: Place) -> Option<Action> {
+        BINDINGS
+            .iter()
+            .find(|binding| binding.places.contains(&place) && self.of(binding).contains(&key))
+            .map(|binding| binding.action)
+    }
+
+    /// The keys of a line of the table.
+    pub fn of<'a>(&'a self, binding: &'a Binding) -> &'a [Key] {
+        self.own(binding.action).map_or(binding.keys, |own| &own.keys)
+    }
+
+    /// The keys of a line of the table as they are written.
+    pub fn shown<'a>(&'a self, binding: &'a Binding) -> &'a str {
+        self.own(binding.action).map_or(binding.shown, |own| &own.shown)
+    }
+
+    fn own(&self, action: Action) -> Option<&Own> {
+        self.own.iter().find(|own| own.action == action)
+    }
+
+    fn conflicts(&self, conflicts: &mut Vec<Conflict>) {
+        for (at, first) in BINDINGS.iter().enumerate() {
+            for second in &BINDINGS[at + 1..] {
+                let Some(key) = self.of(first).iter().find(|key| self.of(second).contains(key)) else { continue };
+                let by_us = self.own(first.action).is_none() && self.own(second.action).is_none();
+                let meet = first.places.iter().any(|place| second.places.contains(place));
+                let decides = decides(first.action) || decides(second.action);
+                // What the table itself binds twice means the same thing: Enter goes on, and never approves.
+                if by_us || !(meet || decides) {
+                    continue;
+                }
+                let named = if self.own(second.action).is_some() { second } else { first };
+                let other = if named.action == first.action { second } else { first };
+                let why = if decides { "a key that decides a call does nothing else anywhere" } else { "they meet" };
+                let what =
+                    format!("{} is bound to {} and to {}", written(*key), config_name(first), config_name(second));
+                let mend = format!("{why}: choose another key for {} or {}", config_name(named), config_name(other));
+                conflicts.push(Conflict::new(&config_name(named), what, mend));
+            }
+        }
+    }
+}
+
+/// Whether an action ends in a verdict.
+pub fn decides(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Approve
+            | Action::ApproveUnread
+            | Action::Deny
+            | Action::DenyServer
+            | Action::Confirm
+            | Action::Send
+            | Action::Edit
+            | Action::WriteRule
+    )
+}
+
+/// An action's name in config.toml: its name in the table, with `-` for what is no letter.
+fn config_name(binding: &Binding) -> String {
+    match binding.action {
+        // Its name in the footer says what it does there.
+        Action::Send => "send".to_owned(),
+        Action::Confirm => "confirm".to_owned(),
+        Action::Seek => "seek".to_owned(),
+        Action::WriteRule => "write-rule".to_owned(),
+        _ => binding.name.replace(' ', "-"),
+    }
+}
+
+fn read(word: &str) -> Option<Key> {
+    let mut letters = word.chars();
+    if let (Some(letter), None) = (letters.next(), letters.next()) {
+        return (!letter.is_control()).then_some(Key::Char(letter));
+    }
+    if let Some(letter) = word.strip_prefix("Ctrl-") {
+        let mut letters = letter.chars();
+        return match (letters.next(), letters.next()) {
+            (Some(letter), None) if letter.is_ascii_lowercase() => Some(Key::Ctrl(letter)),
+            _ => None,
+        };
+    }
+    let named = [
+        ("Space", Key::Char(' ')),
+        ("Enter", Key::Enter),
+        ("Up", Key::Up),
+        ("Down", Key::Down),
+        ("PgUp", Key::PageUp),
+        ("PgDn", Key::PageDown),
+        ("Home", Key::Home),
+        ("End", Key::End),
+    ];
+    named.iter().find(|(name, _)| *name == word).map(|(_, key)| *key)
+}
+
+fn written(key: Key) -> String {
+    match key {
+        Key::Char(' ') => "Space".to_owned(),
+        Key::Char(letter) => letter.to_string(),
+        Key::Ctrl(letter) => format!("Ctrl-{letter}"),
+        Key::PageUp => "PgUp".to_owned(),
+        Key::PageDown => "PgDn".to_owned(),
+        Key::Enter | Key::Esc | Key::Backspace | Key::Up | Key::Down | Key::Home | Key::End => format!("{key:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bind(own: &[(&str, &[&str])]) -> Result<Keys, Vec<Conflict>> {
+        let own: Vec<_> = own
+            .iter()
+            .map(|(name, keys)| ((*name).to_owned(), keys.iter().map(|key| (*key).to_owned()).collect()))
+            .collect();
+        Keys::bind(&own)
+    }
+
+    fn told(own: &[(&str, &[&str])]) -> String {
+        bind(own).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn the_table_itself_has_no_conflict_at_any_place() {
+        assert_eq!(bind(&[]), Ok(Keys::default()));
+        for (at, first) in BINDINGS.iter().enumerate() {
+            for second in &BINDINGS[at + 1..] {
+                let meet = first.places.iter().any(|place| second.places.contains(place));
+                let same = first.keys.iter().any(|key| second.keys.contains(key));
+                assert!(!(meet && same), "{:?} and {:?}", first.action, second.action);
+            }
+        }
+    }
+
+    #[test]
+    fn an_own_key_stands_for_the_table_s() {
+        let keys = bind(&[("approve", &["Ctrl-y"]), ("down", &["m", "Down"])]).unwrap();
+        assert_eq!(keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
+        assert_eq!(keys.action(Key::Char('a'), Place::Queue), None);
+        assert_eq!(keys.action(Key::Char('m'), Place::Log), Some(Action::Down));
+        assert_eq!(keys.action(Key::Char('k'), Place::Log), Some(Action::Up));
+        let down = BINDINGS.iter().find(|binding| binding.action == Action::Down).unwrap();
+        assert_eq!(keys.shown(down), "m Down");
+    }
+
+    #[test]
+    fn a_deciding_key_does_nothing_else_anywhere() {
+        let why = "a key that decides a call does nothing else anywhere";
+        let told_first = |own: &[(&str, &[&str])]| told(own).lines().next().map(str::to_owned).unwrap_or_default();
+        for (own, both) in [
+            (&[("approve", &["x"][..]), ("find", &["x"])][..], "x is bound to approve and to find"),
+            (&[("approve", &["j"])], "j is bound to approve and to down"),
+            (&[("approve", &["Enter"])], "Enter is bound to approve and to send"),
+            (&[("log", &["y"])], "y is bound to confirm and to log"),
+        ] {
+            assert!(told_first(own).starts_with(&format!("{both}; {why}: ")), "{}", told(own));
+        }
+        assert!(told(&[("sort", &["4"])]).starts_with("4 is bound to sort and to tools; they meet: "));
+    }
+
+    #[test]
+    fn what_cannot_be_bound_is_told_all_at_once() {
+        let told = told(&[("fly", &["x"]), ("help", &["F1"]), ("confirm", &["x"]), ("start", &[])]);
+        let found: Vec<&str> = told.lines().map(|line| line.split(';').next().unwrap_or_default()).collect();
+        let none =
+            ["there is no action \"fly\"", "\"F1\" names no key", "confirm keeps its key y", "start would have no key"];
+        assert_eq!(found, none);
+    }
+}

@@ -1,0 +1,186 @@
+//! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the clerk found for them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::audit::search::Search;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
+use crate::console::tally::{SessionTally, Tally};
+use crate::link::message::{KnownTool, PinStanding};
+
+use super::{Connected, Screen};
+
+/// A screen's list, and how it is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf {
+    /// Which line is selected.
+    pub at: usize,
+    /// The first line on screen.
+    pub top: usize,
+    /// The selected line's sheet, when it is open: its first row on screen.
+    pub sheet: Option<usize>,
+    /// The search as it was typed.
+    pub find: String,
+    pub search: Search,
+    /// Why what is being typed cannot be meant.
+    pub problem: Option<String>,
+}
+
+/// One of each screen, and what they show.
+#[derive(Debug, Default)]
+pub struct Browse {
+    pub activity: Shelf,
+    pub log: Shelf,
+    pub tools: Shelf,
+    pub rules: Shelf,
+    pub servers: Shelf,
+    pub window: Window,
+    pub opened: Option<(u64, Option<Box<Opened>>)>,
+    pub tally: Option<Arc<Tally>>,
+    /// When the tally was last asked for, in milliseconds since 1970.
+    pub counted: Option<i64>,
+    pub book: Option<Arc<RuleBook>>,
+    /// When the rules were last asked for.
+    pub read: Option<i64>,
+    pub checked: Option<Checked>,
+    /// Why the log cannot be read.
+    pub trouble: Option<String>,
+    pub log_missing: bool,
+    /// What each session's server has described.
+    pub known: BTreeMap<String, Vec<KnownTool>>,
+    /// The latest latencies of each session's answers, in microseconds, the newest last.
+    pub latencies: BTreeMap<String, VecDeque<u64>>,
+    /// Bytes by wrapper's process.
+    pub footprints: BTreeMap<u32, u64>,
+    pub measured: Option<i64>,
+    /// Wrappers that ended while this console looked, with the moment.
+    pub ended: Vec<(Connected, i64)>,
+    /// The lines of Tools, Rules and Servers that the searches want.
+    pub tool_lines: Vec<ToolLine>,
+    pub rule_lines: Vec<RuleHits>,
+    pub server_lines: Vec<ServerLine>,
+    /// What this console has asked the clerk for once.
+    pub asked: BTreeSet<&'static str>,
+}
+
+/// The part of the log that is in memory: without gaps as far as the search wants, the newest first.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    pub lines: VecDeque<Line>,
+    /// The number of the newest record of the log.
+    pub newest: u64,
+    /// Where it is to begin anew; `None` when it is as wanted.
+    pub wants: Option<Edge>,
+    /// The page that is awaited.
+    pub awaits: Option<u64>,
+    /// Gives each wanted page its number.
+    pub pages: u64,
+    /// How far the search has come, while it goes on.
+    pub searched: Option<u64>,
+    /// Up to which record all newer ones are here, or were not wanted.
+    pub above: Option<u64>,
+    /// Below which record nothing was read yet; 0 at the end of the log.
+    pub below: Option<u64>,
+    /// When the last page was asked for or came.
+    pub looked: i64,
+}
+
+/// A tool as its screen lists it.
+#[derive(Clone, Debug, Default)]
+pub struct ToolLine {
+    pub server: String,
+    pub tool: String,
+    pub signature: Option<String>,
+    pub badge: Option<Mutability>,
+    /// The behavioral identity, 16 hex characters.
+    pub identity: String,
+    /// `MUTATES|CREATE|ACK`.
+    pub words: String,
+    pub evidence: Vec<String>,
+    /// Name and what was found.
+    pub hazards: Vec<(String, String)>,
+    pub disputed: bool,
+    /// How its definition stands to the trusted one; `None` where no running server describes it.
+    pub pin: Option<PinStanding>,
+    /// Of the canonical definition.
+    pub definition: Option<String>,
+    pub standing: ToolStanding,
+    pub calls: u64,
+    pub denied: u64,
+    pub failed: u64,
+    /// In microseconds: half of the answers, and all but a twentieth.
+    pub p50: Option<u64>,
+    pub p95: Option<u64>,
+    pub last: Option<i64>,
+}
+
+/// Where a tool is known from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToolStanding {
+    /// A running server describes it now.
+    Offered,
+    /// Only the log knows it.
+    #[default]
+    Remembered,
+}
+
+/// A rule with what it has decided.
+#[derive(Clone, Debug)]
+pub struct RuleHits {
+    pub id: String,
+    /// Its place in the book; `None` for a rule that only the log knows.
+    pub at: Option<usize>,
+    pub hits: u64,
+    pub last: Option<i64>,
+}
+
+/// A line of Servers.
+#[derive(Clone, Debug)]
+pub enum ServerLine {
+    /// The place of a connected wrapper.
+    Running(usize),
+    /// One that ended while we looked.
+    Ended(usize),
+    /// One that only the log knows.
+    Past(String, Box<SessionTally>),
+}
+
+impl ToolLine {
+    /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
+    pub fn wants_review(&self) -> bool {
+        self.pin.is_some_and(|pin| pin != PinStanding::Trusted)
+    }
+}
+
+impl Browse {
+    /// The shelf of a screen; `None` for those of Waiting.
+    pub fn shelf(&self, screen: Screen) -> Option<&Shelf> {
+        match screen {
+            Screen::Queue | Screen::Detail => None,
+            Screen::Activity => Some(&self.activity),
+            Screen::Log => Some(&self.log),
+            Screen::Tools => Some(&self.tools),
+            Screen::Rules => Some(&self.rules),
+            Screen::Servers => Some(&self.servers),
+        }
+    }
+
+    /// The shelf of a screen, to be changed.
+    pub fn shelf_mut(&mut self, screen: Screen) -> Option<&mut Shelf> {
+        match screen {
+            Screen::Queue | Screen::Detail => None,
+            Screen::Activity => Some(&mut self.activity),
+            Screen::Log => Some(&mut self.log),
+            Screen::Tools => Some(&mut self.tools),
+            Screen::Rules => Some(&mut self.rules),
+            Screen::Servers => Some(&mut self.servers),
+        }
+    }
+
+    /// The record whose sheet is open.
+    pub fn open_record(&self) -> Option<&Line> {
+        self.log.sheet?;
+        self.window.lines.get(self.log.at)
+    }
+}

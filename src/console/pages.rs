@@ -1,0 +1,179 @@
+//! What stands on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
+
+mod activity;
+mod log;
+mod record;
+mod rules;
+mod servers;
+mod tools;
+
+use super::model::{Model, Screen, Shelf};
+use super::row::{Row, Tone};
+
+/// Below this width a list keeps to what matters most.
+const NARROW: usize = 64;
+/// From this width on a list has room for everything.
+const WIDE: usize = 100;
+/// The columns of a label on a sheet.
+const LABEL: usize = 11;
+
+/// How many lines the screen's list has.
+pub fn count(model: &Model) -> usize {
+    match model.screen {
+        Screen::Queue | Screen::Detail => 0,
+        Screen::Activity => model.passing().len(),
+        Screen::Log => model.browse.window.lines.len(),
+        Screen::Tools => model.browse.tool_lines.len(),
+        Screen::Rules => model.browse.rule_lines.len(),
+        Screen::Servers => model.browse.server_lines.len(),
+    }
+}
+
+/// The lines of the list in this range.
+pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    match model.screen {
+        Screen::Queue | Screen::Detail => Vec::new(),
+        Screen::Activity => activity::lines(model, range, width),
+        Screen::Log => range.filter_map(|at| log::line(model, at, width)).collect(),
+        Screen::Tools => tools::lines(model, range, width),
+        Screen::Rules => rules::lines(model, range, width),
+        Screen::Servers => servers::lines(model, range, width),
+    }
+}
+
+/// What stands above the list: its name and how many, and at the right end what was searched for.
+pub fn title(model: &Model) -> (Row, Row) {
+    let left = match model.screen {
+        Screen::Queue | Screen::Detail => Row::default(),
+        Screen::Activity => activity::title(model),
+        Screen::Log => log::title(model),
+        Screen::Tools => tools::title(model),
+        Screen::Rules => rules::title(model),
+        Screen::Servers => servers::title(model),
+    };
+    let shelf = model.browse.shelf(model.screen);
+    let find = shelf.filter(|shelf| !shelf.find.is_empty());
+    let right = find.map(|shelf| Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &shelf.find).and(Tone::Ours, " "));
+    (left, right.unwrap_or_default())
+}
+
+/// The second line: figures, or what the columns are.
+pub fn heading(model: &Model, width: usize) -> Row {
+    match model.screen {
+        Screen::Queue | Screen::Detail => Row::default(),
+        Screen::Activity => activity::heading(model),
+        Screen::Log => log::heading(model, width),
+        Screen::Tools => tools::heading(model, width),
+        Screen::Rules => rules::heading(model),
+        Screen::Servers => servers::heading(model),
+    }
+}
+
+/// The last line.
+pub fn foot(model: &Model) -> Row {
+    match model.screen {
+        Screen::Activity => activity::foot(model),
+        Screen::Log => log::foot(model),
+        Screen::Queue | Screen::Detail | Screen::Tools | Screen::Rules | Screen::Servers => place(model),
+    }
+}
+
+/// What stands where the list is empty: why, and what to do.
+pub fn empty(model: &Model) -> Vec<Row> {
+    let shelf = model.browse.shelf(model.screen);
+    if let Some(trouble) = &model.browse.trouble
+        && model.screen != Screen::Activity
+    {
+        return vec![
+            Row::of(Tone::Danger, "The audit log cannot be read."),
+            Row::default().and_foreign(Tone::Ours, trouble),
+        ];
+    }
+    if shelf.is_some_and(|shelf| !shelf.find.is_empty()) && model.browse.window.awaits.is_none() {
+        return vec![
+            Row::of(Tone::Strong, "Nothing is like that."),
+            Row::of(Tone::Ours, "Esc drops the search, / changes it."),
+        ];
+    }
+    match model.screen {
+        Screen::Queue | Screen::Detail => Vec::new(),
+        Screen::Activity => activity::empty(),
+        Screen::Log => log::empty(model),
+        Screen::Tools => tools::empty(model),
+        Screen::Rules => rules::empty(model),
+        Screen::Servers => servers::empty(),
+    }
+}
+
+/// The rows of the open sheet; none where nothing is open.
+pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
+    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| shelf.sheet.is_some()) else {
+        return Vec::new();
+    };
+    match model.screen {
+        Screen::Queue | Screen::Detail | Screen::Activity => Vec::new(),
+        Screen::Log => record::sheet(model, width),
+        Screen::Tools => tools::sheet(model, shelf.at, width),
+        Screen::Rules => rules::sheet(model, shelf.at, width),
+        Screen::Servers => servers::sheet(model, shelf.at, width),
+    }
+}
+
+/// Where the selection stands in the list.
+fn place(model: &Model) -> Row {
+    let count = count(model);
+    let at = model.browse.shelf(model.screen).map_or(0, |shelf: &Shelf| shelf.at);
+    if count == 0 {
+        return Row::default();
+    }
+    Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
+}
+
+/// Foreign text in exactly so many columns.
+fn cell(tone: Tone, text: &str, width: usize) -> Row {
+    Row::default().and_foreign(tone, text).clipped(width).padded(width)
+}
+
+/// A section's rule: `── name · note ─────`.
+fn caption(name: &str, note: &str, width: usize) -> Row {
+    let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
+    if !note.is_empty() {
+        row.push(Tone::Quiet, format!(" · {note}"));
+    }
+    let mut row = row.clipped(width.saturating_sub(2));
+    let rest = width.saturating_sub(row.width() + 1);
+    row.push(Tone::Border, format!(" {}", "─".repeat(rest)));
+    row
+}
+
+/// A label and what it names, wrapped beside the label where there is room.
+fn entry(label: &str, row: Row, width: usize) -> Vec<Row> {
+    let hang = if width >= 60 { LABEL + 2 } else { 3 };
+    Row::of(Tone::Quiet, format!(" {label:<LABEL$} ")).joined(row).hung(width, hang)
+}
+
+/// An entry of our own words.
+fn ours(label: &str, text: impl Into<String>, width: usize) -> Vec<Row> {
+    entry(label, Row::of(Tone::Ours, text), width)
+}
+
+/// An entry of foreign words; nothing where there are none.
+fn foreign(label: &str, text: &str, width: usize) -> Vec<Row> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    entry(label, Row::default().and_foreign(Tone::Ours, text), width)
+}
+
+/// `1,204,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

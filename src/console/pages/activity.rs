@@ -1,0 +1,176 @@
+//! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
+
+use super::NARROW;
+use crate::audit::record::{By, VerdictWord};
+use crate::audit::search::Field;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::card::counted;
+use crate::console::model::{Following, Heard, Model, Passed};
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+use crate::console::view::ends;
+use crate::link::message::{Activity, ActivityKind, Direction};
+
+impl Model {
+    /// The entries of Activity that its search wants, by their place, oldest first.
+    pub fn passing(&self) -> Vec<usize> {
+        let search = &self.browse.activity.search;
+        if search.is_empty() {
+            return (0..self.activity.len()).collect();
+        }
+        let wanted = |passed: &Passed| {
+            let activity = &passed.activity;
+            let of = |field| match field {
+                Field::Server => Some(passed.server.as_str()),
+                Field::Session => Some(passed.session.as_str()),
+                Field::Ticket => activity.ticket.as_deref(),
+                Field::Tool => activity.ticket.as_ref().map(|_| activity.what.as_str()),
+                Field::Kind => Some(kind(activity.kind)),
+                Field::Badge => activity.badge.map(Mutability::word),
+                Field::Ruling => activity.ruling.map(|ruling| ruling.word()),
+                Field::Verdict => activity.verdict.map(|verdict| verdict.word()),
+                Field::By => activity.by.map(|by| by.word()),
+                Field::Rule => activity.rule.as_deref(),
+            };
+            let parts = [&passed.server, &activity.what, &activity.reason, &activity.who];
+            let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket);
+            let text = text.map(String::as_str).collect::<Vec<_>>().join("\n");
+            search.wants(Some(activity.time), of, text.as_bytes())
+        };
+        self.activity.iter().enumerate().filter(|(_, passed)| wanted(passed)).map(|(at, _)| at).collect()
+    }
+}
+
+fn kind(kind: ActivityKind) -> &'static str {
+    match kind {
+        ActivityKind::Call => "call",
+        ActivityKind::Outcome => "outcome",
+        ActivityKind::Request => "request",
+        ActivityKind::Notification => "notification",
+        ActivityKind::Response => "response",
+        ActivityKind::Refused => "refused",
+    }
+}
+
+pub(super) fn title(model: &Model) -> Row {
+    let (all, shown) = (model.activity.len(), model.passing().len());
+    let count = if shown == all { counted(all, "message") } else { format!("{shown} of {}", counted(all, "message")) };
+    Row::of(Tone::Strong, " Activity").and(Tone::Quiet, format!(" · {count}"))
+}
+
+pub(super) fn heading(model: &Model) -> Row {
+    let before = model.activity.iter().filter(|passed| passed.source == Heard::FromLog).count();
+    let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
+    if before > 0 {
+        row.push(Tone::Quiet, format!("  · {before} from the log"));
+    }
+    row
+}
+
+pub(super) fn foot(model: &Model) -> Row {
+    let below = model.passing().len().saturating_sub(model.browse.activity.at + 1);
+    match model.following {
+        Following::Newest => Row::of(Tone::Quiet, " following what passes"),
+        Following::Stays => {
+            let newer = counted(below, "newer message");
+            Row::of(Tone::Warn, format!(" … {newer} below")).and(Tone::Quiet, " · End follows again")
+        }
+    }
+}
+
+pub(super) fn empty() -> Vec<Row> {
+    vec![
+        Row::of(Tone::Strong, "Nothing has passed yet."),
+        Row::of(Tone::Ours, "Calls, answers and notifications appear here as they pass."),
+    ]
+}
+
+pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    let passing = model.passing();
+    let shown: Vec<&Passed> =
+        passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.get(*at)).collect();
+    let server = shown.iter().map(|passed| Row::default().and_foreign(Tone::Ours, &passed.server).width());
+    let columns = if width < NARROW { 0 } else { server.max().unwrap_or(0).min(width / 5) };
+    shown.into_iter().map(|passed| line(passed, columns, model, width)).collect()
+}
+
+fn line(passed: &Passed, server: usize, model: &Model, width: usize) -> Row {
+    let activity = &passed.activity;
+    let arrow = match activity.direction {
+        Direction::ToServer => "→",
+        Direction::ToHost => "←",
+    };
+    let mut row = Row::of(Tone::Quiet, format!(" {} ", time::of_day(activity.time, model.settings.offset)));
+    let name = Row::default().and_foreign(Tone::Quiet, &passed.server);
+    row = row.joined(name.clipped(server).padded(server)).and(Tone::Quiet, format!(" {arrow} "));
+    row = row.joined(badge(activity)).and_foreign(tone(activity), &activity.what);
+    let mut right = outcome(activity);
+    if width < NARROW {
+        right.runs.truncate(1);
+    } else if let Some(latency) = activity.latency_us.filter(|latency| tells(activity, *latency)) {
+        right.push(Tone::Quiet, format!("{:>8}", time::latency(latency)));
+    }
+    let right = right.and(Tone::Ours, " ");
+    let room = width.saturating_sub(right.width() + 1);
+    let used = row.width();
+    // Why it was decided so stands between, as far as there is room for more than a few letters.
+    if !activity.reason.is_empty() && activity.by != Some(By::Default) && room > used + 14 {
+        row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, &activity.reason);
+    }
+    ends(row.clipped(room), right, width)
+}
+
+/// Whether a latency is worth its columns: of every answer, and of a decision that took somebody's time.
+fn tells(activity: &Activity, latency: u64) -> bool {
+    activity.kind != ActivityKind::Call || latency >= 10_000
+}
+
+fn tone(activity: &Activity) -> Tone {
+    match activity.kind {
+        ActivityKind::Call | ActivityKind::Outcome => Tone::Strong,
+        ActivityKind::Refused => Tone::Danger,
+        // The server asks the host for something: a channel of its own (THREATS A11).
+        ActivityKind::Request if activity.direction == Direction::ToHost => Tone::Warn,
+        ActivityKind::Request | ActivityKind::Notification | ActivityKind::Response => Tone::Foreign,
+    }
+}
+
+fn badge(activity: &Activity) -> Row {
+    match activity.badge {
+        Some(Mutability::Pure) => Row::of(Tone::Good, "○ "),
+        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● "),
+        None => Row::of(Tone::Quiet, "  "),
+    }
+}
+
+/// Who let it pass or stopped it; what an answer was.
+fn outcome(activity: &Activity) -> Row {
+    let failed = || Row::of(Tone::Danger, "failed");
+    match activity.kind {
+        ActivityKind::Call => {
+            let (tone, verdict) = match activity.verdict {
+                Some(VerdictWord::Approve) => (Tone::Good, "approved"),
+                Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
+                None => (Tone::Warn, "asked"),
+            };
+            let row = Row::of(tone, verdict);
+            match (activity.by, &activity.rule) {
+                (Some(By::Rule), Some(rule)) => row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+                (Some(by), _) => row.and(Tone::Quiet, format!(" {}", by_words(by))),
+                (None, _) => row,
+            }
+        }
+        ActivityKind::Outcome if activity.failed => failed(),
+        ActivityKind::Outcome => Row::of(Tone::Quiet, "answered"),
+        ActivityKind::Refused => Row::of(Tone::Danger, "refused"),
+        ActivityKind::Response if activity.failed => failed(),
+        ActivityKind::Request if activity.direction == Direction::ToHost => Row::of(Tone::Warn, "the server asks"),
+        ActivityKind::Request => Row::of(Tone::Quiet, "request"),
+        ActivityKind::Notification => Row::of(Tone::Quiet, "notification"),
+        ActivityKind::Response => Row::of(Tone::Quiet, "response"),
+    }
+}
+
+fn by_words(by: By) -> &'static str {
+    crate::console::view::by(by)
+}

@@ -1,0 +1,158 @@
+//! The Log screen's list: each record on one line, the newest first, with the figures of deciding above it.
+
+use super::{NARROW, WIDE, cell, grouped};
+use crate::audit::record::{Kind, VerdictWord};
+use crate::behavior::taxonomy::Mutability;
+use crate::console::found::Line;
+use crate::console::model::Model;
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+
+pub(super) fn title(model: &Model) -> Row {
+    let window = &model.browse.window;
+    let row = Row::of(Tone::Strong, " Log").and(Tone::Quiet, format!(" · {} records", grouped(window.newest)));
+    row.and(Tone::Quiet, " · newest first")
+}
+
+/// The figures of deciding, as far as they are counted.
+pub(super) fn heading(model: &Model, width: usize) -> Row {
+    let Some(tally) = &model.browse.tally else {
+        return Row::of(Tone::Quiet, " counting …");
+    };
+    let figures = &tally.figures;
+    let number = |row: Row, number: u64, words: &str| {
+        row.and(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words} ·"))
+    };
+    let mut row = number(Row::default(), figures.asked, "asked");
+    row = number(row, figures.approved, "approved");
+    row = number(row, figures.denied, "denied");
+    if let Some(median) = figures.waited.quantile(50) {
+        row = row.and(Tone::Quiet, " median ").and(Tone::Strong, time::latency(median)).and(Tone::Quiet, " ·");
+    }
+    row = number(row, figures.by_rule, "saved by rules");
+    if width >= WIDE {
+        row = number(row, figures.by_default, "by default");
+    }
+    if tally.upto < tally.newest {
+        row = row.and(Tone::Warn, format!(" counted to {}", grouped(tally.upto)));
+    } else if let Some(last) = row.runs.last_mut() {
+        last.text = last.text.trim_end_matches(" ·").to_owned();
+    }
+    row
+}
+
+pub(super) fn foot(model: &Model) -> Row {
+    let window = &model.browse.window;
+    if let Some(searched) = window.searched {
+        return Row::of(Tone::Warn, format!(" searching … at record {}", grouped(searched)))
+            .and(Tone::Quiet, " · what is found shows at once");
+    }
+    let mut row = match window.lines.get(model.browse.log.at) {
+        Some(line) => Row::of(Tone::Quiet, format!(" record {} of {}", grouped(line.seq), grouped(window.newest))),
+        None => Row::default(),
+    };
+    match &model.browse.checked {
+        Some(checked) => match (&checked.broken, checked.until) {
+            (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
+            (None, _) if checked.lost => row.push(Tone::Danger, "  RECORDS ARE MISSING: mcp-approve log verify"),
+            (None, Some(until)) => {
+                let (holds, until) = (grouped(checked.holds), grouped(until));
+                row.push(Tone::Warn, format!("  checking the chain: {holds} of {until}"));
+            }
+            (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
+        },
+        None => row.push(Tone::Quiet, "  :verify checks the chain"),
+    }
+    row
+}
+
+pub(super) fn empty(model: &Model) -> Vec<Row> {
+    if model.browse.log_missing {
+        return vec![
+            Row::of(Tone::Strong, "There is no audit log yet."),
+            Row::of(Tone::Ours, "It begins with the first wrapped server: mcp-approve -- CMD"),
+        ];
+    }
+    if model.browse.window.above.is_none() || model.browse.window.awaits.is_some() {
+        return vec![Row::of(Tone::Quiet, "reading the log …")];
+    }
+    vec![Row::of(Tone::Strong, "The log has no records yet.")]
+}
+
+pub(super) fn line(model: &Model, at: usize, width: usize) -> Option<Row> {
+    let line = model.browse.window.lines.get(at)?;
+    Some(of(line, model, width))
+}
+
+/// One record on one line.
+pub(super) fn of(line: &Line, model: &Model, width: usize) -> Row {
+    let mut row = Row::of(Tone::Ours, " ");
+    if width >= WIDE {
+        let digits = grouped(model.browse.window.newest).len().max(3);
+        row.push(Tone::Quiet, format!("{:>digits$}  ", grouped(line.seq)));
+    }
+    let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
+    // Where it is narrow, the day says enough of another day.
+    let when = if width < NARROW { when.split(' ').next().unwrap_or_default().to_owned() } else { when };
+    let columns = if width < NARROW { 8 } else { 11 };
+    row.push(Tone::Quiet, format!("{when:<columns$} "));
+    row = row.joined(badge(line));
+    if width >= WIDE {
+        row = row.joined(cell(Tone::Quiet, line.ticket.as_deref().unwrap_or(&line.server), 18)).and(Tone::Ours, " ");
+    }
+    let tool = line.tool.as_deref().unwrap_or(&line.server);
+    let tone = if line.tool.is_some() { Tone::Strong } else { Tone::Quiet };
+    let columns = if width < NARROW { 12 } else { 22 };
+    row = row.joined(cell(tone, tool, columns)).and(Tone::Ours, " ");
+    row.joined(happened(line))
+}
+
+fn badge(line: &Line) -> Row {
+    match line.badge {
+        Some(Mutability::Pure) => Row::of(Tone::Good, "○ "),
+        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● "),
+        None => Row::of(Tone::Quiet, "  "),
+    }
+}
+
+/// What the record says happened, in our words, and its reason.
+pub(super) fn happened(line: &Line) -> Row {
+    let mut row = match line.known_kind() {
+        Some(Kind::Decision) => match line.verdict {
+            Some(VerdictWord::Approve) => Row::of(Tone::Good, "approved"),
+            Some(VerdictWord::Deny) => Row::of(Tone::Danger, "denied"),
+            None => Row::of(Tone::Warn, "decided"),
+        },
+        Some(Kind::DecisionAsked) => Row::of(Tone::Warn, "asked"),
+        Some(Kind::Forward) => Row::of(Tone::Ours, "forwarded"),
+        Some(Kind::Outcome) if line.note == "ok" || line.note == "streamed" => Row::of(Tone::Ours, "answered"),
+        Some(Kind::Outcome) => Row::of(Tone::Danger, "answered"),
+        Some(Kind::Withdrawn) => Row::of(Tone::Warn, "withdrawn"),
+        Some(Kind::Fault) => Row::of(Tone::Danger, "fault"),
+        Some(Kind::ServerStart) => Row::of(Tone::Ours, "server started"),
+        Some(Kind::ServerEnd) => Row::of(Tone::Ours, "server ended"),
+        Some(Kind::Host) => Row::of(Tone::Ours, "host"),
+        Some(Kind::Attach) => Row::of(Tone::Ours, "console attached"),
+        Some(Kind::Detach) => Row::of(Tone::Ours, "console left"),
+        Some(Kind::Tools) => Row::of(Tone::Ours, "tools"),
+        Some(Kind::Policy) => Row::of(Tone::Ours, "policy changed"),
+        Some(Kind::Checkpoint) => Row::of(Tone::Ours, "checkpoint"),
+        None => Row::default().and_foreign(Tone::Warn, &line.kind),
+    };
+    match (&line.rule, line.by) {
+        (Some(rule), _) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+        (None, Some(_)) if !line.who.is_empty() => {
+            row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
+        }
+        (None, Some(by)) => row.push(Tone::Quiet, format!(" by {}", by.word())),
+        (None, None) => {}
+    }
+    // What policy decides takes no time worth a word.
+    if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
+        row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
+    }
+    if !line.note.is_empty() && line.note != "ok" {
+        row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, &line.note);
+    }
+    row
+}

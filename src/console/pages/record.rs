@@ -1,0 +1,121 @@
+//! One record in full: what happened, every field as it is in the log, and its place in the chain.
+
+use serde_json::Value;
+
+use super::{caption, entry, foreign, grouped, log, ours};
+use crate::console::found::{Line, Opened};
+use crate::console::model::Model;
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+
+/// The sheet of the selected record.
+pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
+    match &model.browse.opened {
+        Some((_, Some(opened))) => of(opened, model, width),
+        Some((_, None)) | None => vec![Row::of(Tone::Quiet, " reading the record …")],
+    }
+}
+
+fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
+    let line = &opened.line;
+    let mut rows = entry("what", log::happened(line), width);
+    if let Some(at) = line.time {
+        rows.extend(ours("when", time::date(at, model.settings.offset), width));
+    }
+    rows.extend(foreign("tool", line.tool.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("server", &line.server, width));
+    rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("session", &line.session, width));
+    rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
+    rows.push(caption("chain", "", width));
+    let place = format!("record {} of {}", grouped(line.seq), grouped(opened.newest));
+    rows.extend(ours("place", place, width));
+    let link = match &opened.found.link {
+        Some(link) => link.to_string(),
+        None => "has no form of a link".to_owned(),
+    };
+    rows.extend(ours("link", link, width));
+    rows.extend(match &opened.link {
+        Ok(()) if line.seq == 1 => {
+            entry("holds", Row::of(Tone::Good, "✓ it is the first, and its link follows from its own bytes"), width)
+        }
+        Ok(()) => {
+            let words = format!("✓ its link follows from record {} and from its own bytes", grouped(line.seq - 1));
+            entry("holds", Row::of(Tone::Good, words), width)
+        }
+        Err(why) => entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width),
+    });
+    rows.extend(fields(&opened.found.body, width));
+    if !opened.beside.is_empty() {
+        rows.push(caption("the same call", "", width));
+        for other in &opened.beside {
+            rows.push(beside(other, model, width));
+        }
+    }
+    rows.push(caption("from here", "", width));
+    let mut keys = Row::of(Tone::Ours, " ");
+    if line.tool.is_some() {
+        keys = keys.and(Tone::Key, "4").and(Tone::Quiet, " its tool  ");
+    }
+    if line.rule.is_some() {
+        keys = keys.and(Tone::Key, "5").and(Tone::Quiet, " its rule  ");
+    }
+    keys = keys.and(Tone::Key, "6").and(Tone::Quiet, " its server  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back");
+    rows.push(keys);
+    rows
+}
+
+fn beside(other: &Line, model: &Model, width: usize) -> Row {
+    let when = other.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
+    let row = Row::of(Tone::Quiet, format!(" {:>7} {when:<11} ", grouped(other.seq)));
+    row.joined(log::happened(other)).clipped(width)
+}
+
+/// Every field of the body but those above: objects and lists one level deep.
+fn fields(body: &str, width: usize) -> Vec<Row> {
+    const SHOWN: [&str; 6] = ["time", "server", "session", "ticket", "tool", "rule"];
+    let Ok(Value::Object(fields)) = serde_json::from_str(body) else {
+        let mut rows = vec![caption("body", "it cannot be read as a record", width)];
+        rows.extend(Row::default().and_foreign(Tone::Foreign, body).wrapped(width));
+        return rows;
+    };
+    let mut rows = vec![caption("record", "as it stands in the log", width)];
+    for (name, value) in &fields {
+        match value {
+            Value::Null => {}
+            _ if SHOWN.contains(&name.as_str()) => {}
+            Value::Object(inner) if inner.is_empty() => {}
+            Value::Object(inner) => {
+                rows.extend(entry(name, Row::default(), width));
+                for (name, value) in inner {
+                    rows.extend(nested(name, value, width));
+                }
+            }
+            _ => rows.extend(foreign(&label(name), &text(value), width)),
+        }
+    }
+    rows
+}
+
+fn nested(name: &str, value: &Value, width: usize) -> Vec<Row> {
+    let line = |name: &str, value: &Value| {
+        let row = Row::of(Tone::Ours, "   ").and_foreign(Tone::Quiet, name).and(Tone::Quiet, "  ");
+        row.and_foreign(Tone::Foreign, &text(value)).hung(width, 5)
+    };
+    match value {
+        Value::Array(list) => list.iter().flat_map(|value| line(name, value)).collect(),
+        _ => line(name, value),
+    }
+}
+
+/// A name of ours stays as it is; another one may be anything.
+fn label(name: &str) -> String {
+    crate::console::plain::visible(name)
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,168 @@
+//! The Rules screen: each rule with its file, what it decided by the log, its end and its warnings.
+
+use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
+use crate::console::card::counted;
+use crate::console::found::RuleLine;
+use crate::console::model::{Model, RuleHits};
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+use crate::policy::rule::Decision;
+
+/// Days before its end from which on a rule's end is marked.
+const SOON: i64 = 7 * 86_400_000;
+
+pub(super) fn title(model: &Model) -> Row {
+    let Some(book) = &model.browse.book else {
+        return Row::of(Tone::Strong, " Rules");
+    };
+    let row = Row::of(Tone::Strong, " Rules").and(Tone::Quiet, format!(" · {}", counted(book.rules.len(), "rule")));
+    let defaults = &book.defaults;
+    row.and(
+        Tone::Quiet,
+        format!(
+            " · else: pure {}, mutates {}, hazard {}",
+            defaults.pure.word(),
+            defaults.mutates.word(),
+            defaults.hazard.word()
+        ),
+    )
+}
+
+pub(super) fn heading(model: &Model) -> Row {
+    let Some(book) = &model.browse.book else { return Row::of(Tone::Quiet, " reading the policy …") };
+    if let Some(broken) = &book.broken {
+        return Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, broken);
+    }
+    let mut row = Row::of(Tone::Quiet, " ");
+    for file in &book.files {
+        row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
+    }
+    if book.built_in { row.and(Tone::Quiet, "is not there: the built-in default applies") } else { row }
+}
+
+pub(super) fn empty(model: &Model) -> Vec<Row> {
+    let Some(book) = &model.browse.book else { return Vec::new() };
+    if let Some(broken) = &book.broken {
+        return vec![
+            Row::of(Tone::Danger, "The policy is broken: until it is mended, what is not denied asks."),
+            Row::default().and_foreign(Tone::Ours, broken),
+        ];
+    }
+    let file = book.files.first().map(|file| file.path.display().to_string()).unwrap_or_default();
+    vec![
+        Row::of(Tone::Strong, "There are no rules yet."),
+        Row::of(Tone::Ours, "What only reads passes; what changes something asks."),
+        Row::default(),
+        Row::of(Tone::Ours, "A rule in ").and_foreign(Tone::Ours, &file).and(Tone::Ours, " answers for you:"),
+        Row::of(Tone::Key, "  [[rule]]"),
+        Row::of(Tone::Key, "  id = \"notes\""),
+        Row::of(Tone::Key, "  decision = \"allow\""),
+        Row::of(Tone::Key, "  server = \"memory\""),
+        Row::of(Tone::Key, "  tool = \"add_observations\""),
+    ]
+}
+
+pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    let widest = model.browse.rule_lines.iter().take(500).map(|line| line.id.chars().count()).max().unwrap_or(0);
+    let columns = widest.clamp(4, if width < NARROW { 14 } else { 24 });
+    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| row(model, line, columns, width)).collect()
+}
+
+fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
+    model.browse.book.as_ref()?.rules.get(line.at?)
+}
+
+fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
+    let rule = rule(model, line);
+    let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
+    let mut row = if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::of(Tone::Ours, "   ") };
+    row = match rule {
+        Some(rule) => row.joined(decision(rule.decision)),
+        None => row.and(Tone::Quiet, "gone   "),
+    };
+    row = row.joined(cell(Tone::Strong, &line.id, columns));
+    row.push(Tone::Ours, format!("{:>8}", grouped(line.hits)));
+    if width >= NARROW {
+        let last = line.last.map_or_else(|| "never".to_owned(), |at| format!("{} ago", time::span(model.now - at)));
+        row.push(Tone::Quiet, format!("{last:>9}"));
+    }
+    if let Some(end) = rule.and_then(|rule| rule.expires) {
+        row = row.and(Tone::Ours, "  ").joined(expiry(end, model));
+    }
+    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, "stands in no file any more"));
+    row.and(Tone::Ours, "  ").joined(selects)
+}
+
+fn expiry(end: i64, model: &Model) -> Row {
+    match end - model.now {
+        ..=0 => Row::of(Tone::Warn, "expired"),
+        left @ ..=SOON => Row::of(Tone::Warn, format!("{} left", time::span(left))),
+        left => Row::of(Tone::Quiet, format!("{} left", time::span(left))),
+    }
+}
+
+fn decision(decision: Decision) -> Row {
+    match decision {
+        Decision::Allow => Row::of(Tone::Good, "allow  "),
+        Decision::Ask => Row::of(Tone::Warn, "ask    "),
+        Decision::Deny => Row::of(Tone::Danger, "deny   "),
+    }
+}
+
+fn selects(rule: &RuleLine) -> Row {
+    if rule.selects.is_empty() {
+        return Row::of(Tone::Warn, "every call");
+    }
+    let mut row = Row::default();
+    for (at, (name, value)) in rule.selects.iter().enumerate() {
+        let between = if at == 0 { "" } else { ", " };
+        row = row.and(Tone::Quiet, format!("{between}{name} ")).and_foreign(Tone::Ours, value);
+    }
+    row
+}
+
+pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
+    let Some(line) = model.browse.rule_lines.get(at) else {
+        return vec![Row::of(Tone::Quiet, " This rule stands in no file, and the log does not name it.")];
+    };
+    let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
+    match rule(model, line) {
+        None => {
+            let words = "stands in no file that this console reads; it decided before, or for a wrapper with --policy";
+            rows.extend(ours("gone", words, width));
+        }
+        Some(rule) => {
+            rows.extend(entry("decision", decision(rule.decision), width));
+            let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
+            let file = file.map(|file| format!("{}:{}", file.path.display(), rule.line)).unwrap_or_default();
+            rows.extend(foreign("file", &file, width));
+            for (name, value) in &rule.selects {
+                rows.extend(foreign(name, value, width));
+            }
+            if rule.selects.is_empty() {
+                rows.extend(ours("matches", "every call", width));
+            }
+            if let Some(end) = rule.expires {
+                let until = Row::of(Tone::Ours, time::date(end, model.settings.offset)).and(Tone::Quiet, " · ");
+                rows.extend(entry("expires", until.joined(expiry(end, model)), width));
+            }
+            rows.extend(foreign("note", rule.note.as_deref().unwrap_or_default(), width));
+            for warning in &rule.warnings {
+                let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, &warning.what);
+                rows.extend(entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.mend), width));
+            }
+        }
+    }
+    rows.push(caption("what it decided", "from the log", width));
+    rows.extend(ours("hits", grouped(line.hits), width));
+    let last = line.last.map_or_else(|| "never".to_owned(), |at| time::date(at, model.settings.offset));
+    rows.extend(ours("last", last, width));
+    if rule(model, line).is_some_and(|rule| rule.decision == Decision::Ask) {
+        rows.extend(ours("", "an ask counts only where nobody was there to answer: then the rule denied", width));
+    }
+    rows.push(Row::default());
+    rows.push(
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+    );
+    rows
+}

@@ -1,0 +1,190 @@
+//! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
+
+use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
+use crate::console::card::counted;
+use crate::console::model::{Connected, Model, ServerLine};
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+use crate::console::view::promise;
+
+pub(super) fn title(model: &Model) -> Row {
+    let row = Row::of(Tone::Strong, " Servers").and(Tone::Quiet, format!(" · {} running", model.wrappers.len()));
+    let past = model.browse.server_lines.len().saturating_sub(model.wrappers.len());
+    if past == 0 { row } else { row.and(Tone::Quiet, format!(" · {past} ended")) }
+}
+
+pub(super) fn heading(_: &Model) -> Row {
+    Row::of(Tone::Quiet, " ● running ◌ opening ○ ended · Enter tells more")
+}
+
+pub(super) fn empty() -> Vec<Row> {
+    vec![
+        Row::of(Tone::Strong, "No server is wrapped yet."),
+        Row::of(Tone::Ours, "Put mcp-approve before a server's command in your host's configuration:"),
+        Row::of(Tone::Key, "  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
+    ]
+}
+
+pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    let name = |line: &ServerLine| Row::default().and_foreign(Tone::Ours, server(model, line)).width();
+    let widest = model.browse.server_lines.iter().take(200).map(name).max().unwrap_or(0);
+    let columns = widest.clamp(6, if width < NARROW { 14 } else { 22 });
+    range.filter_map(|at| model.browse.server_lines.get(at)).map(|line| row(model, line, columns, width)).collect()
+}
+
+fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
+    match line {
+        ServerLine::Running(at) => model.wrappers.get(*at).map_or("", |one| &one.wrapper.server),
+        ServerLine::Ended(at) => model.browse.ended.get(*at).map_or("", |(one, _)| &one.wrapper.server),
+        ServerLine::Past(_, session) => &session.server,
+    }
+}
+
+fn row(model: &Model, line: &ServerLine, columns: usize, width: usize) -> Row {
+    let name = server(model, line);
+    let ago = |at: i64| format!("{} ago", time::span(model.now - at));
+    match line {
+        ServerLine::Running(at) => {
+            let Some(one) = model.wrappers.get(*at) else { return Row::default() };
+            let status = &one.status;
+            let mut row = standing(one).joined(cell(Tone::Strong, name, columns));
+            let waits = if status.waiting > 0 { Tone::Warn } else { Tone::Quiet };
+            row.push(waits, format!("{:>4} waiting", status.waiting));
+            row.push(Tone::Ours, format!("{:>7} calls", grouped(status.calls)));
+            if width >= NARROW {
+                let tone = if status.failed > 0 { Tone::Danger } else { Tone::Quiet };
+                row.push(tone, format!("{:>5} failed", status.failed));
+                row = row.and(Tone::Ours, "  ").joined(spark(model, one, 12));
+            }
+            let host = status.host.as_deref().unwrap_or("no host yet");
+            row.and(Tone::Quiet, "  ").and_foreign(Tone::Quiet, host)
+        }
+        ServerLine::Ended(at) => {
+            let Some((one, when)) = model.browse.ended.get(*at) else { return Row::default() };
+            let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
+            row.and(Tone::Quiet, format!(" ended {:>8} {:>7} calls", ago(*when), grouped(one.status.calls)))
+        }
+        ServerLine::Past(_, session) => {
+            let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
+            let word = if session.ended { "ended" } else { "seen " };
+            let last = session.last.map_or_else(String::new, ago);
+            row.and(Tone::Quiet, format!(" {word} {last:>8} {:>7} calls", grouped(session.calls)))
+        }
+    }
+}
+
+fn standing(one: &Connected) -> Row {
+    if one.wrapper.observe {
+        return Row::of(Tone::Danger, " ◆ ");
+    }
+    match one.status.phase.as_str() {
+        "Active" => Row::of(Tone::Good, " ● "),
+        "Closed" => Row::of(Tone::Quiet, " ○ "),
+        // A stateless host opens nothing.
+        _ if !one.status.era.is_empty() => Row::of(Tone::Good, " ● "),
+        _ => Row::of(Tone::Warn, " ◌ "),
+    }
+}
+
+/// The latest latencies as bars, each against the longest of them.
+fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let Some(latencies) = model.browse.latencies.get(&one.wrapper.session) else {
+        return Row::of(Tone::Quiet, " ".repeat(columns));
+    };
+    let shown: Vec<u64> = latencies.iter().rev().take(columns).rev().copied().collect();
+    let most = shown.iter().copied().max().unwrap_or(1).max(1);
+    let bar = |micros: &u64| {
+        // Beside an answer of seconds, one of milliseconds still shows that it is there: steps double.
+        let step = (most / (*micros).max(1)).max(1).ilog2();
+        BARS[7_usize.saturating_sub(step as usize)]
+    };
+    let bars: String = shown.iter().map(bar).collect();
+    Row::of(Tone::Good, bars).padded(columns)
+}
+
+pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
+    let Some(line) = model.browse.server_lines.get(at) else {
+        return vec![Row::of(Tone::Quiet, " This server is not known here.")];
+    };
+    let mut rows = entry("server", Row::default().and_foreign(Tone::Strong, server(model, line)), width);
+    match line {
+        ServerLine::Running(at) => {
+            if let Some(one) = model.wrappers.get(*at) {
+                rows.extend(wrapper(model, one, width));
+            }
+        }
+        ServerLine::Ended(at) => {
+            if let Some((one, when)) = model.browse.ended.get(*at) {
+                rows.extend(ours("ended", time::date(*when, model.settings.offset), width));
+                rows.extend(wrapper(model, one, width));
+            }
+        }
+        ServerLine::Past(name, session) => {
+            rows.extend(foreign("session", name, width));
+            let date = |at: Option<i64>| at.map(|at| time::date(at, model.settings.offset)).unwrap_or_default();
+            rows.extend(ours("first seen", date(session.first), width));
+            rows.extend(ours(if session.ended { "ended" } else { "last seen" }, date(session.last), width));
+            let counts = format!(
+                "{} decided, {} denied, {} answered with an error",
+                session.calls, session.denied, session.failed
+            );
+            rows.extend(ours("calls", counts, width));
+            if !session.ended {
+                rows.extend(ours("", "the log does not tell its end: it was killed, or still runs elsewhere", width));
+            }
+        }
+    }
+    rows.push(Row::default());
+    rows.push(
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+    );
+    rows
+}
+
+fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
+    let (wrapper, status) = (&one.wrapper, &one.status);
+    let mut rows = foreign("command", &wrapper.command.join(" "), width);
+    rows.extend(foreign("host", status.host.as_deref().unwrap_or("did not say who it is"), width));
+    let era = match status.era.as_str() {
+        "" => "not told yet",
+        era => era,
+    };
+    rows.extend(foreign("era", era, width));
+    let phase = match status.phase.as_str() {
+        "" => "not told yet",
+        "Opening" if !status.era.is_empty() => "stateless: each request stands alone",
+        phase => phase,
+    };
+    rows.extend(foreign("lifecycle", phase, width));
+    let level = wrapper.assurance.as_str();
+    let assurance = Row::default().and_foreign(Tone::Ours, level).and(Tone::Quiet, format!(": {}", promise(level)));
+    rows.extend(entry("assurance", assurance, width));
+    if wrapper.observe {
+        rows.extend(entry("OBSERVE", Row::of(Tone::Danger, "every call passes, and is only recorded"), width));
+    }
+    if let Some(banner) = &status.banner {
+        rows.extend(entry("▲", Row::default().and_foreign(Tone::Warn, banner), width));
+    }
+    rows.push(caption("calls", "since it started", width));
+    let policy = format!("{} by policy, {} by you", status.approved_by_policy, status.approved_by_operator);
+    rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
+    rows.extend(ours("approved", policy, width));
+    rows.extend(ours("denied", status.denied.to_string(), width));
+    let refused = counted(usize::try_from(status.refused_lines).unwrap_or(usize::MAX), "line");
+    rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
+    if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
+        let row = spark(model, one, 32).and(Tone::Quiet, format!(" last {}", time::latency(*last)));
+        rows.extend(entry("latency", row, width));
+    }
+    rows.push(caption("process", "", width));
+    rows.extend(ours("wrapper", format!("pid {}", wrapper.pid), width));
+    if let Some(bytes) = model.browse.footprints.get(&wrapper.pid) {
+        let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
+        let words = format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10);
+        rows.extend(ours("memory", words, width));
+    }
+    rows.extend(ours("started", time::date(wrapper.started, model.settings.offset), width));
+    rows.extend(foreign("session", &wrapper.session, width));
+    rows
+}

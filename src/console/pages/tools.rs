@@ -1,0 +1,192 @@
+//! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
+
+use super::{NARROW, caption, cell, entry, foreign, ours};
+use crate::behavior::taxonomy::Mutability;
+use crate::console::card::counted;
+use crate::console::model::{Model, ToolLine, ToolStanding};
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+use crate::link::message::PinStanding;
+
+pub(super) fn title(model: &Model) -> Row {
+    let lines = &model.browse.tool_lines;
+    let row = Row::of(Tone::Strong, " Tools").and(Tone::Quiet, format!(" · {}", counted(lines.len(), "tool")));
+    let look = lines.iter().filter(|line| line.wants_review() || line.disputed || !line.hazards.is_empty()).count();
+    if look == 0 { row } else { row.and(Tone::Warn, format!(" · {look} to look at, first")) }
+}
+
+pub(super) fn heading(model: &Model, width: usize) -> Row {
+    let columns = Columns::of(model, width);
+    let mut row = Row::of(Tone::Quiet, "              ").and(Tone::Quiet, format!("{:<1$} ", "tool", columns.tool));
+    if columns.server > 0 {
+        row.push(Tone::Quiet, format!("{:<1$} ", "server", columns.server));
+    }
+    row.push(Tone::Quiet, format!("{:>7}", "calls"));
+    if columns.latency > 0 {
+        row.push(Tone::Quiet, format!("{:>7}{:>7}{:>9}", "denied", "failed", "median"));
+    }
+    if columns.words >= 12 {
+        row.push(Tone::Quiet, "  what it is");
+    }
+    row
+}
+
+pub(super) fn empty(model: &Model) -> Vec<Row> {
+    if model.browse.tally.is_none() && !model.browse.log_missing {
+        return vec![Row::of(Tone::Quiet, "reading the log …")];
+    }
+    vec![
+        Row::of(Tone::Strong, "No tool is known yet."),
+        Row::of(Tone::Ours, "A server's tools appear once its host has listed them, or has called one."),
+    ]
+}
+
+struct Columns {
+    tool: usize,
+    server: usize,
+    latency: usize,
+    words: usize,
+}
+
+impl Columns {
+    fn of(model: &Model, width: usize) -> Self {
+        let widest = |text: fn(&ToolLine) -> &str, most: usize| {
+            // Of a list without end the first ones tell.
+            let columns = |line| Row::default().and_foreign(Tone::Ours, text(line)).width();
+            model.browse.tool_lines.iter().take(500).map(columns).max().unwrap_or(0).clamp(4, most)
+        };
+        let tool = widest(|line| &line.tool, if width < NARROW { 16 } else { 28 });
+        let server = if width < NARROW { 0 } else { widest(|line| &line.server, 16).max(6) };
+        let latency = if width < 76 { 0 } else { 23 };
+        let used = 14 + tool + 1 + server + 1 + 7 + latency;
+        Self { tool, server, latency, words: width.saturating_sub(used + 2).saturating_sub(3) }
+    }
+}
+
+pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    let columns = Columns::of(model, width);
+    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(line, &columns)).collect()
+}
+
+fn row(line: &ToolLine, columns: &Columns) -> Row {
+    let mut row = Row::of(Tone::Ours, " ").joined(look(line)).joined(badge(line).padded(11));
+    let tone = if line.standing == ToolStanding::Offered { Tone::Strong } else { Tone::Quiet };
+    row = row.joined(cell(tone, &line.tool, columns.tool)).and(Tone::Ours, " ");
+    if columns.server > 0 {
+        row = row.joined(cell(Tone::Quiet, &line.server, columns.server)).and(Tone::Ours, " ");
+    }
+    row.push(Tone::Ours, format!("{:>7}", line.calls));
+    if columns.latency > 0 {
+        let some = |count: u64| if count == 0 { String::new() } else { count.to_string() };
+        row.push(Tone::Warn, format!("{:>7}", some(line.denied)));
+        row.push(Tone::Danger, format!("{:>7}", some(line.failed)));
+        row.push(Tone::Quiet, format!("{:>9}", line.p50.map(time::latency).unwrap_or_default()));
+    }
+    if columns.words >= 8 {
+        row = row.and(Tone::Quiet, "  ").joined(why(line).clipped(columns.words));
+    }
+    row
+}
+
+/// Whether it needs a look: changed before disputed before hazards.
+fn look(line: &ToolLine) -> Row {
+    if line.wants_review() {
+        Row::of(Tone::Danger, "Δ ")
+    } else if line.disputed {
+        Row::of(Tone::Warn, "? ")
+    } else if !line.hazards.is_empty() {
+        Row::of(Tone::Warn, "▲ ")
+    } else {
+        Row::of(Tone::Ours, "  ")
+    }
+}
+
+fn badge(line: &ToolLine) -> Row {
+    match line.badge {
+        Some(Mutability::Pure) => Row::of(Tone::Good, "○ PURE"),
+        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● MUTATES"),
+        None => Row::of(Tone::Quiet, "  unknown"),
+    }
+}
+
+fn why(line: &ToolLine) -> Row {
+    match line.pin {
+        Some(PinStanding::Changed { .. }) => return Row::of(Tone::Danger, "definition changed"),
+        Some(PinStanding::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
+        Some(PinStanding::Refused) => return Row::of(Tone::Danger, "refused"),
+        Some(PinStanding::Trusted) | None => {}
+    }
+    if line.disputed {
+        return Row::of(Tone::Warn, "disputed");
+    }
+    match line.hazards.first() {
+        Some((name, _)) => Row::default().and_foreign(Tone::Warn, name),
+        None => Row::default().and_foreign(Tone::Quiet, line.words.split_once('|').map_or("", |(_, rest)| rest)),
+    }
+}
+
+pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
+    let Some(line) = model.browse.tool_lines.get(at) else {
+        return vec![Row::of(Tone::Quiet, " This tool is not known here.")];
+    };
+    let mut rows = entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool), width);
+    rows.extend(foreign("server", &line.server, width));
+    let mut badge = badge(line);
+    badge = badge.and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
+    badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
+    rows.extend(entry("badge", badge, width));
+    let pin = match line.pin {
+        Some(PinStanding::Changed { version }) => Some(format!(
+            "Δ its definition is another than the trusted one (version {version}): no allow rule covers it"
+        )),
+        Some(PinStanding::Unreviewed) => Some("Δ nobody has looked at it yet: no allow rule covers it".to_owned()),
+        Some(PinStanding::Refused) => Some("Δ this definition was refused: no allow rule covers it".to_owned()),
+        Some(PinStanding::Trusted) | None => None,
+    };
+    if let Some(words) = pin {
+        rows.extend(entry("pin", Row::of(Tone::Danger, words), width));
+        rows.extend(entry(
+            "",
+            Row::of(Tone::Key, "mcp-approve tools review").and(Tone::Quiet, " shows what changed"),
+            width,
+        ));
+    }
+    if line.disputed {
+        let words = "? its hints and its words contradict each other: it counts as what is more cautious";
+        rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
+    }
+    for (name, what) in &line.hazards {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, name).and(Tone::Quiet, ": ");
+        rows.extend(entry("hazard", row.and_foreign(Tone::Ours, what), width));
+    }
+    let standing = match line.standing {
+        ToolStanding::Offered => "a running server describes it now",
+        ToolStanding::Remembered => "from the log: no running server describes it",
+    };
+    rows.extend(ours("known", standing, width));
+    rows.extend(foreign("signature", line.signature.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("definition", line.definition.as_deref().unwrap_or_default(), width));
+    if !line.evidence.is_empty() {
+        rows.push(caption("evidence", &counted(line.evidence.len(), "reason"), width));
+        for evidence in &line.evidence {
+            let (source, says) = evidence.split_once(' ').unwrap_or(("", evidence));
+            let row = Row::of(Tone::Ours, " ").joined(cell(Tone::Quiet, source, super::LABEL)).and(Tone::Ours, " ");
+            rows.extend(row.and_foreign(Tone::Foreign, says).hung(width, if width >= 60 { 13 } else { 3 }));
+        }
+    }
+    rows.push(caption("calls", "from the log", width));
+    let counts = format!("{} decided, {} denied, {} answered with an error", line.calls, line.denied, line.failed);
+    rows.extend(ours("calls", counts, width));
+    if let (Some(p50), Some(p95)) = (line.p50, line.p95) {
+        let words = format!("half within {}, all but a twentieth within {}", time::latency(p50), time::latency(p95));
+        rows.extend(ours("latency", words, width));
+    }
+    if let Some(last) = line.last {
+        rows.extend(ours("last call", time::date(last, model.settings.offset), width));
+    }
+    rows.push(Row::default());
+    rows.push(
+        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+    );
+    rows
+}

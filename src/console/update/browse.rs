@@ -1,0 +1,265 @@
+//! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
+
+use super::{Command, note};
+use crate::audit::search::{Search, exactly};
+use crate::console::found::{Edge, Line, Task, Wanted};
+use crate::console::keymap::Action;
+use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window};
+use crate::console::pages;
+use crate::console::row::Tone;
+use crate::console::screen::content_rows;
+
+/// Records of one page.
+const PAGE: usize = 300;
+/// Milliseconds between two looks at what may have changed.
+const AGAIN: i64 = 1_000;
+
+/// Moves in the list, or in the open sheet.
+pub(super) fn go(model: &mut Model, action: Action) {
+    let body = model.areas().body;
+    let room = content_rows(body);
+    let screen = model.screen;
+    if let Some(top) = model.browse.shelf(screen).and_then(|shelf| shelf.sheet) {
+        let rows = pages::sheet(model, usize::from(body.width)).len();
+        let top = super::moves::moved(top, action, room, rows);
+        if let Some(shelf) = model.browse.shelf_mut(screen) {
+            shelf.sheet = Some(top);
+        }
+        return;
+    }
+    // The second line is no part of the list, and one row of the last page stays on screen.
+    let page = room.saturating_sub(2).max(1);
+    let count = pages::count(model);
+    let last = count.saturating_sub(1);
+    if screen == Screen::Log && to_an_end(model, action) {
+        return;
+    }
+    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
+    shelf.at = match action {
+        Action::Down => shelf.at + 1,
+        Action::Up => shelf.at.saturating_sub(1),
+        Action::PageDown => shelf.at + page,
+        Action::PageUp => shelf.at.saturating_sub(page),
+        Action::Top => 0,
+        Action::Bottom => last,
+        _ => shelf.at,
+    }
+    .min(last);
+    let newest = shelf.at == last;
+    if screen == Screen::Activity {
+        model.following = if newest { Following::Newest } else { Following::Stays };
+    }
+}
+
+/// `Home` and `End` in the log reach its ends, which need not be in memory.
+fn to_an_end(model: &mut Model, action: Action) -> bool {
+    let window = &model.browse.window;
+    let edge = match action {
+        Action::Top if window.above.is_some_and(|above| above < window.newest) => Edge::Newest,
+        Action::Bottom if window.below.is_some_and(|below| below > 0) => Edge::Oldest,
+        _ => return false,
+    };
+    begin(model, edge);
+    true
+}
+
+/// Forgets the window of the log and has it read anew from one end.
+fn begin(model: &mut Model, edge: Edge) {
+    let window = &mut model.browse.window;
+    *window = Window { pages: window.pages, newest: window.newest, wants: Some(edge), ..Window::default() };
+    let shelf = &mut model.browse.log;
+    (shelf.at, shelf.top, shelf.sheet) = (0, 0, None);
+}
+
+/// `Enter`: the selected line's sheet, or back.
+pub(super) fn open(model: &mut Model) {
+    if pages::count(model) == 0 {
+        return;
+    }
+    if model.screen == Screen::Activity {
+        return open_passed(model);
+    }
+    let screen = model.screen;
+    if let Some(shelf) = model.browse.shelf_mut(screen) {
+        shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
+    }
+}
+
+/// The records of the call that passed.
+fn open_passed(model: &mut Model) {
+    let passing = model.passing();
+    let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
+    let Some((ticket, session)) = passed.and_then(|passed| Some((passed.activity.ticket.clone()?, &passed.session)))
+    else {
+        return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
+    };
+    let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
+    model.screen = Screen::Log;
+    search(model, Screen::Log, &find);
+}
+
+/// `Esc`: closes the sheet, drops the search, or goes back to Waiting.
+pub(super) fn back(model: &mut Model) {
+    let screen = model.screen;
+    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
+    if shelf.sheet.is_some() {
+        shelf.sheet = None;
+    } else if shelf.find.is_empty() {
+        model.screen = Screen::Queue;
+    } else {
+        search(model, screen, "");
+    }
+}
+
+/// `2` to `6`: another screen; from an open sheet, what that screen knows of it.
+pub(super) fn visit(model: &mut Model, screen: Screen) {
+    let find = about(model, screen);
+    model.screen = screen;
+    let Some(find) = find else { return };
+    search(model, screen, &find);
+    if screen != Screen::Log
+        && let Some(shelf) = model.browse.shelf_mut(screen)
+    {
+        shelf.sheet = Some(0);
+    }
+}
+
+/// The search on `screen` for what stands open here.
+fn about(model: &Model, screen: Screen) -> Option<String> {
+    let shelf = model.browse.shelf(model.screen)?;
+    shelf.sheet?;
+    match (model.screen, screen) {
+        (Screen::Log, Screen::Tools | Screen::Rules | Screen::Servers) => {
+            let line = model.browse.open_record()?;
+            match screen {
+                Screen::Tools => Some(of_tool(&line.server, line.tool.as_ref()?)),
+                Screen::Rules => Some(exactly("rule", line.rule.as_ref()?)),
+                _ => Some(exactly("session", &line.session)),
+            }
+        }
+        (Screen::Tools, Screen::Log) => {
+            let tool = model.browse.tool_lines.get(shelf.at)?;
+            Some(of_tool(&tool.server, &tool.tool))
+        }
+        (Screen::Rules, Screen::Log) => Some(exactly("rule", &model.browse.rule_lines.get(shelf.at)?.id)),
+        (Screen::Servers, Screen::Log) => {
+            let session = match model.browse.server_lines.get(shelf.at)? {
+                ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,
+                ServerLine::Ended(at) => &model.browse.ended.get(*at)?.0.wrapper.session,
+                ServerLine::Past(session, _) => session,
+            };
+            Some(exactly("session", session))
+        }
+        _ => None,
+    }
+}
+
+fn of_tool(server: &str, tool: &str) -> String {
+    let server = server.split('#').next().unwrap_or_default();
+    let server = if server.chars().any(char::is_whitespace) { String::new() } else { format!(" server:{server}") };
+    exactly("tool", tool) + &server
+}
+
+/// Sets a screen's search. One that cannot be meant is told, and the last one stands.
+pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
+    let now = model.now;
+    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
+    text.clone_into(&mut shelf.find);
+    shelf.problem = None;
+    match Search::read(text, now) {
+        Err(meaningless) => shelf.problem = Some(meaningless.to_string()),
+        Ok(read) => {
+            *shelf = Shelf { find: text.to_owned(), search: read, ..Shelf::default() };
+            match screen {
+                Screen::Log => begin(model, Edge::Newest),
+                Screen::Activity => model.following = Following::Newest,
+                _ => super::findings::rebuild(model),
+            }
+        }
+    }
+}
+
+/// Brings the selection into the list and the selected line onto the screen.
+pub(super) fn settle(model: &mut Model) {
+    if model.browse.shelf(model.screen).is_none() {
+        return;
+    }
+    let count = pages::count(model);
+    let room = content_rows(model.areas().body).saturating_sub(1).max(1);
+    let newest = model.screen == Screen::Activity && model.following == Following::Newest;
+    let screen = model.screen;
+    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
+    let last = count.saturating_sub(1);
+    shelf.at = if newest { last } else { shelf.at.min(last) };
+    let top = shelf.top.min(count.saturating_sub(room));
+    shelf.top = top.clamp((shelf.at + 1).saturating_sub(room), shelf.at);
+}
+
+/// What the clerk is to look up for what is on screen now.
+pub(super) fn wants(model: &mut Model) -> Vec<Command> {
+    let mut tasks = Vec::new();
+    let now = model.now;
+    let due = |at: Option<i64>, every: i64| at.is_none_or(|at| now - at >= every || now < at);
+    let asked = |model: &mut Model, what: &'static str| !model.browse.asked.insert(what);
+    match model.screen {
+        Screen::Queue | Screen::Detail => {}
+        Screen::Activity => {
+            if !asked(model, "recent") {
+                tasks.push(Task::Recent);
+            }
+        }
+        Screen::Log => {
+            tasks.extend(page(model));
+            tasks.extend(record(model));
+        }
+        Screen::Tools => {}
+        Screen::Rules => {
+            if due(model.browse.read, 3 * AGAIN) {
+                model.browse.read = Some(now);
+                tasks.push(Task::Rules);
+            }
+        }
+        Screen::Servers => {
+            if due(model.browse.measured, 2 * AGAIN) {
+                model.browse.measured = Some(now);
+                tasks.push(Task::Footprints(model.wrappers.iter().map(|one| one.wrapper.pid).collect()));
+            }
+        }
+    }
+    let counts = matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers);
+    if counts && due(model.browse.counted, 3 * AGAIN) {
+        model.browse.counted = Some(now);
+        tasks.push(Task::Count);
+    }
+    tasks.into_iter().map(Command::Look).collect()
+}
+
+fn page(model: &mut Model) -> Option<Task> {
+    let near = 2 * content_rows(model.areas().body);
+    let (at, now) = (model.browse.log.at, model.now);
+    let search = model.browse.log.search.clone();
+    let failing = model.browse.trouble.is_some() || model.browse.log_missing;
+    let window = &mut model.browse.window;
+    let rested = now - window.looked >= AGAIN;
+    let edge = match (window.wants.take(), window.above, window.below) {
+        (Some(edge), ..) => edge,
+        (None, ..) if window.awaits.is_some() || failing && !rested => return None,
+        (None, None, _) => Edge::Newest,
+        (None, _, Some(below)) if below > 1 && at + near >= window.lines.len() => Edge::Below(below),
+        (None, Some(above), _) if at <= near && (above < window.newest || rested) => Edge::Above(above),
+        (None, ..) => return None,
+    };
+    window.pages += 1;
+    window.looked = now;
+    window.awaits = Some(window.pages);
+    Some(Task::Page(Wanted { id: window.pages, search, from: edge, most: PAGE }))
+}
+
+fn record(model: &mut Model) -> Option<Task> {
+    let seq = model.browse.open_record().map(|line: &Line| line.seq)?;
+    if model.browse.opened.as_ref().is_some_and(|(opened, _)| *opened == seq) {
+        return None;
+    }
+    model.browse.opened = Some((seq, None));
+    Some(Task::Record { seq })
+}

@@ -1,0 +1,372 @@
+//! What the clerk found, put where the screens show it: pages of the log, counts, rules; the lists are made from them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::audit::search::Field;
+use crate::behavior::evidence::Evidence;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::found::{Edge, Finding, Line, Page, Progress};
+use crate::console::model::{Heard, Model, Passed, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding};
+use crate::console::tally::{Tally, ToolTally};
+use crate::link::message::{Activity, ActivityKind, Direction, KnownTool};
+
+/// Records that are kept in memory.
+const MOST: usize = 4_000;
+/// Ended sessions that are listed.
+const PAST: usize = 200;
+
+/// Takes one finding.
+pub(super) fn take(model: &mut Model, finding: Finding) {
+    let browse = &mut model.browse;
+    match finding {
+        Finding::Page(page) => take_page(model, page),
+        Finding::Record(seq, opened) => {
+            if browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
+                browse.opened = Some((seq, opened));
+            }
+        }
+        Finding::Tally(tally) => {
+            browse.tally = Some(tally);
+            browse.log_missing = false;
+            browse.trouble = None;
+            rebuild(model);
+        }
+        Finding::Verified(checked) => browse.checked = Some(checked),
+        Finding::Rules(book) => {
+            browse.book = Some(book);
+            rebuild(model);
+        }
+        Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
+        Finding::Recent(lines) => recent(model, lines),
+        Finding::Trouble(what) => {
+            browse.trouble = Some(what);
+            browse.window.awaits = None;
+            browse.window.looked = model.now;
+        }
+        Finding::NoLog => {
+            browse.log_missing = true;
+            browse.window.awaits = None;
+            browse.window.looked = model.now;
+        }
+    }
+}
+
+fn take_page(model: &mut Model, page: Page) {
+    let window = &mut model.browse.window;
+    if window.awaits != Some(page.id) {
+        return;
+    }
+    model.browse.log_missing = false;
+    model.browse.trouble = None;
+    window.newest = window.newest.max(page.newest);
+    let ended = page.progress == Progress::AtTheEnd;
+    let count = page.lines.len();
+    match page.from {
+        Edge::Newest | Edge::Below(_) => {
+            window.lines.extend(page.lines);
+            if page.from == Edge::Newest && window.above.is_none() {
+                window.above = Some(page.newest);
+            }
+            window.below = Some(if ended { 0 } else { page.searched });
+        }
+        Edge::Oldest | Edge::Above(_) => {
+            for line in page.lines.into_iter().rev() {
+                window.lines.push_front(line);
+            }
+            window.above = Some(if ended { page.newest.max(page.searched) } else { page.searched });
+            if page.from == Edge::Oldest {
+                window.below = Some(0);
+            }
+            let shelf = &mut model.browse.log;
+            // At the top one sees what comes; elsewhere the selection stays on its record.
+            let stays = shelf.at > 0 || shelf.sheet.is_some() || page.from == Edge::Oldest;
+            if stays {
+                shelf.at += count;
+                shelf.top += count;
+            }
+        }
+    }
+    window.searched = (page.progress == Progress::Searching).then_some(page.searched);
+    if page.progress != Progress::Searching {
+        window.awaits = None;
+        window.looked = model.now;
+    }
+    trim(model);
+}
+
+/// Lets go of what is farthest from the selection.
+fn trim(model: &mut Model) {
+    let (window, shelf) = (&mut model.browse.window, &mut model.browse.log);
+    while window.lines.len() > MOST {
+        if shelf.at > MOST / 2 {
+            window.lines.pop_front();
+            shelf.at -= 1;
+            shelf.top = shelf.top.saturating_sub(1);
+            window.above = window.lines.front().map(|line| line.seq);
+        } else {
+            window.lines.pop_back();
+            window.below = window.lines.back().map(|line| line.seq);
+        }
+    }
+}
+
+/// Puts what passed before this console was there in front of what it has heard itself.
+fn recent(model: &mut Model, lines: Vec<Line>) {
+    let heard = |line: &Line, kind: ActivityKind| {
+        model.activity.iter().any(|passed| {
+            passed.session == line.session && passed.activity.ticket == line.ticket && passed.activity.kind == kind
+        })
+    };
+    let mut before = Vec::new();
+    for line in lines {
+        let Some(activity) = as_passed(&line) else { continue };
+        if line.ticket.is_none() || !heard(&line, activity.kind) {
+            let (server, session) = (line.server.clone(), line.session.clone());
+            before.push(Passed { server, session, activity, source: Heard::FromLog });
+        }
+    }
+    for passed in before.into_iter().rev() {
+        model.activity.push_front(passed);
+    }
+}
+
+fn as_passed(line: &Line) -> Option<Activity> {
+    let kind = match line.kind.as_str() {
+        "decision" => ActivityKind::Call,
+        "outcome" => ActivityKind::Outcome,
+        "fault" => ActivityKind::Refused,
+        _ => return None,
+    };
+    Some(Activity {
+        time: line.time?,
+        direction: if kind == ActivityKind::Outcome { Direction::ToHost } else { Direction::ToServer },
+        kind,
+        what: line.tool.clone().unwrap_or_else(|| line.note.clone()),
+        ticket: line.ticket.clone(),
+        badge: line.badge,
+        ruling: None,
+        verdict: line.verdict,
+        by: line.by,
+        rule: line.rule.clone(),
+        bytes: 0,
+        latency_us: line.latency_us,
+        failed: kind == ActivityKind::Outcome && matches!(line.note.as_str(), "error" | "tool-error" | "unreadable"),
+        reason: if kind == ActivityKind::Call { line.note.clone() } else { String::new() },
+        who: line.who.clone(),
+    })
+}
+
+/// Makes the lists of Tools, Rules and Servers anew. The selection stays on its line.
+pub(super) fn rebuild(model: &mut Model) {
+    // Who has not moved yet sees what comes first.
+    let moved = |shelf: &Shelf| shelf.at > 0 || shelf.sheet.is_some();
+    let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
+    let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
+    let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));
+    let rule = rule.map(|line| line.id.clone());
+    model.browse.tool_lines = tools(model);
+    model.browse.rule_lines = rules(model);
+    let same =
+        |line: &ToolLine| tool.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
+    if let Some(at) = model.browse.tool_lines.iter().position(same) {
+        model.browse.tools.at = at;
+    }
+    if let Some(at) = model.browse.rule_lines.iter().position(|line| Some(&line.id) == rule.as_ref()) {
+        model.browse.rules.at = at;
+    }
+    model.browse.server_lines = servers(model);
+}
+
+/// The details of a decision that tell what its tool is.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Remembered {
+    words: String,
+    evidence: Vec<String>,
+    hazards: Vec<RememberedHazard>,
+    disputed: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RememberedHazard {
+    hazard: String,
+    what: String,
+}
+
+fn tools(model: &Model) -> Vec<ToolLine> {
+    let mut lines: BTreeMap<(String, String), ToolLine> = BTreeMap::new();
+    if let Some(tally) = &model.browse.tally {
+        for ((server, tool), counted) in &tally.tools {
+            lines.insert((server.clone(), tool.clone()), remembered(server, tool, counted));
+        }
+    }
+    for (session, tools) in &model.browse.known {
+        let Some(connected) = model.wrappers.iter().find(|one| one.wrapper.session == *session) else { continue };
+        let server = connected.wrapper.server.split('#').next().unwrap_or_default();
+        for tool in tools {
+            let line = lines.entry((server.to_owned(), tool.tool.clone())).or_default();
+            offered(line, server, tool);
+        }
+    }
+    let search = &model.browse.tools.search;
+    let mut lines: Vec<ToolLine> = lines
+        .into_values()
+        .filter(|line| {
+            let of = |field| match field {
+                Field::Server => Some(line.server.as_str()),
+                Field::Tool => Some(line.tool.as_str()),
+                Field::Badge => line.badge.map(Mutability::word),
+                _ => None,
+            };
+            search.is_empty() || search.wants(line.last, of, tool_text(line).as_bytes())
+        })
+        .collect();
+    lines.sort_by_cached_key(|line| {
+        let quiet = !line.wants_review();
+        (quiet, !line.disputed, line.hazards.is_empty(), line.server.clone(), line.tool.clone())
+    });
+    lines
+}
+
+fn tool_text(line: &ToolLine) -> String {
+    let mut text = format!("{} {} {} {}", line.server, line.tool, line.words, line.identity);
+    for part in line.signature.iter().chain(&line.evidence).chain(line.hazards.iter().flat_map(|(a, b)| [a, b])) {
+        text.push(' ');
+        text.push_str(part);
+    }
+    text.push_str(if line.disputed { " disputed" } else { "" });
+    text.push_str(if line.wants_review() { " changed unreviewed" } else { "" });
+    text
+}
+
+fn remembered(server: &str, tool: &str, counted: &ToolTally) -> ToolLine {
+    let detail: Remembered = serde_json::from_str(&counted.detail).unwrap_or_default();
+    ToolLine {
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+        badge: counted.badge.as_deref().and_then(Mutability::from_word),
+        identity: counted.identity.clone().unwrap_or_default(),
+        words: detail.words,
+        evidence: detail.evidence,
+        hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
+        disputed: detail.disputed,
+        standing: ToolStanding::Remembered,
+        calls: counted.calls,
+        denied: counted.denied,
+        failed: counted.failed,
+        p50: counted.latency.quantile(50),
+        p95: counted.latency.quantile(95),
+        last: counted.last,
+        ..ToolLine::default()
+    }
+}
+
+/// What a running server says of a tool stands over what the log remembers of it.
+fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
+    server.clone_into(&mut line.server);
+    line.tool.clone_from(&tool.tool);
+    line.signature = Some(tool.signature.clone());
+    line.badge = Some(tool.identity.mutability);
+    line.identity = tool.identity.hash();
+    line.words = tool.identity.to_string();
+    line.evidence = tool.evidence.iter().map(proof).collect();
+    line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
+    line.disputed = tool.disputed;
+    line.pin = Some(tool.pin);
+    line.definition = Some(tool.digest.to_string());
+    line.standing = ToolStanding::Offered;
+}
+
+/// `annotated PURE: readOnlyHint=true`, as records have it.
+fn proof(evidence: &Evidence) -> String {
+    let source = format!("{:?}", evidence.source).to_lowercase();
+    let says = &evidence.says;
+    let words = [
+        says.mutability.map(|word| word.word()),
+        says.action.map(|word| word.word()),
+        says.output_domain.map(|word| word.word()),
+    ];
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    format!("{source} {}: {}", words.join(" "), evidence.span)
+}
+
+fn rules(model: &Model) -> Vec<RuleHits> {
+    let tally = model.browse.tally.as_deref();
+    let counted = |id: &str| tally.and_then(|tally: &Tally| tally.rules.get(id)).cloned().unwrap_or_default();
+    let hits = |id: &str, at: Option<usize>| {
+        let counted = counted(id);
+        RuleHits { id: id.to_owned(), at, hits: counted.hits, last: counted.last }
+    };
+    let book = model.browse.book.as_deref();
+    let mut lines: Vec<RuleHits> = Vec::new();
+    for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
+        lines.push(hits(&rule.id, Some(at)));
+    }
+    // What decided once, and stands in no file any more.
+    let gone = tally.iter().flat_map(|tally| tally.rules.keys());
+    let gone: Vec<_> = gone.filter(|id| !lines.iter().any(|line| line.id == **id)).map(|id| hits(id, None)).collect();
+    lines.extend(gone);
+    let search = &model.browse.rules.search;
+    lines.retain(|line| {
+        let rule = line.at.and_then(|at| book?.rules.get(at));
+        let of = |field| match field {
+            Field::Rule => Some(line.id.as_str()),
+            Field::Ruling => rule.map(|rule| rule.decision.word()),
+            Field::Server | Field::Tool => {
+                let key = if field == Field::Tool { "tool" } else { "server" };
+                rule.and_then(|rule| rule.selects.iter().find(|(name, _)| *name == key))
+                    .map(|(_, value)| value.as_str())
+            }
+            _ => None,
+        };
+        let selects = rule.map(|rule| format!("{:?} {:?}", rule.selects, rule.note)).unwrap_or_default();
+        search.is_empty() || search.wants(line.last, of, format!("{} {selects}", line.id).as_bytes())
+    });
+    lines
+}
+
+fn servers(model: &Model) -> Vec<ServerLine> {
+    let search = &model.browse.servers.search;
+    let wanted = |server: &str, session: &str, last: Option<i64>, text: &str| {
+        let of = |field| match field {
+            Field::Server => Some(server),
+            Field::Session => Some(session),
+            _ => None,
+        };
+        search.is_empty() || search.wants(last, of, text.as_bytes())
+    };
+    let of = |one: &crate::console::model::Connected, last: Option<i64>| {
+        let wrapper = &one.wrapper;
+        let text = format!("{} {} {}", wrapper.server, wrapper.session, wrapper.command.join(" "));
+        wanted(&wrapper.server, &wrapper.session, last, &text)
+    };
+    let mut lines: Vec<ServerLine> = Vec::new();
+    for (at, one) in model.wrappers.iter().enumerate() {
+        if of(one, Some(model.now)) {
+            lines.push(ServerLine::Running(at));
+        }
+    }
+    for (at, (one, when)) in model.browse.ended.iter().enumerate().rev() {
+        if of(one, Some(*when)) {
+            lines.push(ServerLine::Ended(at));
+        }
+    }
+    let here = |session: &str| {
+        let mut wrappers = model.wrappers.iter().chain(model.browse.ended.iter().map(|(one, _)| one));
+        wrappers.any(|one| one.wrapper.session == session)
+    };
+    let sessions = model.browse.tally.iter().flat_map(|tally| &tally.sessions);
+    let mut past: Vec<_> = sessions
+        .filter(|(session, one)| {
+            !here(session) && wanted(&one.server, session, one.last, &format!("{} {session}", one.server))
+        })
+        .collect();
+    past.sort_by_key(|(_, one)| std::cmp::Reverse(one.last));
+    let past =
+        past.into_iter().take(PAST).map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone())));
+    lines.extend(past);
+    lines
+}

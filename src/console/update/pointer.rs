@@ -1,0 +1,61 @@
+//! The mouse: a click selects, the wheel scrolls. Neither opens, decides nor confirms anything.
+
+use ratatui::layout::{Position, Rect};
+
+use super::{Turn, moves};
+use crate::console::keymap::Action;
+use crate::console::model::{Following, Model, Overlay, Screen};
+use crate::console::pages;
+
+/// Rows that one turn of the wheel moves.
+const STEP: usize = 3;
+
+/// Selects the line under the pointer.
+pub(super) fn click(model: &mut Model, x: u16, y: u16) {
+    if model.overlay.is_some() {
+        return;
+    }
+    let areas = model.areas();
+    if let Some(line) = line(areas.queue, x, y, 1) {
+        let key = model.groups().get(model.queue_top + line).map(|group| group.lead.key.clone());
+        if key.is_some() {
+            moves::select(model, key);
+        }
+        return;
+    }
+    let count = pages::count(model);
+    let screen = model.screen;
+    let Some(shelf) = model.browse.shelf_mut(screen).filter(|shelf| shelf.sheet.is_none()) else { return };
+    // Below the title and the second line; the last row is not of the list.
+    let list = Rect { height: areas.body.height.saturating_sub(1), ..areas.body };
+    if let Some(line) = line(list, x, y, 2)
+        && shelf.top + line < count
+    {
+        shelf.at = shelf.top + line;
+        if screen == Screen::Activity {
+            model.following = if shelf.at + 1 == count { Following::Newest } else { Following::Stays };
+        }
+    }
+}
+
+/// Scrolls what lies under the pointer: the queue's selection stays, its card moves.
+pub(super) fn wheel(model: &mut Model, turn: Turn, x: u16, y: u16) {
+    let action = match turn {
+        Turn::Up => Action::Up,
+        Turn::Down => Action::Down,
+    };
+    let over_queue = model.areas().queue.contains(Position { x, y });
+    match (&model.overlay, model.screen) {
+        (Some(Overlay::Help { .. }), _) => (0..STEP).for_each(|_| moves::go(model, action)),
+        (Some(_), _) => {}
+        (None, Screen::Queue) if over_queue => moves::go(model, action),
+        (None, Screen::Queue | Screen::Detail) => (0..STEP).for_each(|_| moves::scroll(model, action)),
+        (None, _) => (0..STEP).for_each(|_| moves::go(model, action)),
+    }
+}
+
+/// Which line of an area, after its first `head` rows, a point is on.
+fn line(area: Rect, x: u16, y: u16, head: u16) -> Option<usize> {
+    let inside = area.contains(Position { x, y });
+    inside.then(|| (y - area.y).checked_sub(head).map(usize::from)).flatten()
+}

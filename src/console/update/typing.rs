@@ -1,0 +1,144 @@
+//! The lines that take keys as text: the search and the palette. What is chosen there never decides a call.
+
+use super::{Command, act, browse, note};
+use crate::console::found::Task;
+use crate::console::keymap::Key;
+use crate::console::model::{Manner, Model, Overlay, Tour};
+use crate::console::palette::{self, Order};
+use crate::console::row::Tone;
+use crate::console::theme::Palette;
+
+/// `/`: begins a search where the last one stands.
+pub(super) fn find(model: &mut Model) {
+    if let Some(shelf) = model.browse.shelf_mut(model.screen) {
+        shelf.sheet = None;
+        let text = shelf.find.clone();
+        model.overlay = Some(Overlay::Search { before: text.clone(), text });
+    }
+}
+
+/// `:`: the commands.
+pub(super) fn palette(model: &mut Model) {
+    model.overlay = Some(Overlay::Palette { text: String::new(), at: 0 });
+}
+
+/// A key that is text.
+pub(super) fn typed(model: &mut Model, key: Key) {
+    let now_in = match &mut model.overlay {
+        Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) => text,
+        _ => return,
+    };
+    match key {
+        Key::Char(c) => now_in.push(c),
+        Key::Backspace => {
+            now_in.pop();
+        }
+        Key::Ctrl('u') => now_in.clear(),
+        Key::Ctrl('w') => {
+            let end = now_in.trim_end().rfind(' ').map_or(0, |at| at + 1);
+            now_in.truncate(end);
+        }
+        _ => {}
+    }
+    changed(model, key);
+}
+
+/// Text that came at once.
+pub(super) fn pasted(model: &mut Model, pasted: &str) {
+    if let Some(Overlay::Search { text, .. } | Overlay::Palette { text, .. }) = &mut model.overlay {
+        text.extend(pasted.chars().map(|c| if c.is_control() { ' ' } else { c }));
+        changed(model, Key::Char(' '));
+    }
+}
+
+fn changed(model: &mut Model, key: Key) {
+    match model.overlay.clone() {
+        Some(Overlay::Search { text, .. }) => browse::search(model, model.screen, &text),
+        Some(Overlay::Palette { text, at }) => {
+            let last = palette::entries(model, &text).len().saturating_sub(1);
+            let at = match key {
+                Key::Down => at + 1,
+                Key::Up => at.saturating_sub(1),
+                _ => 0,
+            };
+            model.overlay = Some(Overlay::Palette { text, at: at.min(last) });
+        }
+        _ => {}
+    }
+}
+
+/// `Enter`: keeps the search, or does what is chosen.
+pub(super) fn run(model: &mut Model) -> Vec<Command> {
+    match model.overlay.take() {
+        Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
+            Some(entry) => obey(model, entry.order),
+            None => {
+                note(model, Tone::Warn, "No command is like that.");
+                Vec::new()
+            }
+        },
+        Some(Overlay::Search { .. }) => {
+            let problem = model.browse.shelf(model.screen).and_then(|shelf| shelf.problem.clone());
+            if let Some(problem) = problem {
+                model.note = Some(crate::console::row::Row::default().and_foreign(Tone::Warn, &problem));
+            }
+            Vec::new()
+        }
+        other => {
+            model.overlay = other;
+            Vec::new()
+        }
+    }
+}
+
+/// `Esc` in a search: what stood there before comes back.
+pub(super) fn drop_search(model: &mut Model, before: &str) {
+    browse::search(model, model.screen, before);
+}
+
+fn obey(model: &mut Model, order: Order) -> Vec<Command> {
+    match order {
+        Order::Press(action) => return act(model, action),
+        Order::OnlyItsKey(name) => {
+            note(model, Tone::Warn, format!("Only its own key does that, on the call itself: {name}."));
+        }
+        Order::Quiet => {
+            model.manner = match model.manner {
+                Manner::Rings => Manner::Quiet,
+                Manner::Quiet => Manner::Rings,
+            };
+            let words = match model.manner {
+                Manner::Quiet => "Quiet: no bell and no notice. The number waiting stays in the title.",
+                Manner::Rings => "The bell rings again when a call waits.",
+            };
+            note(model, Tone::Ours, words);
+        }
+        Order::Theme(palette) => {
+            // `NO_COLOR` was the operator's word too; this one is newer.
+            model.settings.palette = palette;
+            let words = match palette {
+                Palette::Monochrome => "No colours, for this console.",
+                Palette::Colours | Palette::Light | Palette::Safe => {
+                    "For this console; [console] theme in config.toml keeps it."
+                }
+            };
+            note(model, Tone::Ours, words);
+        }
+        Order::Verify => {
+            model.screen = crate::console::model::Screen::Log;
+            model.browse.log.sheet = None;
+            model.browse.checked = None;
+            note(model, Tone::Ours, "Checking every record of the log; the last line tells what holds.");
+            return vec![Command::Look(Task::Verify)];
+        }
+        Order::Tour => {
+            model.tour = Tour::Shown;
+            model.screen = crate::console::model::Screen::Queue;
+        }
+        Order::Search(screen, text) => {
+            model.screen = screen;
+            browse::search(model, screen, &text);
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,333 @@
+//! The screens beside Waiting, key by key: moving, searching, going from one to another, commands, the mouse, the tour.
+
+use std::collections::BTreeSet;
+
+use mcp_approve::audit::record::VerdictWord;
+use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
+use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::{Manner, Screen, Tour};
+use mcp_approve::console::theme::Palette;
+use mcp_approve::console::update::{Command, Msg, Turn};
+use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
+use proptest::prelude::*;
+
+use crate::desk::*;
+use crate::lists::{awaited, line};
+
+/// A log of so many records behind a clerk that answers at once, as a clerk does.
+struct Log {
+    newest: u64,
+}
+
+impl Log {
+    fn answer(&self, desk: &mut Desk, commands: Vec<Command>) {
+        let mut todo: Vec<Command> = commands;
+        while let Some(command) = todo.pop() {
+            let Command::Look(Task::Page(wanted)) = command else { continue };
+            let most = u64::try_from(wanted.most).unwrap();
+            let (first, last) = match wanted.from {
+                Edge::Newest => (self.newest.saturating_sub(most - 1).max(1), self.newest),
+                Edge::Below(seq) => (seq.saturating_sub(most).max(1), seq - 1),
+                Edge::Oldest => (1, most.min(self.newest)),
+                Edge::Above(seq) => (seq + 1, (seq + most).min(self.newest)),
+            };
+            let lines: Vec<Line> = (first..=last).rev().map(|seq| line(seq, "outcome")).collect();
+            let up = matches!(wanted.from, Edge::Oldest | Edge::Above(_));
+            let ended = if up { last == self.newest } else { first == 1 };
+            let progress = if ended { Progress::AtTheEnd } else { Progress::Full };
+            let searched = if up { last.max(first) } else { first };
+            let (id, from, newest) = (wanted.id, wanted.from, self.newest);
+            todo.extend(desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched, newest, progress }))));
+        }
+    }
+
+    fn press(&self, desk: &mut Desk, key: Key) {
+        let commands = desk.press(key);
+        self.answer(desk, commands);
+    }
+}
+
+fn selected(desk: &Desk) -> u64 {
+    desk.model.browse.window.lines[desk.model.browse.log.at].seq
+}
+
+#[test]
+fn a_million_records_are_walked_with_a_few_in_memory() {
+    let log = Log { newest: 1_000_000 };
+    let mut desk = Desk::connected(80, 24);
+    log.press(&mut desk, Key::Char('3'));
+    assert_eq!(selected(&desk), 1_000_000);
+    for _ in 0..400 {
+        log.press(&mut desk, Key::PageDown);
+        assert!(desk.model.browse.window.lines.len() <= 4_400);
+    }
+    assert_eq!(selected(&desk), 1_000_000 - 400 * 18);
+    log.press(&mut desk, Key::End);
+    assert_eq!(selected(&desk), 1);
+    log.press(&mut desk, Key::Up);
+    assert_eq!(selected(&desk), 2);
+    for _ in 0..300 {
+        log.press(&mut desk, Key::PageUp);
+    }
+    assert_eq!(selected(&desk), 2 + 300 * 18);
+    log.press(&mut desk, Key::Home);
+    assert_eq!(selected(&desk), 1_000_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    /// However one moves, the window has no gap, no record twice, and the selection is in it.
+    #[test]
+    fn the_window_of_the_log_has_no_gap(newest in 0_u64..9_000, moves in prop::collection::vec(0_usize..7, 0..30)) {
+        let log = Log { newest };
+        let mut desk = Desk::connected(80, 24);
+        log.press(&mut desk, Key::Char('3'));
+        for at in moves {
+            let key = [Key::Down, Key::Up, Key::PageDown, Key::PageUp, Key::Home, Key::End, Key::Enter][at];
+            for _ in 0..if matches!(key, Key::PageDown | Key::PageUp) { 40 } else { 1 } {
+                log.press(&mut desk, key);
+            }
+            let window = &desk.model.browse.window;
+            let seqs: Vec<u64> = window.lines.iter().map(|line| line.seq).collect();
+            prop_assert!(seqs.windows(2).all(|pair| pair[0] == pair[1] + 1), "a gap");
+            prop_assert!(seqs.is_empty() || desk.model.browse.log.at < seqs.len());
+        }
+    }
+}
+
+#[test]
+fn what_comes_is_seen_at_the_top_and_moves_nothing_elsewhere() {
+    let mut log = Log { newest: 50 };
+    let mut desk = Desk::connected(80, 24);
+    log.press(&mut desk, Key::Char('3'));
+    let later = |desk: &mut Desk, log: &Log| {
+        desk.now += 2_000;
+        let commands = desk.send(Msg::Tick);
+        log.answer(desk, commands);
+    };
+    log.newest = 52;
+    later(&mut desk, &log);
+    assert_eq!(selected(&desk), 52);
+    log.press(&mut desk, Key::Down);
+    log.newest = 60;
+    later(&mut desk, &log);
+    assert_eq!(selected(&desk), 51);
+}
+
+#[test]
+fn a_late_page_of_another_search_is_dropped() {
+    let mut desk = Desk::connected(80, 24);
+    let old = awaited(&desk.keys("3"));
+    let new = awaited(&desk.keys("/x"));
+    assert_ne!(old, new);
+    let page = |id| {
+        let lines = vec![line(7, "outcome")];
+        Msg::Found(Finding::Page(Page {
+            id,
+            from: Edge::Newest,
+            lines,
+            searched: 1,
+            newest: 7,
+            progress: Progress::AtTheEnd,
+        }))
+    };
+    desk.send(page(old));
+    assert!(desk.model.browse.window.lines.is_empty());
+    desk.send(page(new));
+    assert_eq!(desk.model.browse.window.lines.len(), 1);
+}
+
+#[test]
+fn a_missing_log_is_not_asked_for_without_rest() {
+    let mut desk = Desk::connected(80, 24);
+    desk.keys("3");
+    for _ in 0..20 {
+        let asked = desk.send(Msg::Found(Finding::NoLog));
+        assert!(!asked.iter().any(|command| matches!(command, Command::Look(Task::Page(_)))), "{asked:?}");
+    }
+    desk.now += 1_500;
+    awaited(&desk.send(Msg::Tick));
+}
+
+#[test]
+fn esc_in_a_search_brings_back_the_last_one() {
+    let mut desk = Desk::connected(80, 24);
+    desk.keys("3/tool:read");
+    desk.press(Key::Enter);
+    desk.keys("/x");
+    assert_eq!(desk.model.browse.log.find, "tool:readx");
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.browse.log.find, "tool:read");
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.browse.log.find, "");
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.screen, Screen::Queue);
+}
+
+#[test]
+fn a_search_that_cannot_be_meant_says_so_and_the_last_one_stands() {
+    let mut desk = Desk::connected(80, 24);
+    desk.keys("3/verdict:deny");
+    let before = desk.model.browse.log.search.clone();
+    desk.keys("x");
+    assert!(desk.screen().contains("verdict is never denyx"));
+    assert_eq!(desk.model.browse.log.search, before);
+}
+
+#[test]
+fn an_open_record_leads_to_its_tool_rule_and_server() {
+    for (key, screen, find) in [
+        ('4', Screen::Tools, "tool:=write_file server:filesystem"),
+        ('5', Screen::Rules, "rule:=scratch"),
+        ('6', Screen::Servers, "session:=files"),
+    ] {
+        let mut desk = Desk::connected(80, 24);
+        let id = awaited(&desk.keys("3"));
+        let lines = vec![Line { rule: Some("scratch".into()), ..line(9, "decision") }];
+        let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
+        desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched: 1, newest: 9, progress })));
+        desk.press(Key::Enter);
+        desk.press(Key::Char(key));
+        assert_eq!(desk.model.screen, screen);
+        assert_eq!(desk.model.browse.shelf(screen).unwrap().find, find);
+        assert!(desk.model.browse.shelf(screen).unwrap().sheet.is_some());
+    }
+}
+
+#[test]
+fn the_last_decisions_stand_before_what_passes_and_none_twice() {
+    let mut desk = Desk::connected(80, 24);
+    let live = Activity { ticket: Some("filesystem-2".into()), ..passed(5, ActivityKind::Call, "write_file") };
+    desk.say("files", FromWrapper::Activity(live));
+    assert!(desk.keys("2").contains(&Command::Look(Task::Recent)));
+    let call = |seq, ticket: &str| Line {
+        ticket: Some(ticket.into()),
+        verdict: Some(VerdictWord::Deny),
+        note: "not today".into(),
+        ..line(seq, "decision")
+    };
+    desk.send(Msg::Found(Finding::Recent(vec![call(1, "filesystem-1"), call(2, "filesystem-2")])));
+    assert_eq!(desk.model.activity.len(), 2);
+    desk.line("not today");
+    assert!(!desk.keys("1").contains(&Command::Look(Task::Recent)));
+}
+
+#[test]
+fn activity_is_filtered_and_a_call_leads_to_its_records() {
+    let mut desk = Desk::connected(80, 24);
+    for i in 0..30 {
+        let verdict = if i % 10 == 3 { VerdictWord::Deny } else { VerdictWord::Approve };
+        let call = Activity {
+            ticket: Some(format!("filesystem-{i}")),
+            verdict: Some(verdict),
+            reason: "too large".into(),
+            ..passed(i, ActivityKind::Call, "write_file")
+        };
+        desk.say("files", FromWrapper::Activity(call));
+    }
+    desk.keys("2/verdict:deny");
+    desk.press(Key::Enter);
+    desk.line("3 of 30 messages");
+    desk.line("denied");
+    desk.press(Key::Up);
+    desk.press(Key::Enter);
+    assert_eq!(desk.model.screen, Screen::Log);
+    assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files");
+}
+
+#[test]
+fn the_palette_names_every_key_and_decides_nothing() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(write("filesystem-1"));
+    desk.look();
+    desk.keys(":approve");
+    let commands = desk.press(Key::Enter);
+    assert_eq!(verdicts(&commands), []);
+    desk.line("Only its own key does that");
+    // The card was covered meanwhile: it is armed again only after it was seen.
+    assert_eq!(verdicts(&desk.keys("a")), []);
+    desk.look();
+    assert_eq!(verdicts(&desk.keys("a")).len(), 1);
+    desk.keys(":thl");
+    desk.press(Key::Enter);
+    assert_eq!(desk.model.settings.palette, Palette::Light);
+    desk.keys(":verify");
+    assert!(desk.press(Key::Enter).contains(&Command::Look(Task::Verify)));
+}
+
+#[test]
+fn quiet_rings_no_bell() {
+    let mut desk = Desk::connected(80, 24);
+    desk.keys(":quiet");
+    desk.press(Key::Enter);
+    assert_eq!(desk.model.manner, Manner::Quiet);
+    assert_eq!(desk.hold(write("filesystem-1")), []);
+}
+
+#[test]
+fn the_mouse_selects_and_scrolls_and_decides_nothing() {
+    let mut desk = Desk::connected(80, 24);
+    for i in 1..=5 {
+        let arguments = format!(r#"{{"path":"notes/{i}.md"}}"#);
+        desk.hold(with_arguments(write(&format!("filesystem-{i}")), &arguments));
+    }
+    desk.look();
+    let mut seen = BTreeSet::new();
+    for y in 0..24 {
+        for x in [0, 40, 79] {
+            for msg in [Msg::Click(x, y), Msg::Wheel(Turn::Down, x, y), Msg::Wheel(Turn::Up, x, y)] {
+                assert_eq!(desk.send(msg), []);
+                desk.draw();
+            }
+        }
+        seen.insert(desk.model.selected.clone().unwrap().ticket);
+    }
+    assert!(seen.len() > 2, "{seen:?}");
+    desk.look();
+    desk.keys("A");
+    let held = desk.model.waiting();
+    desk.hold(delete("filesystem-9"));
+    desk.send(Msg::Click(5, 23));
+    assert_eq!(desk.model.waiting(), held + 1);
+}
+
+#[test]
+fn the_tour_stays_until_it_is_dismissed() {
+    let mut desk = Desk::connected(80, 24);
+    desk.model.tour = Tour::Shown;
+    desk.line("dismisses these lines for good");
+    desk.keys("2");
+    assert!(!desk.screen().contains("dismisses these"));
+    desk.keys("1");
+    assert_eq!(desk.press(Key::Esc), [Command::Look(Task::TourSeen)]);
+    assert!(!desk.screen().contains("dismisses these"));
+    desk.model.tour = Tour::Shown;
+    desk.hold(write("filesystem-1"));
+    assert!(!desk.screen().contains("dismisses these"), "what waits needs the room");
+}
+
+#[test]
+fn a_note_about_a_moment_passes_with_it() {
+    let mut desk = Desk::connected(80, 24);
+    desk.keys("a");
+    desk.line("Nothing is selected.");
+    desk.now += 5_000;
+    desk.send(Msg::Tick);
+    assert!(!desk.screen().contains("Nothing is selected."));
+}
+
+#[test]
+fn every_screen_is_drawn_at_any_size() {
+    for (width, height) in [(1, 1), (3, 2), (10, 4), (40, 12), (41, 5), (79, 9), (200, 3), (300, 100)] {
+        let log = Log { newest: 40 };
+        let mut desk = Desk::connected(width, height);
+        desk.hold(delete("filesystem-1"));
+        for keys in ["1", "2", "3", "4", "5", "6", ":", "x"] {
+            log.press(&mut desk, Key::Char(keys.chars().next().unwrap()));
+            for key in [Key::Enter, Key::Down, Key::PageDown, Key::End, Key::Home, Key::Up] {
+                log.press(&mut desk, key);
+            }
+        }
+    }
+}
