@@ -158,7 +158,7 @@ impl Finder<'_> {
                     self.push(Language::Act, key, Found::new(effect, action, text.trim(), says));
                 }
                 None if is_method && choice::is_http(text) => {
-                    self.push(Language::Http, key, http::request(text, url, None))
+                    self.push(Language::Http, key, http::request(text, url, None));
                 }
                 None => {}
             }
@@ -197,7 +197,7 @@ impl Finder<'_> {
         };
         // A tool that speaks both is told by the text's own head.
         let both = sql == Carries::Statement && graphql == Carries::Statement;
-        if counts(graphql, graphql::plainly_changes) && !(both && !looks_like_graphql(text)) {
+        if (!both || looks_like_graphql(text)) && counts(graphql, graphql::plainly_changes) {
             self.push(Language::GraphQl, key, graphql::read(text));
             return;
         }

@@ -170,7 +170,8 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
     };
     let column = at > 0 && (cut.is_sign(at - 1, b'.') || before.eq_ignore_ascii_case("AS"))
         || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
-    !excused && !(column && !called && upper != "INTO")
+    let named = column && !called && upper != "INTO";
+    !(excused || named)
 }
 
 /// Whether the changing word is what the plan is of, or belongs to it.
