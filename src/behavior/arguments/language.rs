@@ -51,8 +51,8 @@ pub fn of(key: &str, tool: Option<&Tool>) -> Languages {
     let Some(lower) = buffer.get_mut(..key.len()) else { return NONE };
     lower.copy_from_slice(key.as_bytes());
     lower.make_ascii_lowercase();
+    lower.iter_mut().filter(|byte| **byte == b'-').for_each(|byte| *byte = b'_');
     let Ok(plain) = std::str::from_utf8(lower) else { return NONE };
-    let plain = &plain.replace('-', "_");
     let (is_sql, is_graphql, is_shell) = (among(plain, SQL), among(plain, GRAPHQL), among(plain, SHELL));
     if !is_sql && !is_graphql && !is_shell && !among(plain, OPEN) {
         return NONE;
