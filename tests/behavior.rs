@@ -11,8 +11,14 @@ use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDom
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
+#[path = "behavior/analysers.rs"]
+mod analysers;
 #[path = "behavior/choices.rs"]
 mod choices;
+#[path = "behavior/hazards.rs"]
+mod hazards;
+#[path = "behavior/languages.rs"]
+mod languages;
 #[path = "behavior/places.rs"]
 mod places;
 #[path = "behavior/statements.rs"]

@@ -84,6 +84,7 @@ pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
     let said_otherwise = told.evidence();
     let behavior = told.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
+    hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
     if (reads(behavior.identity.action) || behavior.identity.action == Action::Unknown)
         && let Some(what) = handed_out::found(&tool.name, first_sentence)
@@ -236,7 +237,7 @@ fn reads(action: Action) -> bool {
 }
 
 /// How much caution an action asks for; the more, the higher.
-fn caution(action: Action) -> u8 {
+pub fn caution(action: Action) -> u8 {
     match action {
         Action::Read => 0,
         Action::Search => 1,

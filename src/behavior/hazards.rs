@@ -19,6 +19,8 @@ pub enum HazardKind {
     HiddenCharacters,
     /// ESC, CSI, other control characters, in arguments.
     TerminalSequence,
+    /// A path that leads out of where it starts, by `..`.
+    PathTraversal,
     /// NUL in an argument.
     NulCharacter,
     /// An integer beyond ±2^53 or a number that parsers read differently.
@@ -44,12 +46,32 @@ pub enum HazardKind {
 }
 
 impl HazardKind {
+    /// Every kind: what `hazard = "…"` of a rule may name. README.md has the same table in words.
+    pub const ALL: &'static [Self] = &[
+        Self::SensitiveRead,
+        Self::HiddenCharacters,
+        Self::TerminalSequence,
+        Self::PathTraversal,
+        Self::NulCharacter,
+        Self::AmbiguousNumber,
+        Self::UndeclaredArguments,
+        Self::PoisonedDescription,
+        Self::HiddenDescription,
+        Self::PreferenceManipulation,
+        Self::Confusable,
+        Self::ChangedDefinition,
+        Self::ChangedServer,
+        Self::UnexpectedBehavior,
+        Self::UnusableSchema,
+    ];
+
     /// The name as a policy and a record write it.
     pub fn word(self) -> &'static str {
         match self {
             Self::SensitiveRead => "sensitive-read",
             Self::HiddenCharacters => "hidden-characters",
             Self::TerminalSequence => "terminal-sequence",
+            Self::PathTraversal => "path-traversal",
             Self::NulCharacter => "nul-character",
             Self::AmbiguousNumber => "ambiguous-number",
             Self::UndeclaredArguments => "undeclared-arguments",

@@ -12,6 +12,7 @@ use super::event::Now;
 use super::pins::{Arrival, Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::curated::Curated;
+use crate::behavior::hazards::lookalike;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::mcp::tool::{Page, Tool};
@@ -91,6 +92,8 @@ pub struct Catalog {
     tools: HashMap<String, Arc<Described>>,
     /// As described before it: to tell what changed, never to judge by.
     stale: HashMap<String, Arc<Described>>,
+    /// The first tool of each look, by the skeleton of its name.
+    looks: HashMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
     /// The pages the host has read so far, until it asks for the next one.
@@ -120,6 +123,7 @@ impl Catalog {
         Self {
             tools: HashMap::new(),
             stale: HashMap::new(),
+            looks: HashMap::new(),
             knowledge: Knowledge::Partial,
             listings: Vec::new(),
             pages: None,
@@ -302,6 +306,7 @@ impl Catalog {
     fn learn(&mut self, now: Now, tools: Vec<Tool>) {
         self.version += 1;
         for tool in tools {
+            self.looks.entry(lookalike::shape(&tool.name)).or_insert_with(|| tool.name.clone());
             let digest = tool.digest();
             let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));
             let described = match before {
@@ -366,6 +371,8 @@ impl Catalog {
         let mut behavior = conclude::of_tool_told(&tool, self.trust, told);
         behavior.hazards.extend(standing.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
+        let first = self.looks.get(&lookalike::shape(&tool.name));
+        behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
         Described {
             behavior,
             signature: types::signature(&tool),

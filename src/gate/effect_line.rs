@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::behavior::conclude::Behavior;
+use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::arguments::path::{self, Leads};
+use crate::behavior::conclude::{Behavior, caution};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
 /// Argument names that say what a call is about, the most telling first.
@@ -36,11 +38,57 @@ const TELLING: [&str; 24] = [
 /// How many characters of a value the line shows; the card shows all of it.
 const SHOWN: usize = 80;
 
-/// The line: `overwrites a content — path = "/tmp/a.txt"`. Values in it are foreign text, raw.
+/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument tells what this very call would do,
+/// that: `DELETE on users without WHERE — sql = "…"`. Values in it are foreign text, raw; it is one line.
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
+    let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));
+    match telling(arguments) {
+        Some(about) => format!("{does} — {about}"),
+        None => does,
+    }
+}
+
+/// What the arguments show: the worst of it, and how much more there is.
+fn computed(behavior: &Behavior) -> Option<String> {
+    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    let worst = behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })?;
+    if worst.language == Language::Act || worst.language == Language::Http && worst.effect.reads() {
+        return None;
+    }
+    let says = spoken(worst);
+    let more = behavior.analyses.iter().filter(|one| !one.effect.reads()).count().saturating_sub(1);
+    Some(match (worst.effect.reads(), more) {
+        // An argument that reads lowers nothing: the tool may do more with it than it says.
+        (true, _) if behavior.badge() == Mutability::Pure => format!("{says}, changes nothing"),
+        (true, _) => format!("{says}, which only reads"),
+        (false, 0) => says,
+        (false, more) => format!("{says}, and {more} more"),
+    })
+}
+
+fn spoken(analysis: &Analysis) -> String {
+    let says = &analysis.says;
+    match (analysis.language, analysis.effect) {
+        (Language::Unread, _) => format!("hands over {says}"),
+        (Language::Redis, Effect::ReadHere) => format!("Redis {says}"),
+        (
+            Language::Sql
+            | Language::GraphQl
+            | Language::Http
+            | Language::MongoDb
+            | Language::Redis
+            | Language::Shell
+            | Language::Act,
+            _,
+        ) => says.clone(),
+    }
+}
+
+/// What the tool does by its identity.
+fn described(behavior: &Behavior, tool: &str) -> String {
     let identity = behavior.identity;
     let object = object(identity.output_domain);
-    let does = match (identity.mutability, identity.action) {
+    match (identity.mutability, identity.action) {
         (_, Action::Unknown) => format!("does something nobody described ({tool})"),
         (Mutability::Pure, Action::Search) => format!("searches {object}, changes nothing"),
         (Mutability::Pure, _) => format!("reads {object}, changes nothing"),
@@ -57,10 +105,6 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
         (Mutability::Mutates, Action::Execute) => format!("runs {object}"),
         (Mutability::Mutates, Action::Send) => format!("sends {object}"),
         (Mutability::Mutates, Action::Move) => format!("moves {object}"),
-    };
-    match telling(arguments) {
-        Some(about) => format!("{does} — {about}"),
-        None => does,
     }
 }
 
@@ -102,10 +146,20 @@ pub fn about(arguments: &Value) -> Option<String> {
 fn telling(arguments: &Value) -> Option<String> {
     let (name, value) = most_telling(arguments)?;
     let text = match value {
+        Value::String(text) if path::is_path_key(name) => format!("{}{}", short(text), led(text)),
         Value::String(text) => short(text),
         other => worded(other),
     };
     Some(format!("{name} = {text}"))
+}
+
+/// Where a path leads, when it leads out of where one would look for it.
+fn led(path: &str) -> &'static str {
+    match path::leads(path) {
+        Leads::Climbs => ", which climbs out of where it starts",
+        Leads::Home => ", in the home folder",
+        Leads::Below | Leads::Absolute => "",
+    }
 }
 
 /// The argument that says most, else the first that says anything on one row.

@@ -8,7 +8,9 @@ use super::held::{Arrival, Held, Verdict};
 use super::judge::Judged;
 use super::refusals::Run;
 use crate::audit::record::{Entry, Kind};
+use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::{Evidence, Source};
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::event::Now;
 use crate::mcp::result::Answer;
 use crate::wire::digest::Digest;
@@ -143,6 +145,12 @@ impl Gate {
             entry.detail.push(("why", why.into()));
         }
         entry.detail.push(("evidence", evidence(judged)));
+        if judged.behavior.badge() == Mutability::Mutates || !judged.behavior.analyses.is_empty() {
+            entry.detail.push(("effect", judged.effect.as_str().into()));
+        }
+        if !judged.behavior.analyses.is_empty() {
+            entry.detail.push(("effects", judged.behavior.analyses.iter().map(analysis).collect()));
+        }
         if judged.behavior.disputed {
             entry.detail.push(("disputed", true.into()));
         }
@@ -182,6 +190,21 @@ pub(super) fn result_word(answer: &Answer) -> &'static str {
 
 fn evidence(judged: &Judged) -> Value {
     judged.behavior.evidence.iter().map(evidence_line).collect()
+}
+
+/// What one argument would do, and the words that prove it.
+fn analysis(analysis: &Analysis) -> Value {
+    let mut row = json!({
+        "argument": analysis.argument,
+        "language": analysis.language.word(),
+        "effect": analysis.effect.word(),
+        "says": analysis.says,
+        "span": analysis.span,
+    });
+    if let Some(fingerprint) = &analysis.fingerprint {
+        row["fingerprint"] = fingerprint.as_str().into();
+    }
+    row
 }
 
 /// One piece of evidence on one line: `annotated PURE: readOnlyHint=true`.

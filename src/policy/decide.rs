@@ -126,6 +126,7 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::SensitiveRead => "a sensitive read",
         HazardKind::HiddenCharacters => "hidden characters",
         HazardKind::TerminalSequence => "a terminal sequence",
+        HazardKind::PathTraversal => "a path that climbs",
         HazardKind::NulCharacter => "a NUL character",
         HazardKind::AmbiguousNumber => "an ambiguous number",
         HazardKind::UndeclaredArguments => "undeclared arguments",

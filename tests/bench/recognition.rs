@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 
+mod analysers;
 mod corpus;
 mod figures;
 
@@ -44,6 +45,7 @@ fn main() {
     println!("\nhazards in definitions: {}", corpus.hazards(wants("--hazards")));
     println!("a server of 500 tools: {:?} (target 50 ms, release)", corpus.of_500());
     println!("one call of 200 bytes: {:?}", corpus::one_call());
+    println!("{}", analysers::ten_kibibytes());
     if wants("--errors") {
         corpus.print_errors(if wants("--held") { Part::HeldOut } else { Part::Tuned });
     }

@@ -51,11 +51,8 @@ pub fn of(key: &str, tool: Option<&Tool>) -> Languages {
     let Some(lower) = buffer.get_mut(..key.len()) else { return NONE };
     lower.copy_from_slice(key.as_bytes());
     lower.make_ascii_lowercase();
+    lower.iter_mut().filter(|byte| **byte == b'-').for_each(|byte| *byte = b'_');
     let Ok(plain) = std::str::from_utf8(lower) else { return NONE };
-    let plain = match plain.as_bytes() {
-        [.., b'-', _] | [..] if plain.contains('-') => &plain.replace('-', "_"),
-        _ => plain,
-    };
     let (is_sql, is_graphql, is_shell) = (among(plain, SQL), among(plain, GRAPHQL), among(plain, SHELL));
     if !is_sql && !is_graphql && !is_shell && !among(plain, OPEN) {
         return NONE;
@@ -131,7 +128,7 @@ impl Spoken {
                 "redis" | "valkey" | "keydb" | "dragonflydb" => spoken.redis = true,
                 "mongo" | "mongodb" | "mongosh" | "documentdb" => spoken.mongo = true,
                 "shell" | "bash" | "zsh" | "sh" | "terminal" | "powershell" | "pwsh" | "ssh" | "subprocess" => {
-                    spoken.shell = true
+                    spoken.shell = true;
                 }
                 "sqlite" | "select" => spoken.sql = true,
                 word if word.ends_with("sql") && !word.starts_with("no") => spoken.sql = true,

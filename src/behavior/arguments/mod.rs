@@ -61,12 +61,14 @@ impl Finder<'_> {
                     self.method(name, method, None);
                 }
                 let url = text(&["url", "uri", "endpoint", "path"]);
-                self.command_with_words(fields);
+                let paired = self.command_with_words(fields);
                 for (key, field) in fields {
                     if let Some(found) = mongo::operator(key, field) {
                         self.push(Language::MongoDb, key, found);
                     }
-                    self.field(key, field, url, depth);
+                    if !paired.contains(&key.as_str()) {
+                        self.field(key, field, url, depth);
+                    }
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.fields(item, depth + 1)),
@@ -122,16 +124,13 @@ impl Finder<'_> {
         false
     }
 
-    /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`.
-    fn command_with_words(&mut self, fields: &serde_json::Map<String, Value>) {
-        let words = ["args", "argv", "arguments"].iter().find_map(|key| fields.get(*key)?.as_array());
-        let Some(words) = words else { return };
-        let Some((key, program)) = ["command", "cmd", "program", "executable"]
-            .iter()
-            .find_map(|key| Some((*key, fields.get(*key)?.as_str()?)))
-        else {
-            return;
-        };
+    /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
+    fn command_with_words(&mut self, fields: &serde_json::Map<String, Value>) -> [&'static str; 2] {
+        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
+        let program = ["command", "cmd", "program", "executable"]
+            .into_iter()
+            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
+        let (Some((list, words)), Some((key, program))) = (words, program) else { return ["", ""] };
         let all: Vec<&str> =
             std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
         let carries = self.carries(key);
@@ -139,7 +138,10 @@ impl Finder<'_> {
             self.push(Language::Redis, key, redis::read(&all));
         } else if carries.shell == Carries::Statement || shell::plainly_changes(&all.join(" ")) {
             self.push(Language::Shell, key, shell::read_words(&all));
+        } else {
+            return ["", ""];
         }
+        [key, list]
     }
 
     fn text(&mut self, key: &str, text: &str, url: Option<&str>, depth: usize) {
@@ -156,7 +158,7 @@ impl Finder<'_> {
                     self.push(Language::Act, key, Found::new(effect, action, text.trim(), says));
                 }
                 None if is_method && choice::is_http(text) => {
-                    self.push(Language::Http, key, http::request(text, url, None))
+                    self.push(Language::Http, key, http::request(text, url, None));
                 }
                 None => {}
             }
@@ -195,7 +197,7 @@ impl Finder<'_> {
         };
         // A tool that speaks both is told by the text's own head.
         let both = sql == Carries::Statement && graphql == Carries::Statement;
-        if counts(graphql, graphql::plainly_changes) && !(both && !looks_like_graphql(text)) {
+        if (!both || looks_like_graphql(text)) && counts(graphql, graphql::plainly_changes) {
             self.push(Language::GraphQl, key, graphql::read(text));
             return;
         }

@@ -21,7 +21,7 @@ pub fn leads(path: &str) -> Leads {
     let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let absolute = drive || matches!(bytes.first(), Some(b'/' | b'\\'));
     let mut depth = 0_i32;
-    for word in path.split(['/', '\\']) {
+    for (at, word) in path.split(['/', '\\']).enumerate() {
         match word.trim_end_matches([' ', '.']) {
             // Dots and spaces at the end of a word are cut by some systems: `.. ` and `...` are looked at as `..`.
             "" if word.trim_end() == ".." || (word.starts_with("..") && word.trim_end().len() == 2) => {
@@ -32,6 +32,7 @@ pub fn leads(path: &str) -> Leads {
             }
             "" => {}
             word if drive && word.ends_with(':') => {}
+            word if at == 0 && (word.starts_with('~') || word.starts_with("$HOME") || word.starts_with("${HOME}")) => {}
             _ => depth += 1,
         }
     }

@@ -9,7 +9,8 @@ pub fn read(words: &[&str]) -> Found {
     let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     let (name, sub) = (upper(0), upper(1));
     let pair = format!("{name} {sub}");
-    let span = words.iter().take(3).copied().collect::<Vec<_>>().join(" ");
+    // The name and the key: what is set may be a secret.
+    let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
     if name.is_empty() {
         return Found::new(Effect::Unknown, Action::Unknown, span, "no command");

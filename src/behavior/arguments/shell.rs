@@ -91,99 +91,143 @@ fn head(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// Cuts a line into simple commands. Substitutions (`$(…)`, backquotes) are commands of their own.
+/// Cuts a line into simple commands. Substitutions (`$(…)`, backquotes) are commands of their own, also inside quotes.
 fn cut(text: &str) -> Vec<Command> {
-    let bytes = text.as_bytes();
-    let mut commands = vec![Command::default()];
-    let mut word: Option<Word> = None;
-    let mut redirected = false;
-    let mut at = 0;
-    let mut quoted = false;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        let next = bytes.get(at + 1).copied().unwrap_or(0);
-        let opens = (byte == b'$' && next == b'(') || byte == b'`' || (matches!(byte, b'<' | b'>') && next == b'(');
+    let mut cutter = Cutter { text, commands: vec![Command::default()], ..Cutter::default() };
+    while cutter.at < text.len() {
+        cutter.step();
+    }
+    cutter.finish();
+    cutter.commands.retain(|command| !command.words.is_empty() || !command.writes.is_empty());
+    cutter.commands
+}
+
+#[derive(Default)]
+struct Cutter<'a> {
+    text: &'a str,
+    at: usize,
+    commands: Vec<Command>,
+    /// Which of them the words go to.
+    current: usize,
+    word: Option<Word>,
+    quoted: bool,
+    /// The next word is a file that is written to.
+    redirected: bool,
+    /// What closes the substitutions we are in, and what stood before them.
+    open: Vec<(u8, bool, usize)>,
+}
+
+impl Cutter<'_> {
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    fn step(&mut self) {
+        let (byte, next, plain) = (self.byte(self.at), self.byte(self.at + 1), !self.quoted);
+        let closes = self.open.last().is_some_and(|(closer, ..)| *closer == byte) && (plain || byte == b'`');
         match byte {
-            // Inside double quotes a substitution still runs.
-            _ if opens => {
-                finish(&mut commands, &mut word, &mut redirected);
-                commands.push(Command::default());
-                at += if byte == b'`' { 1 } else { 2 };
-            }
-            b'\\' => {
-                let c = text[at + 1..].chars().next();
-                if let Some(c) = c.filter(|c| *c != '\n') {
-                    push(&mut word, c, at, at + 1 + c.len_utf8());
+            _ if closes => {
+                self.finish();
+                if let Some((_, quoted, current)) = self.open.pop() {
+                    (self.quoted, self.current) = (quoted, current);
                 }
-                at += 1 + c.map_or(0, char::len_utf8);
+                self.at += 1;
+            }
+            b'`' => self.opens(b'`', 1),
+            b'$' | b'<' | b'>' if next == b'(' => self.opens(b')', 2),
+            b'(' if plain => self.opens(b')', 1),
+            b'\\' => {
+                let c = self.text[self.at + 1..].chars().next();
+                if let Some(c) = c.filter(|c| *c != '\n') {
+                    self.push(c, 1);
+                }
+                self.at += 1 + c.map_or(0, char::len_utf8);
             }
             b'"' => {
-                quoted = !quoted;
-                word.get_or_insert_with(|| Word { text: String::new(), start: at, end: at + 1 }).end = at + 1;
-                at += 1;
+                self.quoted = !self.quoted;
+                self.begun();
+                self.at += 1;
             }
-            b'\'' if !quoted => {
-                let end = memchr::memchr(b'\'', &bytes[at + 1..]).map_or(bytes.len(), |found| at + 1 + found);
-                let inside = &text[at + 1..end];
-                let word = word.get_or_insert_with(|| Word { text: String::new(), start: at, end });
-                word.text.push_str(inside);
-                word.end = (end + 1).min(bytes.len());
-                at = end + 1;
+            b'\'' if plain => {
+                let from = self.at + 1;
+                let rest = &self.text.as_bytes()[from..];
+                let end = memchr::memchr(b'\'', rest).map_or(self.text.len(), |found| from + found);
+                let inside = &self.text[from..end];
+                self.begun().text.push_str(inside);
+                self.at = (end + 1).min(self.text.len());
+                let at = self.at;
+                self.begun().end = at;
             }
-            b' ' | b'\t' if !quoted => {
-                finish_word(&mut commands, &mut word, &mut redirected);
-                at += 1;
+            b' ' | b'\t' if plain => {
+                self.finish_word();
+                self.at += 1;
             }
-            b'#' if !quoted && word.is_none() => {
-                at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found);
+            b'#' if plain && self.word.is_none() => {
+                let rest = &self.text.as_bytes()[self.at..];
+                self.at = memchr::memchr(b'\n', rest).map_or(self.text.len(), |found| self.at + found);
             }
-            b'>' if !quoted => {
+            b'>' if plain => {
                 // The number before it is a channel, no word: `2>file`.
-                if word.as_ref().is_some_and(|word| word.text.bytes().all(|byte| byte.is_ascii_digit())) {
-                    word = None;
+                if self.word.as_ref().is_some_and(|word| word.text.bytes().all(|byte| byte.is_ascii_digit())) {
+                    self.word = None;
                 }
-                finish_word(&mut commands, &mut word, &mut redirected);
-                at += 1 + usize::from(matches!(next, b'>' | b'|'));
+                self.finish_word();
+                self.at += 1 + usize::from(matches!(next, b'>' | b'|'));
                 // `>&2` joins channels and writes no file.
-                redirected = bytes.get(at) != Some(&b'&');
-                at += usize::from(!redirected);
+                self.redirected = self.byte(self.at) != b'&';
+                self.at += usize::from(!self.redirected);
             }
-            b';' | b'&' | b'|' | b'\n' | b'(' | b')' | b'{' | b'}' | b'\r'
-                if !quoted && !(matches!(byte, b'{' | b'}') && word.is_some()) =>
-            {
-                finish(&mut commands, &mut word, &mut redirected);
-                let piped = byte == b'|' && next != b'|';
-                commands.push(Command { piped, ..Command::default() });
-                at += if matches!((byte, next), (b'|', b'|' | b'&') | (b'&', b'&')) { 2 } else { 1 };
-            }
+            b';' | b'&' | b'|' | b'\n' | b'\r' | b')' if plain => self.next_command(byte, next),
+            b'{' | b'}' if plain && self.word.is_none() => self.next_command(byte, next),
             _ => {
-                let c = text[at..].chars().next().unwrap_or(' ');
-                push(&mut word, c, at, at + c.len_utf8());
-                at += c.len_utf8();
+                let c = self.text[self.at..].chars().next().unwrap_or(' ');
+                self.push(c, 0);
+                self.at += c.len_utf8();
             }
         }
     }
-    finish(&mut commands, &mut word, &mut redirected);
-    commands.retain(|command| !command.words.is_empty() || !command.writes.is_empty());
-    commands
-}
 
-fn push(word: &mut Option<Word>, c: char, start: usize, end: usize) {
-    let word = word.get_or_insert_with(|| Word { text: String::new(), start, end });
-    word.text.push(c);
-    word.end = end;
-}
-
-fn finish_word(commands: &mut [Command], word: &mut Option<Word>, redirected: &mut bool) {
-    let (Some(done), Some(command)) = (word.take(), commands.last_mut()) else { return };
-    if std::mem::take(redirected) {
-        command.writes.push(done);
-    } else {
-        command.words.push(done);
+    fn next_command(&mut self, byte: u8, next: u8) {
+        self.finish();
+        self.commands.push(Command { piped: byte == b'|' && next != b'|', ..Command::default() });
+        self.current = self.commands.len() - 1;
+        self.at += if matches!((byte, next), (b'|', b'|' | b'&') | (b'&', b'&')) { 2 } else { 1 };
     }
-}
 
-fn finish(commands: &mut [Command], word: &mut Option<Word>, redirected: &mut bool) {
-    finish_word(commands, word, redirected);
-    *redirected = false;
+    fn opens(&mut self, closer: u8, length: usize) {
+        self.finish();
+        self.open.push((closer, self.quoted, self.current));
+        self.quoted = false;
+        self.commands.push(Command::default());
+        self.current = self.commands.len() - 1;
+        self.at += length;
+    }
+
+    fn begun(&mut self) -> &mut Word {
+        let at = self.at;
+        let word = self.word.get_or_insert_with(|| Word { text: String::new(), start: at, end: at + 1 });
+        word.end = word.end.max(at + 1);
+        word
+    }
+
+    fn push(&mut self, c: char, skipped: usize) {
+        let end = self.at + skipped + c.len_utf8();
+        let word = self.begun();
+        word.text.push(c);
+        word.end = end;
+    }
+
+    fn finish_word(&mut self) {
+        let (Some(done), Some(command)) = (self.word.take(), self.commands.get_mut(self.current)) else { return };
+        if std::mem::take(&mut self.redirected) {
+            command.writes.push(done);
+        } else if !done.text.is_empty() || command.words.is_empty() {
+            command.words.push(done);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.finish_word();
+        self.redirected = false;
+    }
 }

@@ -4,6 +4,7 @@ use serde_json::{Number, Value};
 
 use super::characters::{Deceit, deceiving, is_plain};
 use super::{Hazard, HazardKind};
+use crate::behavior::arguments::path;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
@@ -19,6 +20,7 @@ pub fn found(_text: &str, arguments: &Value) -> Vec<Hazard> {
 struct Walk {
     hidden: Seen,
     control: Seen,
+    climbs: Seen,
     nul: Seen,
     number: Seen,
     sensitive: Seen,
@@ -50,10 +52,26 @@ impl Walk {
             Value::Object(fields) => {
                 for (key, field) in fields {
                     self.characters(key);
+                    self.path(key, field, 0);
                     self.value(field, depth + 1);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A path, or a list of paths, that leads out of where it starts.
+    fn path(&mut self, key: &str, field: &Value, depth: usize) {
+        match field {
+            Value::String(text)
+                if (text.contains("..") || text.contains('%'))
+                    && path::is_path_key(key)
+                    && path::leads(text) == path::Leads::Climbs =>
+            {
+                self.climbs.saw(|| cut(text));
+            }
+            Value::Array(items) if depth < 8 => items.iter().for_each(|item| self.path(key, item, depth + 1)),
+            _ => {}
         }
     }
 
@@ -83,6 +101,7 @@ impl Walk {
             (HazardKind::SensitiveRead, self.sensitive, "names a place where secrets are kept"),
             (HazardKind::HiddenCharacters, self.hidden, "characters that cannot be seen"),
             (HazardKind::TerminalSequence, self.control, "control characters"),
+            (HazardKind::PathTraversal, self.climbs, "leads out of where it starts"),
             (HazardKind::NulCharacter, self.nul, "NUL characters"),
             (HazardKind::AmbiguousNumber, self.number, "a number that programs read differently"),
         ];
@@ -91,6 +110,7 @@ impl Walk {
                 let first = seen.first?;
                 let what = match kind {
                     HazardKind::SensitiveRead => format!("an argument {what}: {first}"),
+                    HazardKind::PathTraversal => format!("a path {what}: {first}"),
                     HazardKind::AmbiguousNumber => format!("{what}: {first}"),
                     _ => format!("{} of {what}, the first {first}", seen.times),
                 };

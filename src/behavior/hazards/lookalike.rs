@@ -2,6 +2,8 @@
 
 use unicode_security::confusable_detection::skeleton;
 
+use super::{Hazard, HazardKind};
+
 /// What a name looks like: two names with one skeleton can be told apart by their code points only.
 pub fn shape(name: &str) -> String {
     skeleton(name).collect()
@@ -18,6 +20,29 @@ pub fn deceives(name: &str, other: &str, came_later: bool) -> bool {
         (true, false) => false,
         (true, true) | (false, false) => came_later,
     }
+}
+
+/// The hazard of a tool whose name looks like `other`, an earlier one of the same server.
+pub fn within(name: &str, other: &str) -> Option<Hazard> {
+    (name != other && shape(name) == shape(other)).then(|| Hazard {
+        kind: HazardKind::Confusable,
+        what: format!("the name {} looks like another tool of this server: {}", spelled(name), spelled(other)),
+    })
+}
+
+/// The hazard of a name whose letters only look plain: a name in a script of its own is no disguise.
+pub fn disguised(name: &str) -> Option<Hazard> {
+    let plain = name.chars().any(|c| c.is_ascii_alphabetic());
+    (plain && !name.is_ascii() && shape(name).is_ascii()).then(|| Hazard {
+        kind: HazardKind::Confusable,
+        what: format!("the name {} has letters that only look plain", spelled(name)),
+    })
+}
+
+/// The name, its letters beyond ASCII by their code points.
+fn spelled(name: &str) -> String {
+    let shown = |c: char| if c.is_ascii() { c.to_string() } else { format!("⟨U+{:04X}⟩", u32::from(c)) };
+    name.chars().take(64).map(shown).collect()
 }
 
 #[cfg(test)]

@@ -18,23 +18,6 @@ use crate::policy::when::{About, Length, Predicate, Scalar, Test};
 const KEYS: &[&str] =
     &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard", "effect", "sql", "rate"];
 
-const HAZARDS: &[HazardKind] = &[
-    HazardKind::SensitiveRead,
-    HazardKind::HiddenCharacters,
-    HazardKind::TerminalSequence,
-    HazardKind::NulCharacter,
-    HazardKind::AmbiguousNumber,
-    HazardKind::UndeclaredArguments,
-    HazardKind::PoisonedDescription,
-    HazardKind::HiddenDescription,
-    HazardKind::PreferenceManipulation,
-    HazardKind::Confusable,
-    HazardKind::ChangedDefinition,
-    HazardKind::ChangedServer,
-    HazardKind::UnexpectedBehavior,
-    HazardKind::UnusableSchema,
-];
-
 /// Reads a list of predicates.
 pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, key: &str) -> Vec<Predicate> {
     let Some(list) = value.get_ref().as_array() else {
@@ -78,7 +61,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
         match name {
             "arg" => arg = Some(reading.text(value, "arg")?),
             "hazard" => {
-                let known: Vec<_> = HAZARDS.iter().map(|kind| (kind.word(), *kind)).collect();
+                let known: Vec<_> = HazardKind::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
                 other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", &known))));
             }
             "effect" => {

@@ -78,6 +78,9 @@ pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Dou
     let mut passed = Passed::Plain;
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
+            Kind::Sign(_) | Kind::Word if own_operator(cut, at, dialect) => {
+                return Err(Doubt::unknown("an operator that somebody made"));
+            }
             Kind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
             Kind::Sign(b':') if cut.is_sign(at + 1, b'=') => return Err(Doubt::new(Action::Update, ":=")),
             // `"nextval"(…)`: a quoted name can be a function, and no list knows it.
@@ -100,6 +103,48 @@ pub(super) fn pass(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<Passed, Dou
         }
     }
     Ok(passed)
+}
+
+fn is_operator(sign: u8) -> bool {
+    matches!(
+        sign,
+        b'+' | b'-' | b'*' | b'/' | b'<' | b'>' | b'=' | b'~' | b'!' | b'#' | b'%' | b'^' | b'&' | b'|' | b'?'
+    )
+}
+
+/// Whether the signs that begin at `at` without a gap make one operator of PostgreSQL that is none of the system's: a function.
+fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
+    let sign = |at: usize| match cut.tokens.get(at) {
+        Some(Token { kind: Kind::Sign(sign), .. }) if is_operator(*sign) => Some(*sign),
+        // `@` stands at the head of words elsewhere, and alone it is a word of one sign.
+        Some(Token { kind: Kind::Word, start, .. }) if cut.word(at).bytes().all(|byte| byte == b'@') => {
+            cut.text.as_bytes().get(*start).copied()
+        }
+        _ => None,
+    };
+    if sign(at).is_none() {
+        return false;
+    }
+    let touches = |at: usize| at > 0 && cut.tokens[at - 1].end == cut.tokens[at].start;
+    if matches!(dialect, Some(Dialect::MySql | Dialect::MsSql | Dialect::Sqlite))
+        || (sign(at - at.min(1)).is_some() && touches(at))
+    {
+        return false;
+    }
+    let mut end = at;
+    while sign(end).is_some() && (end == at || touches(end)) {
+        end += 1;
+    }
+    let run = &cut.text[cut.tokens[at].start..cut.tokens[end - 1].end];
+    // A name of several signs ends in + or - only if it holds one of these.
+    let special = run.contains(['~', '!', '@', '#', '%', '^', '&', '|', '?']);
+    let name = if special { run } else { run.trim_end_matches(['+', '-']) };
+    const KNOWN: &[&str] = &[
+        "<=", ">=", "<>", "!=", "==", "||", "->", "->>", "#>", "#>>", "#-", "@>", "<@", "&&", "@@", "@?", "~*", "!~",
+        "!~*", "<<", ">>", "^@", "?|", "?&", "<->", "~~", "~~*", "!~~", "!~~*", "&<", "&>", "-|-", "|/", "||/", "<=>",
+        "<%", "%>", "=*",
+    ];
+    name.len() > 1 && !KNOWN.contains(&name)
 }
 
 /// Whether the word at `at` would change something where it stands.
@@ -125,7 +170,8 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
     };
     let column = at > 0 && (cut.is_sign(at - 1, b'.') || before.eq_ignore_ascii_case("AS"))
         || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
-    !excused && !(column && !called && upper != "INTO")
+    let named = column && !called && upper != "INTO";
+    !(excused || named)
 }
 
 /// Whether the changing word is what the plan is of, or belongs to it.

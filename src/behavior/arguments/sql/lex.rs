@@ -27,12 +27,23 @@ pub(super) enum Kind {
 /// More tokens than this are not read: a chain of operators is a tree as deep as it is long.
 const MOST_TOKENS: usize = 6_000;
 
+const MOST_TOKENS_COPIED: usize = 1_200;
+const MOST_COSTLY: usize = 60;
+
 /// Cuts the text into tokens, comments left out; says where dialects part, or where this one would not read on.
 pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>, Doubt> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), dialect, at: 0, tokens: Vec::with_capacity(text.len() / 4) };
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        dialect,
+        at: 0,
+        tokens: Vec::with_capacity(text.len() / 4),
+        costly: 0,
+        most: MOST_TOKENS,
+    };
     while lexer.at < lexer.bytes.len() {
         lexer.step()?;
-        if lexer.tokens.len() > MOST_TOKENS {
+        if lexer.tokens.len() > lexer.most {
             return Err(Doubt::unknown("more words than are read"));
         }
     }
@@ -45,6 +56,8 @@ struct Lexer<'a> {
     dialect: Option<Dialect>,
     at: usize,
     tokens: Vec<Token>,
+    costly: usize,
+    most: usize,
 }
 
 impl Lexer<'_> {
@@ -112,7 +125,22 @@ impl Lexer<'_> {
                         more => end += more,
                     }
                 }
+                self.counted(at, end)?;
                 self.push(Kind::Word, end);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what the parser does not: a join within a join needs no bracket, and what stands left of these operators
+    /// is copied whole.
+    fn counted(&mut self, at: usize, end: usize) -> Result<(), Doubt> {
+        let is = |word: &str| self.text[at..end].eq_ignore_ascii_case(word);
+        if (end - at == 4 && (is("JOIN") || is("GLOB"))) || is("DIV") || is("MATCH") || is("REGEXP") {
+            self.costly += 1;
+            self.most = if is("JOIN") { self.most } else { MOST_TOKENS_COPIED };
+            if self.costly > MOST_COSTLY {
+                return Err(Doubt::unknown("more joins than are read"));
             }
         }
         Ok(())
@@ -164,11 +192,13 @@ impl Lexer<'_> {
 
     /// The end of the string that begins here. A backslash before a quote ends it for some and not for others.
     fn string(&self) -> Result<usize, Doubt> {
+        let plain = self.is(&[Dialect::Sqlite, Dialect::MsSql]);
         let mut end = self.at + 1;
         loop {
             match (self.byte(end), self.byte(end + 1)) {
                 _ if end >= self.bytes.len() => return self.unclear(self.at),
-                (b'\\', b'\'') | (0, _) => return self.unclear(self.at),
+                (b'\\', b'\'') if !plain => return self.unclear(self.at),
+                (0, _) => return self.unclear(self.at),
                 (b'\'', b'\'') => end += 2,
                 (b'\'', _) => return Ok(end + 1),
                 _ => end += 1,
@@ -249,5 +279,10 @@ impl Lexer<'_> {
 fn is_plain_letter(c: char) -> bool {
     c.is_alphabetic()
         && is_nfkc(c.encode_utf8(&mut [0; 4]))
-        && !c.to_uppercase().chain(c.to_lowercase()).any(|folded| folded.is_ascii())
+        && !is_one_ascii(c.to_uppercase())
+        && !is_one_ascii(c.to_lowercase())
+}
+
+fn is_one_ascii(mut folded: impl Iterator<Item = char>) -> bool {
+    folded.next().is_some_and(|c| c.is_ascii()) && folded.next().is_none()
 }

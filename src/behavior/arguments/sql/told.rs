@@ -26,6 +26,10 @@ pub(super) fn says(cut: Cut<'_>, judgement: &Judgement) -> String {
             format!("{upper}{kind}{}", name.map(|name| format!(" {name}")).unwrap_or_default())
         }
         "EXEC" | "EXECUTE" | "CALL" => format!("{upper} {}", name(cut, verb + 1).unwrap_or_default()),
+        "VALUES" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" => upper.clone(),
+        _ if super::gate::action_of(&upper) == Action::Unknown => {
+            format!("a text that begins with {}", upper.chars().take(24).collect::<String>())
+        }
         _ => upper.chars().take(24).collect(),
     };
     if let Judgement::NotRead { span, action } = judgement {
@@ -60,6 +64,8 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     if cut.is(0, "PRAGMA") {
         return pragma(cut).map(|()| true);
     }
+    let ends = cut.tokens.last().is_some_and(|token| token.kind == Kind::Sign(b';'));
+    let length = cut.tokens.len() - usize::from(ends);
     let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
     let named = cut.tokens.iter().all(|token| plain(token.kind));
     let nested =
@@ -67,8 +73,8 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     Ok(named
         && match cut.word(0).to_ascii_uppercase().as_str() {
             "SHOW" => true,
-            "DESCRIBE" | "DESC" => (2..=6).contains(&cut.tokens.len()) && !nested,
-            "TABLE" => (2..=4).contains(&cut.tokens.len()),
+            "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested,
+            "TABLE" => (2..=4).contains(&length),
             _ => false,
         })
 }

@@ -163,6 +163,15 @@ fn is_variable(word: &str) -> bool {
 /// Names of files and directories, wherever they stand.
 pub(super) const ANYWHERE: &[&str] = &[
     ".ssh",
+    // Tables of databases that hold passwords.
+    "pg_shadow",
+    "pg_authid",
+    "pg_user_mapping",
+    "sql_logins",
+    "pg_catalog.pg_shadow",
+    "pg_catalog.pg_authid",
+    "sys.sql_logins",
+    "mysql.user",
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
