@@ -33,7 +33,7 @@ pub struct Behavior {
     pub identity: Identity,
     pub content_type: ContentType,
     pub evidence: Vec<Evidence>,
-    /// Evidence contradicts itself: MUTATES, and on the review list.
+    /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
     /// What the arguments of this very call would do; empty for a tool.
@@ -186,7 +186,8 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     let pure = said.contains(&Some(Mutability::Pure));
     let mutates = said.contains(&Some(Mutability::Mutates));
     let (mutability, disputed) = match (trust, hinted) {
-        (Trust::Annotations, Some(hinted)) => (hinted, false),
+        // Believed, and still told: the hint is on the review list where the rest contradicts it.
+        (Trust::Annotations, Some(hinted)) => (hinted, pure && mutates),
         (Trust::None, _) => (Mutability::Mutates, pure && mutates),
         (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
         (Trust::Corroborate | Trust::Annotations, _) => (Mutability::Mutates, pure && mutates),

@@ -41,14 +41,7 @@ impl std::str::FromStr for Identity {
 
     /// Reads the three words, as [`Display`](std::fmt::Display) writes them.
     fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
-        let mut words = text.split('|');
-        let mut next = || words.next().unwrap_or_default();
-        let identity = Self {
-            mutability: Mutability::from_word(next()).ok_or(NotAnIdentity)?,
-            action: Action::from_word(next()).ok_or(NotAnIdentity)?,
-            output_domain: OutputDomain::from_word(next()).ok_or(NotAnIdentity)?,
-        };
-        if words.next().is_some() { Err(NotAnIdentity) } else { Ok(identity) }
+        Self::from_words(text).ok_or(NotAnIdentity)
     }
 }
 

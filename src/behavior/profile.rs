@@ -1,11 +1,10 @@
-//! The tool capability profile: tags such as `documents:read`, side effects, idempotence, and the words a search looks
-//! through. What was observed of a tool is not here: that stands in the log.
+//! The tool capability profile: side effects, idempotence, and the words a search looks through. Its tags are made by
+//! `tags`; what was observed of a tool stands in the log.
 
 use serde_json::Value;
 
 use super::identity::Identity;
-use super::reading;
-use super::taxonomy::{Action, Mutability, OutputDomain};
+use super::taxonomy::{Action, Mutability};
 use super::words::{self, among};
 use crate::mcp::tool::Tool;
 
@@ -31,8 +30,6 @@ pub enum Idempotence {
 /// What a tool can do, as a role would name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// `THINGS:ACT`, the act one of read, write, delete, execute, send, unknown. Foreign words in it, lower case.
-    pub tag: String,
     pub side_effects: SideEffects,
     pub idempotence: Idempotence,
 }
@@ -40,16 +37,7 @@ pub struct Profile {
 impl Profile {
     /// The profile of a tool that is known to be this.
     pub fn of(tool: &Tool, identity: Identity) -> Self {
-        let act = match (identity.mutability, identity.action) {
-            (Mutability::Pure, _) => "read",
-            (Mutability::Mutates, Action::Delete) => "delete",
-            (Mutability::Mutates, Action::Execute) => "execute",
-            (Mutability::Mutates, Action::Send) => "send",
-            (Mutability::Mutates, Action::Unknown) => "unknown",
-            (Mutability::Mutates, _) => "write",
-        };
         Self {
-            tag: format!("{}:{act}", things(&tool.name, identity.output_domain)),
             side_effects: match (identity.mutability, identity.action) {
                 (Mutability::Pure, _) => SideEffects::None,
                 (Mutability::Mutates, Action::Delete) => SideEffects::Delete,
@@ -90,26 +78,6 @@ impl Idempotence {
     }
 }
 
-/// What a name speaks of, in the plural: `read_text_file` of files, `create_issue` of issues.
-fn things(name: &str, domain: OutputDomain) -> String {
-    const AFTER: &str = "by for in from with to on of at as into and or via";
-    const MUTE: &str = "by for in from with to on of id ids info details detail data v1 v2 v3 all many batch bulk";
-    let words = words::of_name(name);
-    let object = reading::of_name(&words).map(|act| act.object).unwrap_or(words);
-    let end = object.iter().skip(1).position(|word| among(word, AFTER)).map_or(object.len(), |at| at + 1);
-    let head = object[..end].iter().rev().find(|word| !among(word, MUTE) && word.chars().any(char::is_alphabetic));
-    head.map_or_else(|| domain.word().to_ascii_lowercase(), |head| plural(head))
-}
-
-fn plural(word: &str) -> String {
-    match word.strip_suffix('y') {
-        _ if word.ends_with('s') || !word.is_ascii() => word.to_owned(),
-        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
-        _ if word.ends_with(['x', 'z']) || word.ends_with("ch") || word.ends_with("sh") => format!("{word}es"),
-        _ => format!("{word}s"),
-    }
-}
-
 /// The words of a query that tell anything.
 pub fn asked(query: &str) -> Vec<String> {
     const MUTE: &str =
@@ -147,27 +115,6 @@ impl Words {
             title: tool.title.clone().unwrap_or_default(),
             description: tool.description.clone().unwrap_or_default(),
             parameters,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{OutputDomain, things};
-
-    #[test]
-    fn a_name_speaks_of_things() {
-        for (name, spoken) in [
-            ("read_text_file", "files"),
-            ("listDirectory", "directories"),
-            ("create_issue", "issues"),
-            ("search_requirements", "requirements"),
-            ("get_user_by_id", "users"),
-            ("delete_branch", "branches"),
-            ("query", "data"),
-            ("send-message-to-channel", "messages"),
-        ] {
-            assert_eq!(things(name, OutputDomain::Data), spoken, "{name}");
         }
     }
 }

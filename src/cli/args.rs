@@ -251,7 +251,7 @@ pub struct ClassifyOptions {
     /// Ask this command too, one JSON line a tool without its name, and report whether it agrees
     #[arg(long, value_name = "CMD")]
     pub verify_with: Option<String>,
-    /// Print one JSON array (the only form there is yet)
+    /// Print one JSON array
     #[arg(long)]
     pub json: bool,
 }

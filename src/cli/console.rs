@@ -23,15 +23,17 @@ use crate::console::run::{self, Notice, Outside, Pointer};
 use crate::console::theme::Palette;
 use crate::error::Error;
 use crate::interpose::clock;
+use crate::interpose::secrecy;
 use crate::interpose::start::Beside;
 use crate::interpose::stdio::HostPipe;
-use crate::link::client::{Clients, Me};
+use crate::link::client::{ClientEvent, Clients, Me};
 
 /// Opens the console on standard input and output, until the operator leaves.
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.
 pub fn run(places: &Places) -> Result<ExitCode, Error> {
+    secrecy::keep_memory_private();
     places.create_state()?;
     open(places)?;
     Ok(ExitCode::SUCCESS)
@@ -111,6 +113,9 @@ fn open(places: &Places) -> Result<(), Error> {
     };
     let run_dir = places.run_dir();
     let connect = move |on: Box<dyn Fn(_) + Send + Sync>| {
+        if let Some(multiplexer) = multiplexer() {
+            on(ClientEvent::Trouble(format!("{}: {OPEN_TO_OTHERS}", multiplexer)));
+        }
         let clients = Clients::watch(&run_dir, me, on).map_err(|error| error.to_string())?;
         Ok(move |session: &str, message: &_| clients.send(session, message).map_err(|error| error.to_string()))
     };
@@ -119,6 +124,20 @@ fn open(places: &Places) -> Result<(), Error> {
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),
     })
+}
+
+/// What a terminal multiplexer means for whoever decides in it.
+pub(super) const OPEN_TO_OTHERS: &str =
+    "any program of yours can type into it, and so approve; a terminal window of its own is safer";
+
+/// The multiplexer that this terminal belongs to, by the variable each sets. Only told, never relied on.
+pub(super) fn multiplexer() -> Option<&'static str> {
+    let known = [
+        ("TMUX", "this terminal is in tmux"),
+        ("STY", "this terminal is in screen"),
+        ("ZELLIJ", "this terminal is in Zellij"),
+    ];
+    known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
 }
 
 /// The operator's editor, as the field has it.

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::config;
 use super::places::Places;
 use super::policy_file::{PolicyPlace, load};
+use super::{config, console};
 use crate::error::Error;
 
 /// What level 0 gives, and what it does not.
@@ -154,7 +154,10 @@ fn run_folder(places: &Places) -> Check {
 
 fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        good("terminal", "the console can be opened here")
+        match console::multiplexer() {
+            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", console::OPEN_TO_OTHERS)),
+            None => good("terminal", "the console can be opened here"),
+        }
     } else {
         note("terminal", "this is none: open the console in a terminal, with `mcp-approve`")
     }

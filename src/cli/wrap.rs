@@ -9,6 +9,7 @@ use super::{console, policy_file};
 use crate::console::run::restore;
 use crate::error::Error;
 use crate::gate;
+use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
 use crate::interpose::stdio::HostPipe;
 
@@ -17,6 +18,7 @@ use crate::interpose::stdio::HostPipe;
 /// # Errors
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
+    secrecy::keep_memory_private();
     let settings = config::settle(options, places)?;
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));

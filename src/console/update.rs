@@ -91,6 +91,7 @@ pub enum Command {
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     model.now = now;
+    let is_news = matches!(msg, Msg::Link(_));
     if model.note_until.is_some_and(|until| until <= now) {
         model.note = None;
         model.note_until = None;
@@ -124,6 +125,9 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
     };
     moves::settle(model);
+    if !is_news {
+        moves::show_selection(model);
+    }
     browse::settle(model);
     commands.extend(browse::wants(model));
     commands

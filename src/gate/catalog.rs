@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::deadline::DESCRIBE;
 use super::effect::Question;
 use super::event::Now;
-use super::pins::{Pins, Sighting, Standing};
+use super::pins::{Arrival, Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::curated::Curated;
 use crate::capability::schema::{Schema, Unusable};
@@ -338,6 +338,11 @@ impl Catalog {
     /// The definitions that are news since this was asked last.
     pub fn news(&mut self) -> Vec<Sighting> {
         std::mem::take(&mut self.news)
+    }
+
+    /// Whether what is remembered has been read: before that, nothing is learnt and nothing judged.
+    pub fn is_ready(&self) -> bool {
+        self.pins.arrival == Arrival::Here
     }
 
     /// What changed in the server itself since it was trusted.

@@ -91,10 +91,11 @@ pub fn about(arguments: &Value) -> Option<String> {
     if let (Some(from), Some(to)) = (text("source"), text("destination")) {
         return Some(format!("{} → {}", head(from), head(to)));
     }
-    let (_, value) = most_telling(arguments)?;
+    let (name, value) = most_telling(arguments)?;
     Some(match value {
         Value::String(text) => head(text),
-        other => worded(other),
+        // A bare number says nothing without its name.
+        other => format!("{name} = {}", worded(other)),
     })
 }
 
@@ -140,4 +141,25 @@ fn short(text: &str) -> String {
     }
     let head: String = text.chars().take(SHOWN).collect();
     format!("\"{head}\" … {} more characters", total - SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_list_is_told_what_a_call_is_about() {
+        for (arguments, told) in [
+            (json!({ "content": "x", "path": "a/b.md" }), Some("a/b.md")),
+            (json!({ "source": "a", "destination": "b" }), Some("a → b")),
+            (json!({ "idle_days": 0 }), Some("idle_days = 0")),
+            (json!({ "options": {}, "label": "bug" }), Some("bug")),
+            (json!({}), None),
+            (json!([1]), None),
+        ] {
+            assert_eq!(about(&arguments).as_deref(), told, "{arguments}");
+        }
+        assert_eq!(about(&json!({ "query": "x".repeat(300) })).map(|text| text.chars().count()), Some(201));
+    }
 }

@@ -54,7 +54,7 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
-    /// What is remembered of this server was reviewed elsewhere: this is what stands now.
+    /// What is remembered of this server was read, or reviewed elsewhere: this is what stands now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,

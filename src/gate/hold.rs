@@ -10,6 +10,7 @@ use super::event::Now;
 use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
 use super::judge::{self, Yardstick};
 use super::pass::duplicate;
+use super::pins::Pins;
 use super::report::{ActivityKind, Direction};
 use super::{Gate, Mode, Unattended};
 use crate::audit::record::{By, Kind, VerdictWord};
@@ -62,8 +63,27 @@ impl Gate {
         }
     }
 
+    /// What is remembered is here: the calls that waited for it are described and judged.
+    pub(super) fn reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
+        let was_ready = self.catalog.is_ready();
+        self.catalog.repin(now, pins);
+        if was_ready {
+            return;
+        }
+        // The lists that came in the meantime may describe what is called.
+        while let Some((id, line)) = self.homework.pop_front() {
+            let _ = self.catalog.hear(now, &id, false, line.content());
+        }
+        for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
+            self.describe(now, number, out);
+        }
+    }
+
     /// Finds out what is called, and judges it; asks the server first where that is not known.
     fn describe(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+        if !self.catalog.is_ready() {
+            return;
+        }
         let found = self.held.get(number).map(|held| self.catalog.find(held.call.name()));
         match found {
             Some(Known::Yes(described)) => self.judge(now, number, Some(described), out),

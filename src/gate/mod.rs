@@ -7,7 +7,6 @@ pub mod answer;
 pub mod answers;
 pub mod caller;
 pub mod catalog;
-pub mod change;
 pub mod deadline;
 pub mod decide;
 pub mod effect;
@@ -28,6 +27,7 @@ pub mod report;
 pub mod show;
 pub mod snapshot;
 pub mod token;
+pub mod touched;
 pub mod wake;
 
 use std::collections::{HashSet, VecDeque};
@@ -187,7 +187,7 @@ impl Gate {
                 self.register(BeforeTool::Policy(policy));
                 self.policy_changed(now, &mut out);
             }
-            Event::Reviewed(pins) => self.catalog.repin(now, *pins),
+            Event::Reviewed(pins) => self.reviewed(now, *pins, &mut out),
             Event::Woke => self.woke(now, &mut out),
             Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
             Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
@@ -241,7 +241,7 @@ impl Gate {
 
     /// Whether there is a list to learn from, now that the host has it: send [`Event::ReadOn`].
     pub fn has_homework(&self) -> bool {
-        !self.homework.is_empty()
+        !self.homework.is_empty() && self.catalog.is_ready()
     }
 
     /// Whether a line of the server with this id must not reach the host: an answer to our own question, or to a call

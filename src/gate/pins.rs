@@ -49,6 +49,16 @@ pub struct Pins {
     pub tools: HashMap<String, Pin>,
     /// By what the names look like.
     pub others: HashMap<String, Vec<Other>>,
+    pub arrival: Arrival,
+}
+
+/// Whether what is remembered has been read yet. Nothing is judged before that; everything else passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    #[default]
+    Here,
+    /// It comes as [`Event::Reviewed`](super::event::Event::Reviewed).
+    Awaited,
 }
 
 /// How a definition stands to what is remembered.
@@ -73,6 +83,11 @@ pub struct Sighting {
 }
 
 impl Pins {
+    /// Pins that are still to be read.
+    pub fn awaited() -> Self {
+        Self { arrival: Arrival::Awaited, ..Self::default() }
+    }
+
     /// Takes notice of a definition: how it stands, and whether that is news worth keeping.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (Standing, bool) {
         let Some(pin) = self.tools.get_mut(&tool.name) else {

@@ -1,7 +1,7 @@
 //! What is remembered between sessions, beside the loop: read once at the start, kept on a thread, and read again when
 //! an operator has reviewed it elsewhere. Owns no judgement.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::Builder;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::clock;
 use super::notice;
 use crate::behavior::conclude::Trust;
 use crate::gate::pins::{Pins, Sighting};
-use crate::pins::{Launch, Memory, Program};
+use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How soon a review takes effect.
 const LOOK: Duration = Duration::from_secs(2);
@@ -20,50 +20,38 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The loop's side. Dropped, it has everything kept first.
 pub struct Keeper {
     seen: Option<Sender<Sighting>>,
-    ended: Option<Receiver<()>>,
+    ended: Receiver<()>,
 }
 
 impl Keeper {
-    /// Reads what is remembered of a server, and starts the thread. `on_review` is called on it.
+    /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
+    /// with what stands, once it is read and whenever an operator has reviewed it.
     ///
-    /// Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
+    /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
     pub fn start(
-        path: &Path,
+        path: PathBuf,
         launch: Launch,
         trust: Trust,
-        on_review: impl FnMut(Pins) + Send + 'static,
+        mut on_review: impl FnMut(Pins) + Send + 'static,
     ) -> (Pins, Self) {
-        let read = Memory::open(path).and_then(|mut memory| {
-            let (pins, program) = memory.greet(&launch, trust, clock::wall_ms())?;
-            Ok((memory, pins, program))
-        });
-        let (memory, pins, program) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                let why = format!(
-                    "what is remembered of this server cannot be read, so nothing it says is trusted: {error}; {}",
-                    error.hint()
-                );
-                notice::say(&why);
-                let pins = Pins { changed: Some(why.into()), ..Pins::default() };
-                return (pins, Self { seen: None, ended: None });
-            }
-        };
         let (seen, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let desk = Desk { memory, launch, program, inbox, on_review };
-        let started = Builder::new().name("keeper".to_owned()).spawn(move || {
-            desk.work();
+        let desk = move || {
+            match read(&path, &launch, trust) {
+                Ok((memory, pins, program)) => {
+                    on_review(pins);
+                    Desk { memory, launch, program, inbox, on_review }.work();
+                }
+                Err(error) => on_review(untrusted(&error.to_string(), &error.hint())),
+            }
             // Nobody listens any more when the wrapper gave up waiting.
             let _ = end.send(());
-        });
-        match started {
-            Ok(_) => (pins, Self { seen: Some(seen), ended: Some(ended) }),
-            Err(error) => {
-                tracing::error!(%error, "new definitions will not be remembered");
-                (pins, Self { seen: None, ended: None })
-            }
-        }
+        };
+        let pins = match Builder::new().name("keeper".to_owned()).spawn(desk) {
+            Ok(_) => Pins::awaited(),
+            Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
+        };
+        (pins, Self { seen: Some(seen), ended })
     }
 
     /// Keeps a definition. Never waits.
@@ -78,12 +66,23 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.seen = None;
-        if let Some(ended) = &self.ended
-            && ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout)
-        {
+        if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the definitions seen last may not be remembered");
         }
     }
+}
+
+fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Program), PinsError> {
+    let mut memory = Memory::open(path)?;
+    let (pins, program) = memory.greet(launch, trust, clock::wall_ms())?;
+    Ok((memory, pins, program))
+}
+
+/// What stands where nothing could be read.
+fn untrusted(why: &str, hint: &str) -> Pins {
+    let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
+    notice::say(&why);
+    Pins { changed: Some(why.into()), ..Pins::default() }
 }
 
 /// The thread's side.

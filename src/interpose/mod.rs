@@ -12,6 +12,7 @@ pub mod longline;
 pub mod notice;
 pub mod outbox;
 pub mod scribe;
+pub mod secrecy;
 pub mod server;
 pub mod signals;
 pub mod stall;

@@ -140,7 +140,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
                 // The loop outlives the keeper.
                 let _ = to_loop.send(pins);
             };
-            let (pins, keeper) = Keeper::start(&path, setup.launch, setup.trust, on_review);
+            let (pins, keeper) = Keeper::start(path, setup.launch, setup.trust, on_review);
             (pins, Some(keeper))
         }
         // Without a state folder no call runs, whatever its tool.

@@ -6,8 +6,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{fcntl_dupfd_cloexec, read, write};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -19,16 +20,32 @@ pub struct HostPipe {
 }
 
 impl HostPipe {
-    /// Takes copies of descriptors 0 and 1.
+    /// Takes copies of descriptors 0 and 1; where the system can, ones that share no mode with the originals, which may
+    /// be somebody else's as well (`2>&1` makes our stdout the server's stderr).
     ///
     /// # Errors
     /// The system's, when one is closed or there are no descriptors left.
     pub fn take() -> io::Result<Self> {
         Ok(Self {
-            input: fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?,
-            output: fcntl_dupfd_cloexec(io::stdout().as_fd(), 3)?,
+            input: own(io::stdin().as_fd(), OFlags::RDONLY)?,
+            output: own(io::stdout().as_fd(), OFlags::WRONLY)?,
         })
     }
+}
+
+/// The same pipe, opened anew; anything else is copied.
+fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    if rustix::fs::fstat(fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo) {
+        let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+        // Not opened to wait for another end; another user's pipe may not be opened at all.
+        let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        if let Ok(opened) = rustix::fs::open(path, flags, Mode::empty()) {
+            return Ok(opened);
+        }
+    }
+    let _ = access;
+    Ok(fcntl_dupfd_cloexec(fd, 3)?)
 }
 
 /// Lets a pipe that carries results hold more: fewer turns between its two ends. A comfort: what is no pipe, or may not
@@ -78,7 +95,7 @@ impl AsyncIn {
     /// The system's.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match &self.0 {
-            End::Polled(fd) => fd.async_io(Interest::READABLE, |inner| Ok(read(&inner.fd, &mut *buffer)?)).await,
+            End::Polled(fd) => fd.async_io(Interest::READABLE, |inner| inner.read(buffer)).await,
             End::Ready(fd) => Ok(read(fd, buffer)?),
         }
     }
@@ -98,11 +115,10 @@ impl AsyncOut {
     /// # Errors
     /// `WouldBlock` when nothing fits; else the system's.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let fd = match &self.0 {
-            End::Polled(fd) => &fd.get_ref().fd,
-            End::Ready(fd) => fd,
-        };
-        Ok(write(fd, bytes)?)
+        match &self.0 {
+            End::Polled(fd) => fd.get_ref().write(bytes),
+            End::Ready(fd) => Ok(write(fd, bytes)?),
+        }
     }
 
     /// Waits until something fits.
@@ -134,18 +150,44 @@ impl End {
     }
 }
 
-/// A descriptor in non-blocking mode, put back as it was at the end: others may share it.
+/// A descriptor that never blocks.
 #[derive(Debug)]
 struct NonBlocking {
     fd: OwnedFd,
-    before: OFlags,
+    how: How,
+}
+
+/// By what it never blocks.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// Each call says so: a socket's mode, which others may share, is left alone.
+    Each,
+    /// Its mode, put back as it was at the end.
+    Mode { before: OFlags },
 }
 
 impl NonBlocking {
     fn new(fd: OwnedFd) -> io::Result<Self> {
+        if FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::Socket {
+            return Ok(Self { fd, how: How::Each });
+        }
         let before = fcntl_getfl(&fd)?;
         fcntl_setfl(&fd, before | OFlags::NONBLOCK)?;
-        Ok(Self { fd, before })
+        Ok(Self { fd, how: How::Mode { before } })
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.how {
+            How::Each => Ok(recv(&self.fd, buffer, RecvFlags::DONTWAIT)?.0),
+            How::Mode { .. } => Ok(read(&self.fd, buffer)?),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self.how {
+            How::Each => Ok(send(&self.fd, bytes, SendFlags::DONTWAIT)?),
+            How::Mode { .. } => Ok(write(&self.fd, bytes)?),
+        }
     }
 }
 
@@ -158,7 +200,9 @@ impl AsRawFd for NonBlocking {
 impl Drop for NonBlocking {
     fn drop(&mut self) {
         // Nothing can be done about a descriptor that is gone already.
-        let _ = fcntl_setfl(&self.fd, self.before);
+        if let How::Mode { before } = self.how {
+            let _ = fcntl_setfl(&self.fd, before);
+        }
     }
 }
 

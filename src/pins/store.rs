@@ -15,7 +15,7 @@ use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::pins::{Other, Pin, Pins, Sighting};
+use crate::gate::pins::{Arrival, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
@@ -203,7 +203,13 @@ impl Memory {
                 others.entry(shape).or_default().push(other);
             }
             let package = launch.package.as_deref().map(Into::into);
-            Ok(Pins { package, changed: changed(&program.0, trusted.as_deref()).map(Into::into), tools, others })
+            Ok(Pins {
+                package,
+                changed: changed(&program.0, trusted.as_deref()).map(Into::into),
+                tools,
+                others,
+                arrival: Arrival::Here,
+            })
         };
         read().map_err(|error| self.fault(&error))
     }

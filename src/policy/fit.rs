@@ -61,17 +61,12 @@ impl Part {
 pub struct Told {
     effects: Vec<Effect>,
     statements: Vec<Option<String>>,
-    tags: Vec<String>,
 }
 
 impl Told {
     /// Looks at the call of a question.
     pub fn of(question: &Question<'_>) -> Self {
-        Self {
-            effects: effect::of_call(question.behavior),
-            statements: statements(&question.behavior.analyses),
-            tags: tags::of(question.behavior),
-        }
+        Self { effects: effect::of_call(question.behavior), statements: statements(&question.behavior.analyses) }
     }
 }
 
@@ -90,7 +85,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -
         earlier: &earlier,
         roots: &policy.roots,
     };
-    let differs = selectors(rule, question, told).or_else(|| conditions(rule, &shown));
+    let differs = selectors(rule, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -101,7 +96,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
-fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> {
+fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
@@ -115,7 +110,7 @@ fn selectors(rule: &Rule, question: &Question<'_>, told: &Told) -> Option<Part> 
         Some(Part::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Part::Identity)
-    } else if !has_capability(rule, &told.tags) {
+    } else if !has_capability(rule, question) {
         Some(Part::Capability)
     } else {
         None
@@ -134,7 +129,11 @@ fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
 }
 
 /// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
-fn has_capability(rule: &Rule, tags: &[String]) -> bool {
+fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
+    if rule.capability.is_empty() {
+        return true;
+    }
+    let tags = tags::of(question.behavior, question.tool);
     let undecided = tags.is_empty() && rule.decision != Decision::Allow;
     undecided || any(&rule.capability, |glob| tags.iter().any(|tag| glob.matches(tag)))
 }

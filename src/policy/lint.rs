@@ -27,12 +27,21 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
             let what = format!("rule {} allows every call of every server, changes too", rule.id);
             warn(what, "name the server or the tool it is for");
         }
+        if rule.decision == Decision::Allow && crosses(rule) && !expired(rule) {
+            let what = format!("rule {} names a tool and no server: it allows that tool on every server", rule.id);
+            warn(what, "name its server, or write server = \"*\" if every server is meant");
+        }
         if let Some(shadow) = shadow.filter(|shadow| shadow.id != rule.id && rule.decision < Decision::Deny) {
             let what = format!("rule {} never decides: rule {} denies every call", rule.id, shadow.id);
             warn(what, "remove one of them");
         }
     }
     warnings
+}
+
+/// Whether a rule reaches a tool of that name on any server without saying so.
+fn crosses(rule: &Rule) -> bool {
+    rule.server.is_empty() && rule.tool.iter().any(|tool| !tool.names_server())
 }
 
 /// Whether a rule matches every call.

@@ -104,6 +104,11 @@ impl ToolGlob {
         &self.text
     }
 
+    /// Whether it names a server too.
+    pub fn names_server(&self) -> bool {
+        self.server.is_some()
+    }
+
     /// Whether it means this tool of this server.
     pub fn matches(&self, server: &str, tool: &str) -> bool {
         let fits = |glob: &Option<Glob>, name| glob.as_ref().is_none_or(|glob| glob.matches(name));

@@ -53,11 +53,13 @@
 //! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
 //! | E4 | edits or deletes the log | the chain and anchored heads show it |
 //! | E5 | environment variables | none moves a folder or weakens a verdict |
+//! | E9 | types for the operator (terminal multiplexer, automation) | warned about; with a key, keystrokes alone cannot sign |
+//! | E10 | reads the console's memory | not dumpable, no core files, key in locked memory |
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //!
 //! Not answered yet, and so not in the table: C13 (facts taken again before forwarding), E3 (reload with a diff), E6
-//! (unwrapped servers), E9, E10 (the operator's key).
+//! (unwrapped servers), the parts of E9 and E10 that take the operator's key.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 

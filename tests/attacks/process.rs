@@ -232,6 +232,60 @@ fn e5_no_environment_moves_a_folder_or_weakens_a_verdict() {
     assert_eq!(log::decisions(home.path(), "write")[0]["verdict"], "deny");
 }
 
+/// What may not be read by its own user belongs to root in /proc; the server is left as it would be without us.
+#[test]
+#[cfg(target_os = "linux")]
+fn e10_no_process_of_the_same_user_reads_the_memory_of_wrapper_or_console() {
+    use std::os::unix::fs::MetadataExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let nobody = 65_534;
+    let bed = tempfile::tempdir().unwrap();
+    let is_root = rustix::process::getuid().is_root();
+    // To root all is open, so it is played as nobody, with a program and folders that nobody can reach.
+    let (program, home) = (bed.path().join("mcp-approve"), bed.path().join("home"));
+    fs::copy(BINARY, &program).unwrap();
+    fs::create_dir(&home).unwrap();
+    let me = if is_root { nobody } else { rustix::process::getuid().as_raw() };
+    if is_root {
+        chown(&home, Some(nobody), Some(nobody)).unwrap();
+        fs::set_permissions(bed.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let list = home.join("pids");
+    let script = "echo $$ > \"$0\"; exec sleep 600";
+    let mut command = Command::new(&program);
+    command.arg("--home").arg(&home).args(["--name", "s", "--", "sh", "-c", script]).arg(&list);
+    if is_root {
+        command.uid(nobody).gid(nobody);
+    }
+    let host = Host::over(command);
+    let server = processes::awaits(&list, 1)[0];
+    let owner = |pid: u32| fs::metadata(format!("/proc/{pid}/mem")).unwrap().uid();
+    until("the server runs its program", || (owner(server) == me).then_some(()));
+    assert_eq!(owner(host.pid()), 0, "the wrapper's memory is open to its user");
+    let mut console = portable_pty::CommandBuilder::new("/bin/sh");
+    let id = if is_root { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
+    let (program, home) = (program.display(), home.display());
+    console.args(["-c", &format!("echo $$ > {home}/console; exec {id} {program} --home {home}")]);
+    let terminal = Terminal::running(console, (100, 30));
+    terminal.shows(&["mcp-approve"]);
+    let pid = processes::awaits(Path::new(&format!("{home}/console")), 1)[0];
+    assert_eq!(owner(pid), 0, "the console's memory is open to its user");
+}
+
+#[test]
+fn e9_a_terminal_that_others_can_type_into_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let terminal = Terminal::console(home.path(), (100, 24), &[("TMUX", "/tmp/tmux-0/default,1,0")]);
+    terminal.shows(&["this terminal is in tmux", "can type into it"]);
+    if ["TMUX", "STY", "ZELLIJ"].iter().any(|variable| std::env::var_os(variable).is_some()) {
+        // Whoever runs this test in one is told so as well.
+        return;
+    }
+    let plain = Terminal::console(home.path(), (100, 24), &[]);
+    plain.shows(&["none waiting"]);
+    assert!(!plain.screen().contains("can type into it"));
+}
+
 #[test]
 fn e12_a_killed_console_decides_nothing_and_a_killed_wrapper_runs_nothing() {
     let (home, server) = (tempfile::tempdir().unwrap(), server());

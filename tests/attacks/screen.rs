@@ -46,6 +46,12 @@ fn full_of(text: &str) -> Desk {
         *field = Some(text.into());
     }
     call.ruling.rule = Some(text.into());
+    call.about = Some(text.into());
+    call.asked_again = Some(text.into());
+    call.caller = vec![("thread".into(), text.into())];
+    let mut facts = file(text, text);
+    (facts.link, facts.real, facts.unseen) = (Some(text.into()), Some(text.into()), Some(text.into()));
+    call.facts = vec![facts];
     call.safe.session.what = text.into();
     call.evidence[0].span = text.into();
     call.hazards = vec![hazard(HazardKind::TerminalSequence, text)];
@@ -81,7 +87,11 @@ fn screens(desk: &mut Desk) -> Vec<String> {
     let mut seen = Vec::new();
     desk.look();
     seen.push(desk.screen());
-    for keys in ["d", "\u{1b}", "A", "\u{1b}", "2", "3", "4", "\r", "6", "\r", "5", ":", "\u{1b}", "1", "?", "?"] {
+    let visited = [
+        "d", "\u{1b}", "A", "\u{1b}", "r", "\u{1b}", "/", "\u{1b}", " ", "A", "\u{1b}", "\u{1b}", "2", "3", "4", "\r",
+        "6", "\r", "5", ":", "\u{1b}", "1", "?", "?",
+    ];
+    for keys in visited {
         desk.press(match keys {
             "\u{1b}" => Key::Esc,
             "\r" => Key::Enter,
@@ -202,8 +212,10 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     desk.hold(call);
     desk.look();
     let below = desk.line("more lines below");
-    assert!(below.contains(" … 513 more lines below · arguments 4,838 bytes"), "{below}");
-    assert!(desk.screen().contains("text, 4,324 bytes, 501 lines"));
+    assert!(below.contains(" … 555 more lines below · arguments 4,838 bytes"), "{below}");
+    let rows = desk.model.card.as_ref().unwrap().window(0, 80);
+    assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
+    assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 2 of them")));
     assert_eq!(desk.keys("a"), []);
     desk.look();
     for _ in 0..3 {

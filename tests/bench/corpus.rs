@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mcp_approve::behavior::conclude::{Trust, of_call, of_tool};
+use mcp_approve::behavior::conclude::{Told, Trust, of_call, of_tool, of_tool_told};
+use mcp_approve::behavior::curated::Curated;
 use mcp_approve::cli::tools::{Hints, classify};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
@@ -128,6 +129,31 @@ impl Corpus {
             }
         }
         format!("{counts:?}; concluding took {spent:?} for {} tools", self.tools.len())
+    }
+
+    /// The time to describe a server of 500 tools, as its list is learnt: read, digest, our list, conclusion. Median of nine.
+    pub fn of_500(&self) -> Duration {
+        let list: Vec<Value> = self
+            .tools
+            .iter()
+            .step_by((self.tools.len() / 500).max(1))
+            .take(500)
+            .map(|tool| tool.definition.clone())
+            .collect();
+        let mut times: Vec<Duration> = (0..9)
+            .map(|_| {
+                let before = Instant::now();
+                let curated = Curated::of_package("npm:@modelcontextprotocol/server-github");
+                for definition in &list {
+                    let Some(tool) = Tool::read(definition.clone()) else { continue };
+                    let told = Told { pinned: None, curated: curated.find(&tool.digest()) };
+                    std::hint::black_box(of_tool_told(&tool, Trust::Corroborate, told));
+                }
+                before.elapsed()
+            })
+            .collect();
+        times.sort();
+        times[4]
     }
 
     pub fn print_errors(&self, part: Part) {

@@ -42,6 +42,7 @@ fn main() {
     }
     println!("\nG4 {}", pairs(&corpus));
     println!("\nhazards in definitions: {}", corpus.hazards(wants("--hazards")));
+    println!("a server of 500 tools: {:?} (target 50 ms, release)", corpus.of_500());
     println!("one call of 200 bytes: {:?}", corpus::one_call());
     if wants("--errors") {
         corpus.print_errors(if wants("--held") { Part::HeldOut } else { Part::Tuned });

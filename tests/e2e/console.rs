@@ -157,7 +157,7 @@ fn what_was_not_read_is_not_approved() {
     let mut terminal = console(home.path());
     let long: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
     host.call(1, "add_note", &json!({ "text": long.join("\n") }));
-    terminal.shows(&["s-1", "line 0", "read on to approve"]);
+    terminal.shows(&["s-1", "line 0", "scroll on to approve"]);
     terminal.types("a");
     terminal.shows(&["Not read yet"]);
     assert!(server.executed().is_empty());
@@ -173,19 +173,19 @@ fn a_dangerous_call_is_read_to_its_end_and_confirmed() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     host.call(1, "delete_folder", &json!({ "path": "src" }));
-    terminal.shows(&["◆ DELETES", "delete_folder", "scroll to the last line"]);
+    terminal.shows(&["◆ DELETES", "delete_folder", "scroll to the end to approve"]);
     terminal.types("y");
     terminal.types(END);
     terminal.types(END);
     terminal.shows(&["· armed"]);
     terminal.types("a");
-    terminal.shows(&["y yes, approve"]);
+    terminal.shows(&["y yes"]);
     terminal.types("\r");
     terminal.types("\x1b");
-    terminal.awaits("the question is gone", |screen| !screen.contains("y yes, approve"));
+    terminal.awaits("the question is gone", |screen| !screen.contains("y yes"));
     assert!(server.executed().is_empty());
     terminal.types("a");
-    terminal.shows(&["y yes, approve"]);
+    terminal.shows(&["y yes"]);
     terminal.types("y");
     assert_eq!(text(&host.answer(1)), "done");
     assert_eq!(server.executed().len(), 1);
@@ -279,4 +279,58 @@ fn inline_draws_on_the_terminal_and_keeps_the_pipe_clean() {
     terminal.is_given_back();
     assert!(host.rest().is_empty());
     assert_eq!(server.executed().len(), 1);
+}
+
+#[test]
+fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    for id in 1..=3 {
+        host.call(id, "add_note", &json!({ "text": "t" }));
+    }
+    terminal.shows(&["3 waiting", "×3", "and 2 identical", "· armed"]);
+    terminal.types("a");
+    terminal.shows(&["Approve these 3 calls?", "s-1", "s-2", "s-3", "y sends a verdict for each"]);
+    assert!(server.executed().is_empty());
+    terminal.types("y");
+    for id in 1..=3 {
+        assert_eq!(text(&host.answer(id)), "done");
+    }
+    let decisions = log::decisions(home.path(), "add_note");
+    let tickets: Vec<&Value> = decisions.iter().map(|decision| &decision["ticket"]).collect();
+    assert_eq!(tickets.len(), 3, "{tickets:?}");
+    assert!(decisions.iter().all(|decision| decision["by"] == "operator"));
+    // Marked ones go the same way.
+    host.call(4, "add_note", &json!({ "text": "u" }));
+    host.call(5, "add_note", &json!({ "text": "v" }));
+    terminal.shows(&["2 waiting", "s-4", "· armed"]);
+    terminal.types("  ");
+    terminal.shows(&["2 marked"]);
+    terminal.types("dnot these");
+    terminal.shows(&["Deny 2 calls, because", "not these"]);
+    terminal.types("\r");
+    terminal.shows(&["Deny these 2 calls, because not these", "y sends a verdict for each"]);
+    terminal.types("y");
+    assert!(text(&host.answer(4)).contains("not these"));
+    assert!(text(&host.answer(5)).contains("not these"));
+    assert_eq!(server.executed().len(), 3);
+}
+
+#[test]
+fn a_rule_made_on_screen_stands_in_the_policy_file_and_the_call_waits_on() {
+    let (home, server, mut host) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "add_note", &json!({ "text": "buy milk" }));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("r");
+    terminal.shows(&["allow this exact call", "[[rule]]", "Enter, twice"]);
+    terminal.types("\r");
+    terminal.shows(&["Add exactly this text to your policy file?"]);
+    terminal.types("\r");
+    terminal.shows(&["The rule stands in", "1 waiting"]);
+    assert!(server.executed().is_empty());
+    let policy = fs::read_to_string(home.path().join("config/policy.toml")).unwrap();
+    assert!(policy.contains("tool = \"add_note\"") && policy.contains("buy milk"), "{policy}");
+    let checked = Command::new(BINARY).arg("--home").arg(home.path()).args(["rules", "check"]).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
 }

@@ -289,6 +289,35 @@ fn sockets_serve_as_well_as_pipes() {
     assert!(lines.next().is_none());
 }
 
+/// A host that runs us with `2>&1` makes our stdout the server's stderr: were it non-blocking, the server's words would
+/// fail with EAGAIN.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_others_share_keeps_its_mode() {
+    let server = server();
+    let (socket, their_socket) = UnixStream::pair().unwrap();
+    let (pipe, their_pipe) = std::io::pipe().unwrap();
+    let ends: [(OwnedFd, OwnedFd); 2] = [(socket.into(), their_socket.into()), (pipe.into(), their_pipe.into())];
+    for (ours, theirs) in ends {
+        let home = tempfile::tempdir().unwrap();
+        let mut child = wrapper(home.path(), &["--name", "s"], &server.command())
+            .stdin(Stdio::piped())
+            .stdout(theirs.try_clone().unwrap())
+            .stderr(theirs.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        let mut to = child.stdin.take().unwrap();
+        let mut lines = BufReader::new(File::from(ours)).lines();
+        to.write_all(PING.as_bytes()).unwrap();
+        let answer: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["result"], json!({}));
+        let flags = rustix::fs::fcntl_getfl(&theirs).unwrap();
+        assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK), "{flags:?}");
+        drop(to);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
 #[test]
 fn no_environment_moves_a_folder() {
     let home = tempfile::tempdir().unwrap();

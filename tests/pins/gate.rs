@@ -161,3 +161,33 @@ fn an_unexpected_behavior_is_asked_or_denied_as_the_policy_says() {
     assert!(matches!(&did[..], [Did::Settle(_), Did::Answer(text)] if text.contains("strict")), "{did:?}");
     world.finish();
 }
+
+#[test]
+fn a_rule_matches_the_tags_that_listings_show() {
+    for (tag, passes) in [("files:write", true), ("ack:overwrite", true), ("files:read", false), ("file:write", false)]
+    {
+        let allow = format!(
+            "version = 1\n[[rule]]\nid = \"tag\"\ndecision = \"allow\"\nserver = \"files\"\ncapability = \"{tag}\"\n"
+        );
+        let mut world = World::with(config(), &allow).ready();
+        let did = world.call("1", "write_file", r#"{"path":"a","content":"b"}"#);
+        assert_eq!(matches!(did[..], [Did::Forward(_)]), passes, "{tag}: {did:?}");
+        if !passes {
+            world.deny("files-1", "");
+        }
+        world.finish();
+    }
+}
+
+#[test]
+fn until_the_pins_are_read_everything_passes_but_calls() {
+    let mut world = World::with(Config { pins: Pins::awaited(), ..config() }, "").ready();
+    assert_eq!(world.remembered.len(), 0, "nothing is learnt yet");
+    assert_eq!(world.call("1", "read_file", READ), [], "a call waits");
+    assert!(matches!(world.call("2", "nobody_described", "{}")[..], []));
+    assert!(matches!(world.host(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#)[..], [Did::ToServer(_)]));
+    let did = world.step(Event::Reviewed(Box::default()));
+    assert!(matches!(did[..], [Did::Query(_), Did::Forward(_)] | [Did::Forward(_), Did::Query(_)]), "{did:?}");
+    assert_eq!(world.remembered.len(), 3);
+    world.finish();
+}

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::slice::from_ref;
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::pins::Sighting;
@@ -49,7 +50,7 @@ fn a_version_rises_with_every_change_and_trust_stays_where_it_was() {
             .into_iter()
             .enumerate()
     {
-        let (pins, standings) = session(&path, &launch, &[seen.clone()], 1_000 + i64::try_from(at).unwrap());
+        let (pins, standings) = session(&path, &launch, from_ref(seen), 1_000 + i64::try_from(at).unwrap());
         let pin = &pins.tools["t"];
         assert_eq!((pin.version, standings[0].word()), (version, word), "session {at}");
         assert_eq!((pin.trusted, pin.latest), (Some(one.digest()), seen.digest()), "session {at}");
@@ -62,11 +63,11 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
     let (one, two, three) = (tool("t", "Reads."), tool("t", "Sends."), tool("t", "Deletes."));
-    session(&path, &launch, &[one.clone()], 1);
-    session(&path, &launch, &[two.clone()], 2);
+    session(&path, &launch, from_ref(&one), 1);
+    session(&path, &launch, from_ref(&two), 2);
     let mut memory = Memory::open(&path).unwrap();
     let shown = memory.tools().unwrap().remove(0);
-    session(&path, &launch, &[three.clone()], 3);
+    session(&path, &launch, from_ref(&three), 3);
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
     assert_eq!(memory.tools().unwrap()[0].standing.word(), "changed");
 
@@ -75,7 +76,7 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     assert_eq!(memory.tools().unwrap()[0].standing, Standing::Refused);
     assert_eq!(session(&path, &launch, &[one], 4).1, [Standing::Trusted], "what was trusted before is so still");
 
-    session(&path, &launch, &[two.clone()], 5);
+    session(&path, &launch, from_ref(&two), 5);
     let shown = memory.tools().unwrap().remove(0);
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
     assert_eq!(session(&path, &launch, &[two], 6).1, [Standing::Trusted]);

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::row::piece;
-use super::verify::{Verifier, VerifyError, compared};
+use super::verify::{Agreement, Verifier, VerifyError, compared};
+use super::visible;
 use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated;
 use crate::capability::types;
@@ -50,17 +51,45 @@ pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<Exit
     let tools = list(&input, hints)?;
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(NotTools::from)?;
     let mut rows = Vec::new();
+    let mut agreement = Agreement::default();
     for tool in &tools {
         let behavior = concluded(tool, hints);
         let mut row = row(tool, &behavior);
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool).map_err(NotTools::from)?;
+            agreement.count(behavior.identity, theirs);
             row["verified"] = compared(behavior.identity, theirs);
         }
         rows.push(row);
     }
-    writeln!(out, "{:#}", Value::Array(rows))?;
+    if options.json {
+        writeln!(out, "{:#}", Value::Array(rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    table(&rows, out)?;
+    if verifier.is_some() {
+        writeln!(out, "{agreement}")?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// One line a tool, each followed by what speaks for it.
+fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
+    let text = |row: &Value, key: &str| visible(row[key].as_str().unwrap_or_default());
+    for row in rows {
+        let disputed = if row["disputed"] == true { "  disputed" } else { "" };
+        let words = ["mutability", "action", "output_domain"].map(|key| text(row, key)).join("|");
+        writeln!(out, "{:7}  {}  {}  {words}{disputed}", text(row, "badge"), text(row, "name"), text(row, "identity"))?;
+        for piece in row["evidence"].as_array().into_iter().flatten() {
+            writeln!(out, "         {} {}: {}", text(piece, "source"), text(piece, "says"), text(piece, "span"))?;
+        }
+        if let Some(theirs) = row["verified"]["says"].as_str() {
+            let word = if row["verified"]["agrees"] == true { "agrees" } else { "differs" };
+            writeln!(out, "         the outside classifier {word}: {theirs}")?;
+        }
+    }
+    let count = |badge: &str| rows.iter().filter(|row| row["badge"] == badge).count();
+    writeln!(out, "{} tools: {} PURE, {} MUTATES", rows.len(), count("PURE"), count("MUTATES"))
 }
 
 /// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.

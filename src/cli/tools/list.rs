@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::observed::{self, Observed};
 use super::{memory, print, row, visible};
-use crate::behavior::profile::Profile;
+use crate::behavior::tags;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::places::Places;
 use crate::error::Error;
@@ -39,7 +39,7 @@ fn table(tools: &[Known], seen: &dyn Fn(&Known) -> Option<Observed>, out: &mut d
             clipped(&visible(&known.tool.name), 40),
             known.behavior.badge().word().to_owned(),
             format!("{} {}", identity.hash(), identity.action.word()),
-            clipped(&visible(&Profile::of(&known.tool, identity).tag), 28),
+            clipped(&visible(&tag(known)), 28),
             format!("v{} {}", known.pin.version, known.standing.word()),
             calls.to_string(),
             remarks(known),
@@ -51,6 +51,11 @@ fn table(tools: &[Known], seen: &dyn Fn(&Known) -> Option<Observed>, out: &mut d
         writeln!(out, "{waiting} of them on the review list: mcp-approve tools review")?;
     }
     Ok(())
+}
+
+/// The tag that a role would name; a dash where nobody knows what the tool does.
+pub(super) fn tag(known: &Known) -> String {
+    tags::of(&known.behavior, &known.tool.name).pop().unwrap_or_else(|| "-".to_owned())
 }
 
 /// What is worth a look: disputes and hazards, by name.

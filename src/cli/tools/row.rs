@@ -6,6 +6,7 @@ use super::observed::Observed;
 use crate::behavior::evidence::{Claim, Evidence};
 use crate::behavior::hazards::Hazard;
 use crate::behavior::profile::Profile;
+use crate::behavior::tags;
 use crate::capability::types;
 use crate::pins::reading::Known;
 
@@ -27,7 +28,7 @@ pub(super) fn json(known: &Known, observed: Option<&Observed>) -> Value {
         "disputed": behavior.disputed,
         "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
         "capability": types::signature(tool),
-        "capabilities": [profile.tag],
+        "capabilities": tags::of(behavior, &tool.name),
         "side_effects": profile.side_effects.word(),
         "idempotent": profile.idempotence.word(),
         "version": known.pin.version,

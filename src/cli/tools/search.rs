@@ -7,10 +7,11 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::list::{NONE, clipped};
+use super::list::{NONE, clipped, tag};
 use super::observed::{self, Observed};
 use super::{memory, print, row, visible};
-use crate::behavior::profile::{self, Profile, Words};
+use crate::behavior::profile::{self, Words};
+use crate::behavior::tags;
 use crate::behavior::taxonomy::Mutability;
 use crate::behavior::words;
 use crate::cli::args::{Badge, ToolsSearchOptions};
@@ -20,7 +21,6 @@ use crate::pins::reading::Known;
 
 struct Hit {
     known: Known,
-    tag: String,
     relevance: f64,
     cost: f64,
     why: String,
@@ -52,8 +52,7 @@ pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn W
     let mut hits: Vec<Hit> = matching
         .into_iter()
         .filter_map(|known| {
-            let tag = Profile::of(&known.tool, known.behavior.identity).tag;
-            if !may_use(options, &known, &tag) {
+            if !may_use(options, &known) {
                 return None;
             }
             let key = (known.server.name.clone(), known.tool.name.clone());
@@ -61,13 +60,13 @@ pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn W
             let relevance = relevance.get(&known.id).copied().unwrap_or_default();
             let (cost, price) = cost(&observed);
             let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
-            Some(Hit { known, tag, relevance, cost, why, observed })
+            Some(Hit { known, relevance, cost, why, observed })
         })
         .collect();
     let left_out = found - hits.len();
     hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
     hits.truncate(options.output.limit.unwrap_or(10));
-    let rows: Vec<_> = hits.iter().map(|hit| json(hit)).collect();
+    let rows: Vec<_> = hits.iter().map(json).collect();
     let none = match left_out {
         0 => "No tool fits these words. `mcp-approve tools list` shows them all.".to_owned(),
         _ => format!("No tool that may be used fits these words; {left_out} that fit may not be used."),
@@ -77,13 +76,15 @@ pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn W
 }
 
 /// The hard gate: badge, tag, and a definition that is trusted.
-fn may_use(options: &ToolsSearchOptions, known: &Known, tag: &str) -> bool {
+fn may_use(options: &ToolsSearchOptions, known: &Known) -> bool {
     let badge = match options.badge {
         Some(Badge::Pure) => known.behavior.badge() == Mutability::Pure,
         Some(Badge::Mutates) => known.behavior.badge() == Mutability::Mutates,
         None => true,
     };
-    let granted = options.capability.is_empty() || options.capability.iter().any(|wanted| grants(wanted, tag));
+    let tags = tags::of(&known.behavior, &known.tool.name);
+    let granted = options.capability.is_empty()
+        || options.capability.iter().any(|wanted| tags.iter().any(|tag| grants(wanted, tag)));
     badge && granted && known.standing != crate::gate::pins::Standing::Refused
 }
 
@@ -152,7 +153,7 @@ fn table(hits: &[Hit], left_out: usize, out: &mut dyn Write) -> io::Result<()> {
             known.behavior.badge().word(),
             visible(&known.server.name),
             visible(&known.tool.name),
-            visible(&hit.tag),
+            visible(&tag(known)),
         )?;
         let first =
             known.tool.description.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));

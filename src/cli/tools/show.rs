@@ -7,6 +7,7 @@ use super::diff::{self, Change};
 use super::observed::{self, Observed};
 use super::{memory, named, print, row, visible};
 use crate::behavior::profile::Profile;
+use crate::behavior::tags;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::places::Places;
@@ -72,7 +73,7 @@ fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write
     line("badge", behavior.badge().word())?;
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
-    line("tag", &visible(&profile.tag))?;
+    line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
     line("effects", &format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()))?;
     let mut label = "evidence";
     for evidence in &behavior.evidence {

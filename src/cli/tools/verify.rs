@@ -111,6 +111,38 @@ fn identity(answer: &str) -> Option<Identity> {
     })
 }
 
+/// How often an outside view is ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Agreement {
+    tools: usize,
+    badge: usize,
+    action: usize,
+    domain: usize,
+    whole: usize,
+}
+
+impl Agreement {
+    /// Counts one tool.
+    pub(super) fn count(&mut self, ours: Identity, theirs: Identity) {
+        self.tools += 1;
+        self.badge += usize::from(ours.mutability == theirs.mutability);
+        self.action += usize::from(ours.action == theirs.action);
+        self.domain += usize::from(ours.output_domain == theirs.output_domain);
+        self.whole += usize::from(ours == theirs);
+    }
+}
+
+impl std::fmt::Display for Agreement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { tools, badge, action, domain, whole } = self;
+        write!(
+            f,
+            "The outside classifier agrees on {badge} of {tools} badges, {action} actions, {domain} output domains, and \
+             {whole} whole identities"
+        )
+    }
+}
+
 /// How an outside view stands to ours, as JSON.
 pub(super) fn compared(ours: Identity, theirs: Identity) -> Value {
     json!({

@@ -10,10 +10,11 @@ mod sql;
 use serde_json::Value;
 
 use super::sections::caption;
+use super::{counted, grouped};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::row::{Row, Tone};
-use crate::gate::change::{self, Change};
 use crate::gate::snapshot::Snapshot;
+use crate::gate::touched::{self, Change};
 
 /// Arguments longer than this are not previewed, in bytes: they are read where they stand.
 const LONGEST: usize = 2 << 20;
@@ -34,7 +35,7 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     let Ok(arguments) = serde_json::from_str::<Value>(&snapshot.arguments) else {
         return Preview::default();
     };
-    let changes = change::of(snapshot.identity.action, &arguments, &snapshot.facts);
+    let changes = touched::of(snapshot.identity.action, &arguments, &snapshot.facts);
     let mut rows = files::rows(&changes, &snapshot.facts, width);
     let mut effect = effect(&changes);
     for (name, text) in texts(&arguments) {
@@ -47,10 +48,10 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
             let agrees = tone != Tone::Ours || snapshot.identity.mutability == Mutability::Pure;
             effect = effect.or_else(|| agrees.then_some(line));
         } else if is_shell(name) {
-            let made = shell::rows(text, width);
-            if !made.is_empty() {
+            let commands = shell::commands(text);
+            if !commands.is_empty() {
                 rows.push(caption("commands", &argument(name), width));
-                rows.extend(made);
+                rows.extend(some(commands, "command", width));
             }
         }
         rows.extend(media::rows(name, text, width));
@@ -94,6 +95,22 @@ fn is_sql(name: &str) -> bool {
 
 fn is_shell(name: &str) -> bool {
     matches!(name, "command" | "cmd" | "commands" | "script" | "shell" | "bash")
+}
+
+/// The first of many pieces, and how many more the arguments below have: none is left out unsaid.
+fn some(pieces: Vec<Row>, what: &str, width: usize) -> Vec<Row> {
+    const MOST: usize = 40;
+    let is_risky = |row: &&Row| row.runs.iter().any(|run| run.tone == Tone::Danger);
+    let left = pieces.get(MOST..).unwrap_or_default();
+    let (more, risky) = (left.len(), left.iter().filter(is_risky).count());
+    let mut rows: Vec<Row> = pieces.into_iter().take(MOST).flat_map(|row| bordered(row, width)).collect();
+    if more > 0 {
+        let words = format!("… {} in the arguments below", counted(more, &format!("more {what}")));
+        let words =
+            if risky > 0 { format!("{words}, {} of them with a word marked here", grouped(risky)) } else { words };
+        rows.extend(bordered(Row::of(Tone::Warn, words), width));
+    }
+    rows
 }
 
 /// A row of a preview: its border, then what it says, wrapped.

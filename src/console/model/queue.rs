@@ -68,6 +68,15 @@ impl Model {
         groups
     }
 
+    /// The first row on screen where so many fit: as before, unless the selected one would be off it.
+    pub fn first_row(&self, groups: &[Group<'_>], page: usize) -> usize {
+        let page = page.max(1);
+        let here = self.selected.as_ref();
+        let at = here.and_then(|here| groups.iter().position(|group| group.has(here))).unwrap_or(0);
+        let top = self.queue_top.min(groups.len().saturating_sub(page));
+        top.clamp((at + 1).saturating_sub(page), at)
+    }
+
     /// The row that this call stands in.
     pub fn group_of(&self, key: &CallKey) -> Option<Group<'_>> {
         let lead = self.call(key)?;
@@ -103,20 +112,44 @@ fn hash(session: &str, snapshot: &Snapshot) -> u64 {
     hasher.finish()
 }
 
-/// Whether two cards differ in nothing that an operator decides by: only ticket, digest, times and who asks.
+/// Whether two cards differ in nothing that an operator decides by: only ticket, digest, length, times and who asks.
 fn identical(one: &Snapshot, other: &Snapshot) -> bool {
-    if one.arguments != other.arguments || one.tool != other.tool {
-        return false;
-    }
-    let bare = |snapshot: &Snapshot| Snapshot {
-        ticket: String::new(),
-        digest: one.digest,
-        bytes: 0,
-        arrived: 0,
-        deadline: None,
-        caller: Vec::new(),
-        arguments: String::new(),
-        ..snapshot.clone()
-    };
-    bare(one) == bare(other)
+    let Snapshot {
+        ticket: _,
+        digest: _,
+        bytes: _,
+        arrived: _,
+        deadline: _,
+        caller: _,
+        arguments,
+        tool,
+        server,
+        title,
+        description,
+        signature,
+        identity,
+        content_type,
+        evidence,
+        disputed,
+        hazards,
+        effect,
+        about,
+        ruling,
+        safe,
+        undeclared,
+        host,
+        danger,
+        edited_from,
+        original_arguments,
+        facts,
+        asked_again,
+    } = one;
+    (arguments, tool, server) == (&other.arguments, &other.tool, &other.server)
+        && (title, description, signature) == (&other.title, &other.description, &other.signature)
+        && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
+        && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)
+        && (ruling, safe, undeclared) == (&other.ruling, &other.safe, &other.undeclared)
+        && (host, danger) == (&other.host, &other.danger)
+        && (edited_from, original_arguments) == (&other.edited_from, &other.original_arguments)
+        && (facts, asked_again) == (&other.facts, &other.asked_again)
 }

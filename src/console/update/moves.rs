@@ -174,7 +174,6 @@ pub(super) fn settle(model: &mut Model) {
     lay_card(model);
     let rows = model.card.as_ref().map_or(0, Card::rows);
     model.scroll = model.scroll.min(rows.saturating_sub(model.card_rows()));
-    show_selection(model);
 }
 
 /// Lays the card out anew when the call, its bytes or the width changed.
@@ -201,15 +200,11 @@ fn lay_card(model: &mut Model) {
     model.card = Some(card);
 }
 
-/// Keeps the selected call within the rows of the queue.
-fn show_selection(model: &mut Model) {
-    let page = usize::from(model.areas().queue.height.saturating_sub(1)).max(1);
-    let queue = model.groups();
-    let len = queue.len();
-    let here = model.selected.as_ref();
-    let at = here.and_then(|here| queue.iter().position(|group| group.has(here))).unwrap_or(0);
-    let top = model.queue_top.min(len.saturating_sub(page));
-    model.queue_top = top.clamp((at + 1).saturating_sub(page), at);
+/// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view
+/// draws from the same place.
+pub(super) fn show_selection(model: &mut Model) {
+    let page = usize::from(model.areas().queue.height.saturating_sub(1));
+    model.queue_top = model.first_row(&model.groups(), page);
 }
 
 /// Marks a call as over: it stays while it is selected, else it goes.

@@ -93,7 +93,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let bytes = size(held.snapshot.arguments.len());
     let left = if below > 0 {
         let lines = counted(below, "more line");
-        Row::of(Tone::Warn, format!(" … {lines} below")).and(Tone::Quiet, format!(" · arguments {bytes}"))
+        Row::of(Tone::Warn, format!(" … {lines} below"))
     } else {
         Row::of(Tone::Quiet, " end of the card")
     };
@@ -103,8 +103,11 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
             Row::of(Tone::Quiet, "all shown · armed ")
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ to approve, first scroll to the last line "),
-        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "to approve, first scroll on "),
+        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ scroll to the end to approve "),
+        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "scroll on to approve "),
     };
+    // What is to be done matters more than a size that stands above the arguments too.
+    let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));
+    let left = if below > 0 && sized.width() + right.width() < width { sized } else { left };
     ends(left, right, width)
 }

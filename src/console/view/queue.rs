@@ -18,7 +18,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     }
     let queue = model.groups();
     let room = usize::from(area.height - 1);
-    let top = model.queue_top.min(queue.len());
+    let top = model.first_row(&queue, room);
     let shown = top..(top + room).min(queue.len());
     let width = usize::from(area.width);
     let mut rows = vec![title(model, queue.len(), shown.clone(), width)];

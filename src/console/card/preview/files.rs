@@ -5,8 +5,8 @@ use similar::{ChangeTag, TextDiff};
 use super::{bordered, caption};
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
-use crate::gate::change::{Change, How, lines_changed, thing};
 use crate::gate::facts::{Facts, FileKind};
+use crate::gate::touched::{Change, How, lines_changed, thing};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;

@@ -1,7 +1,6 @@
 //! A shell's text as a list of commands, with the words marked that remove, overwrite, fetch, or gain rights. It judges
 //! nothing; it shows where one command ends and the next begins.
 
-use super::bordered;
 use crate::console::row::{Row, Tone};
 
 /// Programs that a glance should not miss.
@@ -61,7 +60,7 @@ enum Token<'a> {
 }
 
 /// One row per command, with what joins it to the one before; nothing for a single plain word.
-pub(super) fn rows(text: &str, width: usize) -> Vec<Row> {
+pub(super) fn commands(text: &str) -> Vec<Row> {
     let tokens = tokens(text);
     let words = tokens.iter().filter(|token| matches!(token, Token::Word(_))).count();
     if words < 2 {
@@ -75,7 +74,7 @@ pub(super) fn rows(text: &str, width: usize) -> Vec<Row> {
         match token {
             Token::Between(by) => {
                 if open {
-                    rows.extend(bordered(std::mem::take(&mut row), width));
+                    rows.push(std::mem::take(&mut row));
                 }
                 let by = if by == "\n" { "  " } else { by };
                 row = Row::of(Tone::Warn, format!("{by:<2} "));
@@ -101,7 +100,7 @@ pub(super) fn rows(text: &str, width: usize) -> Vec<Row> {
         }
     }
     if open {
-        rows.extend(bordered(row, width));
+        rows.push(row);
     }
     rows
 }
@@ -171,13 +170,13 @@ mod tests {
 
     #[test]
     fn commands_are_one_row_each() {
-        let text = |text| rows(text, 80).iter().map(|row| row.text().replace(" │ ", "")).collect::<Vec<_>>();
+        let text = |text| commands(text).iter().map(Row::text).collect::<Vec<_>>();
         let line = "cd /tmp && rm -rf \"a b; c\" | tee 'x|y' > out; echo  done &\nls";
         let shown = ["   cd /tmp ", "&& rm -rf \"a b; c\" ", "|  tee 'x|y' > out", ";  echo␠␠done ", "   ls"];
         assert_eq!(text(line), shown);
         assert!(text("ls").is_empty());
         let danger = |text: &str| {
-            let runs = rows(text, 80).into_iter().flat_map(|row| row.runs);
+            let runs = commands(text).into_iter().flat_map(|row| row.runs);
             runs.filter(|run| run.tone == Tone::Danger).map(|run| run.text).collect::<Vec<_>>()
         };
         assert_eq!(danger("sudo rm -rf / > log"), ["sudo", "rm", "-rf", ">"]);

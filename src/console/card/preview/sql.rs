@@ -2,6 +2,7 @@
 //! nothing: what a statement is taken for is decided elsewhere, and stands in the badge.
 
 use super::bordered;
+use crate::console::card::counted;
 use crate::console::row::{Row, Tone};
 
 /// Words that begin a statement.
@@ -50,6 +51,9 @@ const WORDS: [&str; 36] = [
     "USING",
 ];
 
+/// More statements are read in the arguments.
+const MOST: usize = 40;
+
 /// A piece of SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'a> {
@@ -71,7 +75,7 @@ pub(super) fn rows(text: &str, width: usize) -> Option<(String, Tone, Vec<Row>)>
     }
     let lines: Vec<(String, Tone)> = statements.iter().map(|tokens| effect(tokens)).collect();
     let mut rows = Vec::new();
-    for (i, (tokens, (line, tone))) in statements.iter().zip(&lines).enumerate() {
+    for (i, (tokens, (line, tone))) in statements.iter().zip(&lines).enumerate().take(MOST) {
         let number = if lines.len() == 1 { String::new() } else { format!("{}. ", i + 1) };
         rows.extend(bordered(Row::of(Tone::Quiet, number).and_foreign(*tone, line), width));
         let mut row = Row::of(Tone::Ours, "  ");
@@ -79,6 +83,12 @@ pub(super) fn rows(text: &str, width: usize) -> Option<(String, Tone, Vec<Row>)>
             row = marked(row, *token);
         }
         rows.extend(bordered(row, width));
+    }
+    if let Some(left) = lines.get(MOST..).filter(|left| !left.is_empty()) {
+        let risky = left.iter().filter(|(_, tone)| *tone == Tone::Danger).count();
+        let words =
+            format!("… {} in the arguments below, {risky} of them marked", counted(left.len(), "more statement"));
+        rows.extend(bordered(Row::of(Tone::Warn, words), width));
     }
     let of = |wanted| lines.iter().position(|(_, tone)| *tone == wanted);
     let (first, tone) = lines.get(of(Tone::Danger).or_else(|| of(Tone::Warn)).unwrap_or(0))?.clone();
