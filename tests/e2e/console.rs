@@ -112,7 +112,7 @@ fn the_tour_is_shown_until_it_is_dismissed_once() {
     let mut terminal = console(home.path());
     terminal.shows(&["dismisses these lines for good"]);
     terminal.types("\x1b");
-    terminal.awaits(&["no tour"], |screen| !screen.contains("dismisses these lines"));
+    terminal.awaits("no tour", |screen| !screen.contains("dismisses these lines"));
     terminal.types("q");
     assert!(terminal.wait().success());
     let mut terminal = console(home.path());

@@ -290,6 +290,15 @@ fn the_mouse_selects_and_scrolls_and_decides_nothing() {
     desk.hold(delete("filesystem-9"));
     desk.send(Msg::Click(5, 23));
     assert_eq!(desk.model.waiting(), held + 1);
+    // A question stands for its call: a click beside it changes nothing.
+    desk.keys("D");
+    assert!(desk.model.overlay.is_some());
+    let selected = desk.model.selected.clone();
+    for y in 0..24 {
+        desk.send(Msg::Click(5, y));
+        assert_eq!(desk.model.selected, selected);
+    }
+    assert!(desk.model.overlay.is_some());
 }
 
 #[test]

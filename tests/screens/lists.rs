@@ -322,7 +322,7 @@ fn hostile_text_in_every_list_and_sheet() {
         ..line(7, "decision")
     };
     at_every_size("log_hostile", |desk| {
-        log(desk, vec![hostile(), Line { who: HOSTILE.into(), ..line(6, "decision") }])
+        log(desk, vec![hostile(), Line { who: HOSTILE.into(), ..line(6, "decision") }]);
     });
     for (width, height) in SIZES {
         let mut desk = Desk::connected(width, height);
