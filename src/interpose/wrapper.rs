@@ -247,9 +247,7 @@ impl Running {
             self.step(now, Event::Woke);
         }
         self.scribe.rest(now.mono);
-        if self.stopping.is_none()
-            && let Some(how) = self.stall.fault(now.mono, self.host.standing())
-        {
+        if let Some(how) = self.stall.fault(now.mono, self.host.standing()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("the server is ended: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));

@@ -166,12 +166,15 @@ pub fn server(run: &Run) -> Measured {
             }
         }
         let once = (1..=calls).all(|id| answers.get(&id) == Some(&1)) && answers.len() as u64 == calls;
-        (once && unrecorded(&home.path().join("state/audit.db"), &server.executed()) == 0, took)
+        let unrecorded = unrecorded(&home.path().join("state/audit.db"), &server.executed());
+        let what = format!("{calls} calls, answers {answers:?}, {unrecorded} unrecorded, {}", host.last_words().trim());
+        (once && unrecorded == 0, took, what)
     });
-    let good = done.iter().filter(|(good, _)| *good).count() as u64;
-    let slowest = done.iter().map(|(_, took)| *took).max().unwrap_or_default();
+    let good = done.iter().filter(|(good, ..)| *good).count() as u64;
+    let slowest = done.iter().map(|(_, took, _)| *took).max().unwrap_or_default();
     let met = good == rounds && slowest < Duration::from_secs(4);
-    Measured::held(met, format!("{good} of {rounds}; the slowest end took {:.2} s", slowest.as_secs_f64()))
+    let bad = done.iter().find(|(good, ..)| !good).map_or_else(String::new, |(.., what)| format!("; {what}"));
+    Measured::held(met, format!("{good} of {rounds}; the slowest end took {:.2} s{bad}", slowest.as_secs_f64()))
 }
 
 /// R3. Consoles in processes of their own decide, and are killed while they do; the wrapper goes on with the next.
