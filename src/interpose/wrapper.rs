@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::host::Host;
 use super::keeper::Keeper;
 use super::ledger::Ledger;
-use super::longline::{LongLine, Passed, Way};
+use super::longline::{LongLine, Passed, way};
 use super::notice;
 use super::scribe::{Ack, Done, Scribe};
 use super::server::Server;
@@ -26,7 +26,6 @@ use crate::gate::event::{Event, Now, Side};
 use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
-use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
 
@@ -141,6 +140,11 @@ impl Wrapper {
                 // A server without stdout can answer nothing: it is asked to end.
                 run.close_server();
             }
+        }
+        // What the host had sent by then is answered as well; none of it ran. No more than its pipe can hold.
+        for _ in 0..8 {
+            let Some(n) = host_input.read_now(&mut from_host) else { break };
+            run.host_bytes(&mut host_cutter, &from_host[..n]);
         }
         run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
@@ -381,11 +385,6 @@ impl Running {
         .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
-}
-
-/// Where a long line goes, by its id.
-fn way(gate: &Gate) -> impl Fn(&Id) -> Way + '_ {
-    |id| if gate.keeps_back(id) { Way::Nowhere } else { Way::ToHost }
 }
 
 /// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.
