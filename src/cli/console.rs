@@ -120,7 +120,7 @@ fn open(places: &Places) -> Result<(), Error> {
     let run_dir = places.run_dir();
     let connect = move |on: Box<dyn Fn(_) + Send + Sync>| {
         if let Some(multiplexer) = multiplexer() {
-            on(ClientEvent::Trouble(format!("{}: {OPEN_TO_OTHERS}", multiplexer)));
+            on(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
         }
         let clients = Clients::watch(&run_dir, me, on).map_err(|error| error.to_string())?;
         Ok(move |session: &str, message: &_| clients.send(session, message).map_err(|error| error.to_string()))

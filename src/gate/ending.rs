@@ -120,10 +120,11 @@ impl Gate {
         }
         let runs = self.refusals.all();
         self.refused_runs(now, runs, out);
-        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how.as_str());
         // Why it was brought to its end, where it did not end by itself.
-        if let Some(reason) = self.server_gone.as_ref().filter(|reason| **reason != how) {
-            entry = entry.with("reason", reason.as_str());
+        let reason = self.server_gone.clone().filter(|reason| *reason != how);
+        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
+        if let Some(reason) = reason {
+            entry = entry.with("reason", reason);
         }
         self.record(entry, out);
         out.push(Effect::Close(Side::Host));

@@ -1,6 +1,7 @@
 //! A line of the server that is too long to buffer: held whole while somebody must read it whole, streamed otherwise.
 
 use super::host::Host;
+use crate::gate::Gate;
 use crate::wire::digest::{StreamDigest, StreamHasher};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -32,6 +33,11 @@ pub enum Way {
     ToHost,
     /// Nowhere: the host must not see it.
     Nowhere,
+}
+
+/// Where a long line goes, by its id.
+pub fn way(gate: &Gate) -> impl Fn(&Id) -> Way + '_ {
+    |id| if gate.keeps_back(id) { Way::Nowhere } else { Way::ToHost }
 }
 
 /// What became of a long line.

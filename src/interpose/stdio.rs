@@ -101,6 +101,16 @@ impl AsyncIn {
     }
 }
 
+impl AsyncIn {
+    /// Reads what is there already; `None` when nothing is, at the end, and of what never makes anyone wait.
+    pub fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
+        match &self.0 {
+            End::Polled(fd) => fd.get_ref().read(buffer).ok().filter(|read| *read > 0),
+            End::Ready(_) => None,
+        }
+    }
+}
+
 impl AsyncOut {
     /// Any writable descriptor.
     ///

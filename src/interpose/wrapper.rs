@@ -17,7 +17,7 @@ use super::facts::{Looked, Lookout};
 use super::host::Host;
 use super::keeper::Keeper;
 use super::ledger::Ledger;
-use super::longline::{LongLine, Passed, Way};
+use super::longline::{LongLine, Passed, way};
 use super::notice;
 use super::reload::{Order, Reload, Told};
 use super::scribe::{Done, Scribe};
@@ -31,7 +31,6 @@ use crate::gate::effect::{Effect, Passing};
 use crate::gate::event::{Event, Now, Side};
 use crate::gate::pins::Pins;
 use crate::link::message::FromWrapper;
-use crate::wire::id::Id;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
 
@@ -179,6 +178,11 @@ impl Wrapper {
                 run.close_server();
             }
         }
+        // What the host had sent by then is answered as well; none of it ran. No more than its pipe can hold.
+        for _ in 0..8 {
+            let Some(n) = host_input.read_now(&mut from_host) else { break };
+            run.host_bytes(&mut host_cutter, &from_host[..n]);
+        }
         run.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
         run.finish(&ended, &mut done).await;
@@ -250,9 +254,7 @@ impl Running {
             self.step(now, facts);
         }
         self.scribe.rest(now.mono);
-        if self.stopping.is_none()
-            && let Some(how) = self.stall.fault(now.mono, self.host.standing())
-        {
+        if let Some(how) = self.stall.fault(now.mono, self.host.standing()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("the server is ended: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
@@ -354,11 +356,6 @@ impl Running {
         .min();
         first.map_or_else(far, |at| self.clock.instant(at))
     }
-}
-
-/// Where a long line goes, by its id.
-fn way(gate: &Gate) -> impl Fn(&Id) -> Way + '_ {
-    |id| if gate.keeps_back(id) { Way::Nowhere } else { Way::ToHost }
 }
 
 /// Whether a message is only a probe: hosts start disposable siblings for it, which need not show anywhere.

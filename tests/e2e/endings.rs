@@ -251,3 +251,30 @@ fn a_wrapper_killed_at_any_moment_ran_nothing_unrecorded_and_left_nothing_behind
         assert_eq!(records, 1, "seed {seed}: {line}");
     }
 }
+
+/// Under load a server dies while calls stand in the pipe that nobody has read yet; they are answered all the same.
+#[test]
+fn calls_that_were_not_read_when_the_server_died_are_answered() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::with(&[reader("read")]);
+    let list = home.path().join("pids");
+    let script = "echo $$ > \"$0\"; exec \"$@\"";
+    let words: Vec<String> = server.command();
+    let mut command = vec!["sh", "-c", script, list.to_str().unwrap()];
+    command.extend(words.iter().map(String::as_str));
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &command);
+    host.handshake("2025-06-18");
+    let wrapper = rustix::process::Pid::from_raw(i32::try_from(host.pid()).unwrap()).unwrap();
+    rustix::process::kill_process(wrapper, rustix::process::Signal::STOP).unwrap();
+    for id in 1..=5 {
+        host.call(id, "read", &json!({ "text": "t" }));
+    }
+    processes::kill(processes::awaits(&list, 1)[0]);
+    rustix::process::kill_process(wrapper, rustix::process::Signal::CONT).unwrap();
+    host.wait();
+    let mut answered: Vec<u64> =
+        host.rest().iter().filter_map(|line| serde_json::from_slice::<Value>(line).unwrap()["id"].as_u64()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2, 3, 4, 5]);
+    assert!(server.executed().is_empty());
+}

@@ -80,7 +80,7 @@ fn gush(bytes: usize) {
 fn listen(file: &Path) {
     let mut heard = OpenOptions::new().create(true).append(true).open(file).unwrap();
     let mut input = io::stdin().lock();
-    let mut line = Vec::new();
+    let (mut line, mut out) = (Vec::new(), io::stdout().lock());
     while input.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         heard.write_all(&line).unwrap();
         let message: Value = serde_json::from_slice(&line).unwrap_or_default();
@@ -89,7 +89,8 @@ fn listen(file: &Path) {
             Some(json!({ "jsonrpc": "2.0", "id": id, "result": {} }).to_string())
         });
         if let Some(reply) = reply {
-            writeln!(io::stdout(), "{reply}").unwrap();
+            writeln!(out, "{reply}").unwrap();
+            out.flush().unwrap();
         }
         line.clear();
     }

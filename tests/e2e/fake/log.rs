@@ -32,7 +32,8 @@ pub fn awaits(home: &Path, what: &str, wanted: impl Fn(&Value) -> bool) -> Value
 /// Fails unless the chain holds.
 pub fn verifies(home: &Path) {
     let out = run(home, &["verify"]);
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+    let (said, error) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{said}{error}");
 }
 
 /// Runs `mcp-approve log` with these words.
