@@ -1,6 +1,6 @@
 //! The behavior layer in tables: identities, evidence and how it joins, arguments, hazards, danger.
 
-#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::evidence::{Evidence, Source};

@@ -2,12 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-#[path = "../screens/desk.rs"]
-mod desk;
-
 use std::collections::BTreeMap;
 
-use desk::*;
+use crate::desk::*;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;

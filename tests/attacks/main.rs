@@ -65,6 +65,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 mod binding;
+#[path = "../screens/desk.rs"]
+mod desk;
 mod disk;
 mod edited_policy;
 #[path = "../e2e/fake/mod.rs"]

@@ -2,14 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-#[path = "../screens/desk.rs"]
-mod desk;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use desk::*;
+use crate::desk::*;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::behavior::evidence::Evidence;
 use mcp_approve::behavior::hazards::HazardKind;

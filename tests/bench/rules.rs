@@ -48,7 +48,7 @@ fn main() {
 }
 
 fn roots() -> Roots {
-    Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()) }
+    Roots { home: Some("/home/me".to_owned()), folder: Some("/home/me/work".to_owned()), ..Roots::default() }
 }
 
 fn one(title: &str, rounds: usize, arguments: &Value, body: impl Fn(usize) -> String) {

@@ -62,7 +62,7 @@ fn what_a_change_loosens_is_told_and_waits() {
             "lowers the default for pure from ask to allow"
         ]
     );
-    let stands = changed(was.clone(), now.clone());
+    let stands = changed(was, now.clone());
     for (tool, decision) in [("x", "ask"), ("q", "ask"), ("y", "deny"), ("z", "deny"), ("w", "deny")] {
         let ruling = rule_on(&stands, &format!("s.{tool}"), "MUTATES UPDATE");
         assert_eq!(ruling.decision.word(), decision, "{tool}: {}", ruling.reason);
