@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use mcp_approve::cli::accepted::Accepted;
 use serde_json::{Value, json};
 
 use super::Home;
@@ -85,10 +86,16 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
     assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
     assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
+    assert!(run.out.contains("counts once you have accepted it: mcp-approve rules accept"), "{}", run.out);
+    let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
+    assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
+    let file = home.path("config/policy.toml");
+    Accepted::new(home.path("state/accepted")).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
     assert!(after.contains("then, in record ") && after.contains(": ask, approved by observe"), "{after}");
-    assert_eq!(home.run(&["rules", "undo"]).out, "Taken back in HOME/config/policy.toml: changed rule ask-all\n");
+    let run = home.run(&["rules", "undo"]);
+    assert!(run.out.starts_with("Taken back in HOME/config/policy.toml: changed rule ask-all\n"), "{}", run.out);
     assert_eq!(policy(&home), written);
     home.run(&["rules", "undo"]);
     assert_eq!(policy(&home), RULES);

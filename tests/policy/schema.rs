@@ -113,11 +113,11 @@ fn the_schema_knows_every_word() {
     assert_eq!(words("action"), of(Action::ALL.iter().map(|one| one.word()).collect()));
     assert_eq!(words("output_domain"), of(OutputDomain::ALL.iter().map(|one| one.word()).collect()));
     assert_eq!(words("effect"), of(Effect::ALL.iter().map(|one| one.word()).collect()));
-    for word in words("hazard") {
-        serde_json::from_value::<HazardKind>(word).unwrap();
-    }
-    // Every kind, the last one by its place: a new one changes this count.
-    assert_eq!(words("hazard").len(), HazardKind::UnusableSchema as usize + 1);
+    let sorted = |mut all: Vec<Value>| {
+        all.sort_by_key(ToString::to_string);
+        all
+    };
+    assert_eq!(sorted(words("hazard")), sorted(of(HazardKind::ALL.iter().map(|one| one.word()).collect())));
     assert_eq!(
         schema["properties"]["version"],
         json!({ "description": "The version of the policy language.", "const": 1 })

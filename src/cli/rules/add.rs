@@ -82,6 +82,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;
     }
     if !addition.dry_run {
+        super::alter::tell_pending(site, out)?;
         writeln!(out, "Take it back with: mcp-approve rules undo")?;
     }
     Ok(ExitCode::SUCCESS)

@@ -1,11 +1,13 @@
 //! `rules remove|edit|except|undo`: changes of rules that are there, and the way back.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::change::{self, Drafted};
 use super::options::{EditOptions, ExceptOptions, RemoveOptions};
 use super::{Site, past, show, visible};
+use crate::cli::layers::{Keeps, Layers};
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
 use crate::policy::replay::replay;
@@ -103,9 +105,19 @@ fn finish(
         writeln!(out, "Of {calls}, {changes} would be ruled otherwise than then (mcp-approve rules replay).")?;
     }
     if !dry_run {
+        tell_pending(site, out)?;
         writeln!(out, "Take it back with: mcp-approve rules undo")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says so when a change waits for `rules accept`.
+pub(super) fn tell_pending(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let waits = Layers::of(site.places, None, &site.place).load(Keeps::Nothing);
+    if waits.pending.iter().any(|one| Path::new(&one.file) == site.place.path()) {
+        writeln!(out, "What it loosens counts once you have accepted it: mcp-approve rules accept")?;
+    }
+    Ok(())
 }
 
 fn capital(text: &str) -> String {
@@ -120,6 +132,7 @@ fn capital(text: &str) -> String {
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let what = change::undo(&site.place, site.places)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
+    tell_pending(site, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
