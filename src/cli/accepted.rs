@@ -47,7 +47,7 @@ impl Accepted {
         let before = text(policy).ok();
         let stood = match self.text(policy) {
             Ok(None) => true,
-            Ok(kept) => kept == before,
+            Ok(kept) => kept.unwrap_or_default() == before.unwrap_or_default(),
             Err(_) => false,
         };
         change()?;
@@ -64,16 +64,13 @@ impl Accepted {
 
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
+    /// A copy is never removed, only emptied: else the next text would be the first one found, and taken as it is.
+    ///
     /// # Errors
     /// The state folder cannot be written.
     pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
         let copy = self.copy(policy);
-        let Some(text) = text else {
-            return match fs::remove_file(copy) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                Ok(()) | Err(_) => Ok(()),
-            };
-        };
+        let text = text.unwrap_or_default();
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let new = copy.with_extension(format!("{}.new", std::process::id()));
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

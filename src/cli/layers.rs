@@ -31,6 +31,8 @@ pub struct Layers {
     roots: Roots,
     /// The last sound text of each file in this process: its asks and denies outlive a broken one.
     last: BTreeMap<PathBuf, Policy>,
+    /// The copies seen in this process: who removes one makes no text the first.
+    kept: BTreeMap<PathBuf, String>,
     stamps: Vec<Stamp>,
 }
 
@@ -64,7 +66,14 @@ impl Layers {
             files.push(LayerFile { layer: Layer::Run, place: PolicyPlace::Named(path.clone()) });
         }
         let accepted = Accepted::new(places.accepted_dir());
-        Self { files, accepted, roots: policy_file::roots(), last: BTreeMap::new(), stamps: Vec::new() }
+        Self {
+            files,
+            accepted,
+            roots: policy_file::roots(),
+            last: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            stamps: Vec::new(),
+        }
     }
 
     /// The files that can apply, whether they exist or not.
@@ -131,14 +140,17 @@ impl Layers {
         if file.layer == Layer::System {
             return Ok(now.map(Stands::Whole));
         }
-        let kept = self.accepted.text(path).map_err(broken)?;
+        let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let was = match (&kept, file.layer) {
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
             (None, _) => None,
         };
-        if now.is_none() && kept.is_none() {
+        if let Some(kept) = &kept {
+            self.kept.insert(path.into(), kept.clone());
+        }
+        if now.is_none() && kept.as_deref().is_none_or(str::is_empty) {
             return Ok(None);
         }
         let now = now.unwrap_or_else(|| nothing(&self.roots));
@@ -146,6 +158,7 @@ impl Layers {
         let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
         if !loosens {
             if keeps == Keeps::Copies && kept != text {
+                self.kept.insert(path.into(), text.clone().unwrap_or_default());
                 // Where it cannot be kept, the next change is compared with an older text: stricter, never looser.
                 if let Err(error) = self.accepted.accept(path, text.as_deref()) {
                     tracing::warn!(%error, "a policy's text was not kept");
