@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use similar::TextDiff;
 
@@ -22,6 +23,8 @@ use crate::wire::digest::Digest;
 pub const PROJECT: &str = ".mcp-approve.toml";
 /// How much of a diff is kept.
 const DIFF: usize = 16 << 10;
+/// How long texts are compared: a server must not wait for its policy because someone filled the file.
+const COMPARING: Duration = Duration::from_millis(200);
 
 /// All files of one wrapper, as they were last read.
 #[derive(Debug)]
@@ -88,6 +91,27 @@ impl Layers {
         let files = self.files.clone();
         let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
         pool(&found, &self.roots)
+    }
+
+    /// Pools the files as they are written, as if all of it were accepted: to try what is meant.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn as_written(&self) -> Result<Policy, Broken> {
+        let found = self.present().map(|file| {
+            let stands = Stands::Whole(policy_file::load(&file.place)?);
+            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), stands })
+        });
+        Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
+    }
+
+    /// The files that are there, or should be: a link to nowhere, or what an option names.
+    pub fn present(&self) -> impl Iterator<Item = &LayerFile> {
+        let there = |file: &&LayerFile| match &file.place {
+            PolicyPlace::Usual(path) => path.symlink_metadata().is_ok(),
+            PolicyPlace::Named(_) => true,
+        };
+        self.files.iter().filter(there)
     }
 
     /// The policy anew, when a file or its accepted copy is another than it was.
@@ -191,9 +215,10 @@ fn stamp(path: &Path) -> Stamp {
     Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
 }
 
-/// A unified diff, cut where it is long.
+/// A unified diff, cut where it is long; a coarse one where a fine one takes too long.
 fn diff(old: &str, new: &str) -> String {
-    let mut text = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
+    let compared = TextDiff::configure().timeout(COMPARING).diff_lines(old, new);
+    let mut text = compared.unified_diff().context_radius(2).to_string();
     if text.len() > DIFF {
         text.truncate(text.floor_char_boundary(DIFF));
         text.push_str("\n[cut here: compare the files themselves]\n");
