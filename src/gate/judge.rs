@@ -180,9 +180,12 @@ fn judge_at(
             Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
         }
     }
+    // Nobody is shown a call that reads and passes at once.
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
-        effect: effect_line::effect(&behavior, call.name(), &arguments),
-        about: effect_line::about(&arguments),
+        effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
+        about: if is_told { effect_line::about(&arguments) } else { None },
         danger: danger(&behavior, found),
         wanted,
         by_approver,
