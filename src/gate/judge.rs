@@ -12,6 +12,7 @@ use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
+use super::roots::DeclaredRoots;
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -63,6 +64,8 @@ pub struct Yardstick<'a> {
     pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
+    /// The folders that the host declared.
+    pub roots: &'a DeclaredRoots,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
     /// What ran of late, for rates.
@@ -137,6 +140,7 @@ fn judge_at(
             }),
         }
     }
+    behavior.hazards.extend(yardstick.roots.hazard(&arguments));
     if let Some(changed) = yardstick.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
