@@ -27,6 +27,9 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         return;
     }
+    if matches!(model.overlay, Some(Overlay::Review(_))) {
+        return super::review::go(model, action);
+    }
     if matches!(model.overlay, Some(Overlay::Rule(_))) {
         return super::rule::choose(model, action);
     }

@@ -1,7 +1,7 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
-use crate::console::model::Model;
+use crate::console::model::{Model, Offer, Overlay};
 use crate::console::row::{Row, Tone};
 
 /// The note, else the keys.
@@ -24,6 +24,7 @@ fn keys(model: &Model, width: u16) -> Row {
         .filter(|binding| {
             binding.places.contains(&place)
                 && is_worth_a_hint(binding.action, place)
+                && (binding.action != Action::Number || on_a_grant(model))
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
         .map(|binding| match binding.action {
@@ -48,6 +49,10 @@ fn keys(model: &Model, width: u16) -> Row {
 fn screens(keys: &Keys) -> Row {
     let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
     hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)
+}
+
+fn on_a_grant(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
 }
 
 /// Lists need no word on how to move.
@@ -85,6 +90,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::Undo => place == Place::Rules,
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,
