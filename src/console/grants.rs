@@ -114,7 +114,8 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     if offer.waiting > 0 {
         // Of counted ones no more than the number, which is why this is no promise.
         let most = if let Lasts::Calls(calls) = offer.terms.lasts { calls as usize } else { usize::MAX };
-        let words = format!("▲ {} waiting now pass at once", counted(offer.waiting.min(most), "other call"));
+        let words =
+            format!("▲ passing at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));
         rows.push(Row::of(Tone::Warn, words));
     }
     rows

@@ -249,6 +249,9 @@ pub struct Model {
     pub sort: Sort,
     pub grouping: Grouping,
     pub(in crate::console) last_class: u64,
+    /// The queue as it was last worked out.
+    laid: queue::Rows,
+    selected_at: usize,
     /// Calls the operator marked; those that are over no longer count.
     pub marked: BTreeSet<CallKey>,
     pub decisions: figures::Decisions,
@@ -311,7 +314,7 @@ impl Model {
 
     /// The call with this key.
     pub fn call(&self, key: &CallKey) -> Option<&Held> {
-        self.calls.iter().find(|held| held.key == *key)
+        self.calls.get(self.place_of(key)?)
     }
 
     /// The selected call.

@@ -142,6 +142,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     };
     moves::settle(model);
     if !is_news {
+        model.keep_rows();
         moves::show_selection(model);
     }
     browse::settle(model);

@@ -206,7 +206,7 @@ fn a_grant_tells_what_waits_and_passes_at_once_and_that_it_is_dangerous() {
     desk.look();
     desk.keys("rk");
     let screen = desk.screen();
-    assert!(screen.contains("▲ 2 other calls waiting now pass at once"), "{screen}");
+    assert!(screen.contains("▲ passing at once: 2 other calls of those that wait now"), "{screen}");
     assert!(screen.contains("◆ dangerous: it deletes"), "{screen}");
 }
 

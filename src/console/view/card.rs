@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{counted, size};
-use crate::console::keymap::{Action, BINDINGS};
 use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
@@ -94,9 +93,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let bytes = size(held.snapshot.arguments.len());
     let left = if below > 0 {
         let lines = counted(below, "more line");
-        let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom);
-        let end = end.map_or("", |binding| model.settings.keys.shown(binding));
-        Row::of(Tone::Warn, format!(" … {lines} below")).and(Tone::Quiet, " · ").and(Tone::Key, end)
+        Row::of(Tone::Warn, format!(" … {lines} below"))
     } else {
         Row::of(Tone::Quiet, " end of the card")
     };
@@ -106,7 +103,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
             Row::of(Tone::Quiet, "all shown · armed ")
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ read to the last line to approve "),
+        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ scroll to the end to approve "),
         (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "scroll on to approve "),
     };
     // What is to be done matters more than a size that stands above the arguments too.
