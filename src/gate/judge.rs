@@ -12,7 +12,9 @@ use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
-use crate::behavior::conclude::{self, Behavior};
+use super::roots::DeclaredRoots;
+use super::touched::{self, Change};
+use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -63,6 +65,8 @@ pub struct Yardstick<'a> {
     pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
+    /// The folders that the host declared.
+    pub roots: &'a DeclaredRoots,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
     /// What ran of late, for rates.
@@ -137,6 +141,7 @@ fn judge_at(
             }),
         }
     }
+    behavior.hazards.extend(yardstick.roots.hazard(&arguments));
     if let Some(changed) = yardstick.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
@@ -180,10 +185,13 @@ fn judge_at(
             Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
         }
     }
+    // Nobody is shown a call that reads and passes at once.
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
-        effect: effect_line::effect(&behavior, call.name(), &arguments),
-        about: effect_line::about(&arguments),
-        danger: danger(&behavior, found),
+        effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
+        about: if is_told { effect_line::about(&arguments) } else { None },
+        danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,
         described,
@@ -205,7 +213,7 @@ fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Optio
 }
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
-fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
+fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     let target = match behavior.identity.action {
         Action::Create => files.first(),
@@ -217,7 +225,13 @@ fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
         FileKind::Unseen => Some("what it would replace could not be seen"),
         FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
     });
-    let reasons: Vec<String> = conclude::danger(behavior).into_iter().chain(replaces.map(str::to_owned)).collect();
+    // Only an absolute path is surely of this machine: a relative one may be another's.
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let changes = touched::of(behavior.identity.action, arguments, files);
+    let makes = files.len() == 1 && changes.len() == 1 && changes.iter().all(is_new);
+    let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
+    let reasons: Vec<String> =
+        conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
