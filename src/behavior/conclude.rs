@@ -157,9 +157,15 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
 ///
 /// DELETE, EXECUTE, SEND, MERGE, MONEY, OVERWRITE, UNKNOWN, and any hazard.
 pub fn danger(behavior: &Behavior) -> Option<String> {
+    danger_of(behavior, behavior.identity.action)
+}
+
+/// The same, where it is known that this call does something else than its tool may do: a whole content that is written
+/// where nothing stands replaces nothing.
+pub fn danger_of(behavior: &Behavior, action: Action) -> Option<String> {
     let identity = behavior.identity;
     let mut reasons: Vec<&str> = Vec::new();
-    reasons.extend(match identity.action {
+    reasons.extend(match action {
         Action::Delete => Some("it removes something"),
         Action::Execute => Some("it runs or stops something"),
         Action::Send => Some("it sends something out"),

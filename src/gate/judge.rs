@@ -8,7 +8,7 @@ use super::approvers::{self, Approver, Joined, Opinion};
 use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
-use super::facts::{self, FileKind, Found, Look};
+use super::facts::{self, Facts, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
@@ -207,7 +207,12 @@ fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Optio
 /// Why one careless key must not approve it: its behavior, and what it would replace.
 fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
-    let target = match behavior.identity.action {
+    let action = match behavior.identity.action {
+        // Arguments that were read for what they do speak for themselves; a path beside them lowers nothing.
+        Action::Overwrite if behavior.analyses.is_empty() && nothing_stands(files) => Action::Create,
+        action => action,
+    };
+    let target = match action {
         Action::Create => files.first(),
         Action::Move => files.get(1),
         _ => None,
@@ -217,8 +222,15 @@ fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
         FileKind::Unseen => Some("what it would replace could not be seen"),
         FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
     });
-    let reasons: Vec<String> = conclude::danger(behavior).into_iter().chain(replaces.map(str::to_owned)).collect();
+    let reasons: Vec<String> =
+        conclude::danger_of(behavior, action).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Whether every path that the call names was looked at, and nothing is there. It is looked again before the call is
+/// forwarded, and what stands there by then asks anew.
+fn nothing_stands(files: &[Facts]) -> bool {
+    !files.is_empty() && files.iter().all(|file| file.kind == FileKind::Missing)
 }
 
 fn unregistered(behavior: &Behavior) -> Ruling {

@@ -17,7 +17,7 @@ use super::story::{self, Era, Errand, Step};
 use super::{AgentArgs, DemoError, wait_for};
 
 /// How long the agent stays idle before it reads something.
-const PASTIME: Duration = Duration::from_secs(2);
+const PASTIME: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end after its pipe closed.
 const FAREWELL: Duration = Duration::from_secs(6);
@@ -324,10 +324,12 @@ mod tests {
                 "drafts/plan-2024.md is gone",
                 "drafts/todo.md is gone",
                 "notes.md changes",
+                "report.md changes",
                 "archive/todo.md appears",
+                "drafts/reply-ada.md appears",
+                "drafts/reply-grace.md appears",
                 "jobs/run-1.json appears",
                 "jobs/run-2.json appears",
-                "report.md appears",
                 "orders: 5 rows -> 3",
                 "sessions: 5 rows -> 0",
             ],
