@@ -19,6 +19,9 @@ use super::{AgentArgs, DemoError, wait_for};
 /// How long the agent stays idle before it reads something.
 const PASTIME: Duration = Duration::from_secs(1);
 
+/// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
+const BREATH: Duration = Duration::from_millis(200);
+
 /// How long a server may take to end after its pipe closed.
 const FAREWELL: Duration = Duration::from_secs(6);
 
@@ -67,6 +70,8 @@ pub(super) struct Agent<W, D> {
     next: u64,
     waiting: BTreeMap<u64, Asked>,
     errands: Vec<std::vec::IntoIter<Step>>,
+    /// How many errands were begun; `None` before the tools are known.
+    begun: Option<usize>,
     pastimes: usize,
 }
 
@@ -86,11 +91,12 @@ impl<W: Write, D: Write> Agent<W, D> {
             next: 0,
             waiting: BTreeMap::new(),
             errands: story::errands().into_iter().map(Errand::into_iter).collect(),
+            begun: None,
             pastimes: 0,
         }
     }
 
-    /// Shakes hands, runs the errands side by side and stays until told to leave. Dropping it closes the pipe.
+    /// Shakes hands, begins the errands one by one and stays until told to leave. Dropping it closes the pipe.
     pub(super) fn live(mut self, told: &Receiver<Heard>) -> io::Result<Ending> {
         self.ask(
             Asked::Handshake,
@@ -102,14 +108,18 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            match told.recv_timeout(PASTIME) {
+            let patience = self.next_errand().map_or(PASTIME, |_| BREATH);
+            match told.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
                     self.note("The server is gone.")?;
                     return Ok(Ending::Abandoned);
                 }
                 Ok(Heard::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
-                Err(RecvTimeoutError::Timeout) => self.pass_the_time()?,
+                Err(RecvTimeoutError::Timeout) => match self.next_errand() {
+                    Some(at) => self.begin(at)?,
+                    None => self.pass_the_time()?,
+                },
             }
         }
     }
@@ -130,7 +140,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             Asked::List => {
                 let tools = message["result"]["tools"].as_array().map_or(0, Vec::len);
                 self.note(&format!("The server offers {tools} tools."))?;
-                (0..self.errands.len()).try_for_each(|at| self.go_on(at))
+                self.begin(0)
             }
             Asked::Errand { at, step } => self.learn(at, step, &came),
             Asked::Pastime => Ok(()),
@@ -148,6 +158,15 @@ impl<W: Write, D: Write> Agent<W, D> {
                 }
             }
         }
+        self.go_on(at)
+    }
+
+    fn next_errand(&self) -> Option<usize> {
+        self.begun.filter(|begun| *begun < self.errands.len())
+    }
+
+    fn begin(&mut self, at: usize) -> io::Result<()> {
+        self.begun = Some(at + 1);
         self.go_on(at)
     }
 
