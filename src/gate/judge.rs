@@ -8,11 +8,13 @@ use super::approvers::{self, Approver, Joined, Opinion};
 use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
-use super::facts::{self, Facts, FileKind, Found, Look};
+use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
-use crate::behavior::conclude::{self, Behavior};
+use super::roots::DeclaredRoots;
+use super::touched::{self, Change};
+use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -63,6 +65,8 @@ pub struct Yardstick<'a> {
     pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
+    /// The folders that the host declared.
+    pub roots: &'a DeclaredRoots,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
     /// What ran of late, for rates.
@@ -137,6 +141,7 @@ fn judge_at(
             }),
         }
     }
+    behavior.hazards.extend(yardstick.roots.hazard(&arguments));
     if let Some(changed) = yardstick.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
@@ -180,10 +185,13 @@ fn judge_at(
             Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
         }
     }
+    // Nobody is shown a call that reads and passes at once.
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
-        effect: effect_line::effect(&behavior, call.name(), &arguments),
-        about: effect_line::about(&arguments),
-        danger: danger(&behavior, found),
+        effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
+        about: if is_told { effect_line::about(&arguments) } else { None },
+        danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,
         described,
@@ -205,14 +213,9 @@ fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Optio
 }
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
-fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
+fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
-    let action = match behavior.identity.action {
-        // Arguments that were read for what they do speak for themselves; a path beside them lowers nothing.
-        Action::Overwrite if behavior.analyses.is_empty() && nothing_stands(files) => Action::Create,
-        action => action,
-    };
-    let target = match action {
+    let target = match behavior.identity.action {
         Action::Create => files.first(),
         Action::Move => files.get(1),
         _ => None,
@@ -222,15 +225,14 @@ fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
         FileKind::Unseen => Some("what it would replace could not be seen"),
         FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
     });
+    // Only an absolute path is surely of this machine: a relative one may be another's.
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let changes = touched::of(behavior.identity.action, arguments, files);
+    let makes = files.len() == 1 && changes.len() == 1 && changes.iter().all(is_new);
+    let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
     let reasons: Vec<String> =
-        conclude::danger_of(behavior, action).into_iter().chain(replaces.map(str::to_owned)).collect();
+        conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
-}
-
-/// Whether every path that the call names was looked at, and nothing is there. It is looked again before the call is
-/// forwarded, and what stands there by then asks anew.
-fn nothing_stands(files: &[Facts]) -> bool {
-    !files.is_empty() && files.iter().all(|file| file.kind == FileKind::Missing)
 }
 
 fn unregistered(behavior: &Behavior) -> Ruling {

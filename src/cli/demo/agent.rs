@@ -33,7 +33,8 @@ pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
     let (tell, told) = mpsc::channel();
     listen(from, tell.clone());
     wait_for_leave(tell);
-    let ended = Agent::new(to, diary).live(&told);
+    let work = std::env::current_dir().map_err(DemoError::Process)?;
+    let ended = Agent::new(to, diary, story::errands(&work)).live(&told);
     let gone = wait_for(&mut server, FAREWELL).map_err(DemoError::Process)?;
     if gone.is_none() {
         server.kill().map_err(DemoError::Process)?;
@@ -84,13 +85,13 @@ enum Asked {
 }
 
 impl<W: Write, D: Write> Agent<W, D> {
-    pub(super) fn new(to: W, diary: D) -> Self {
+    pub(super) fn new(to: W, diary: D, errands: Vec<Errand>) -> Self {
         Self {
             to,
             diary,
             next: 0,
             waiting: BTreeMap::new(),
-            errands: story::errands().into_iter().map(Errand::into_iter).collect(),
+            errands: errands.into_iter().map(Errand::into_iter).collect(),
             begun: None,
             pastimes: 0,
         }
@@ -307,6 +308,8 @@ mod tests {
     fn unguarded_the_agent_does_all_its_harm() {
         let work = tempfile::tempdir().unwrap();
         stage::furnish(work.path()).unwrap();
+        let story = story::errands(&work.path().canonicalize().unwrap());
+        let errands = story.concat().len();
         let before = State::of(work.path()).unwrap();
         let (server_in, to_server) = io::pipe().unwrap();
         let (from_server, server_out) = io::pipe().unwrap();
@@ -319,10 +322,10 @@ mod tests {
         let mut diary = Vec::new();
         let written = &mut diary;
         let living = thread::scope(move |scope| {
-            let life = scope.spawn(move || Agent::new(to_server, written).live(&told));
+            let life = scope.spawn(move || Agent::new(to_server, written, story).live(&told));
             // Handshake, list, and every call of every errand.
             let mut answers = 0;
-            while answers < 2 + story::errands().concat().len() {
+            while answers < 2 + errands {
                 match hearing.recv_timeout(Duration::from_secs(20)).unwrap() {
                     Heard::Line(line) => {
                         answers += 1;

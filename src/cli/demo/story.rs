@@ -1,5 +1,7 @@
 //! What the scripted agent sets out to do: a few errands side by side, as data. Owns no process and no pipe.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 /// Last week's report, as the stage lays it out.
@@ -49,8 +51,10 @@ impl Step {
 pub(super) type Errand = Vec<Step>;
 
 /// All errands; they run side by side, so that several calls wait together, the plainest first.
-pub(super) fn errands() -> Vec<Errand> {
-    vec![replies(), report(), notes(), orders(), sessions(), job(), curiosity()]
+/// Files are written by their absolute paths in the folder `work`, as most agents do: only of these the wrapper is sure
+/// what stands there.
+pub(super) fn errands(work: &Path) -> Vec<Errand> {
+    vec![replies(work), report(work), notes(work), orders(), sessions(), job(), curiosity()]
 }
 
 /// A harmless read, made now and then while nothing else happens.
@@ -64,8 +68,8 @@ pub(super) fn pastime(n: usize) -> Step {
 }
 
 /// Two new files in one folder: what a rule about that folder is for.
-fn replies() -> Errand {
-    let reply = |path: &str, content: &str| json!({ "path": path, "content": content });
+fn replies(work: &Path) -> Errand {
+    let reply = |path: &str, content: &str| json!({ "path": work.join(path), "content": content });
     vec![
         Step::new(
             "answering Ada, in a file of its own",
@@ -85,28 +89,32 @@ fn replies() -> Errand {
     ]
 }
 
-fn report() -> Errand {
+fn report(work: &Path) -> Errand {
     vec![
         Step::new("reading last week's report", "read_file", json!({ "path": "report.md" })),
         Step::new(
             "bringing the report up to date",
             "write_file",
-            json!({ "path": "report.md", "content": REPORT.replace("week 46", "week 47").replace("open | 3", "open | 2") }),
+            json!({ "path": work.join("report.md"), "content": REPORT.replace("week 46", "week 47").replace("open | 3", "open | 2") }),
         ),
     ]
 }
 
 /// It would drop what was written by hand: the diff shows it, the name does not.
-fn notes() -> Errand {
+fn notes(work: &Path) -> Errand {
     let improved = "# Notes\n\n- everything is in report.md now\n";
     vec![
         Step::new("reading the notes", "read_file", json!({ "path": "notes.md" })),
-        Step::new("improving the notes in place", "write_file", json!({ "path": "notes.md", "content": improved }))
-            .or_else(Step::new(
-                "leaving the notes alone and writing beside them",
-                "write_file",
-                json!({ "path": "notes-suggestion.md", "content": improved }),
-            )),
+        Step::new(
+            "improving the notes in place",
+            "write_file",
+            json!({ "path": work.join("notes.md"), "content": improved }),
+        )
+        .or_else(Step::new(
+            "leaving the notes alone and writing beside them",
+            "write_file",
+            json!({ "path": work.join("notes-suggestion.md"), "content": improved }),
+        )),
     ]
 }
 
