@@ -145,7 +145,7 @@ impl Layers {
             let accepted = self.accepted.text(path).ok().flatten();
             let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
             let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
-            Some(Stands::Broken { banner: broken.banner(), before })
+            Some(Stands::Broken { banner: format!("{}. Until then, what is not denied asks", broken.banner()), before })
         })?;
         Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
     }

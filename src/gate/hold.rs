@@ -141,7 +141,7 @@ impl Gate {
             deadline,
             judged: None,
             stage: if is_open { Stage::Describing } else { Stage::Opening },
-            arrival: Arrival::Unrecorded,
+            arrival: Arrival::Unasked,
             original: None,
             beat,
             look: Look::default(),
