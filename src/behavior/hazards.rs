@@ -21,6 +21,8 @@ pub enum HazardKind {
     TerminalSequence,
     /// A path that leads out of where it starts, by `..`.
     PathTraversal,
+    /// A path outside of the folders that the host declared to the server.
+    OutsideRoots,
     /// NUL in an argument.
     NulCharacter,
     /// An integer beyond ±2^53 or a number that parsers read differently.
@@ -52,6 +54,7 @@ impl HazardKind {
         Self::HiddenCharacters,
         Self::TerminalSequence,
         Self::PathTraversal,
+        Self::OutsideRoots,
         Self::NulCharacter,
         Self::AmbiguousNumber,
         Self::UndeclaredArguments,
@@ -72,6 +75,7 @@ impl HazardKind {
             Self::HiddenCharacters => "hidden-characters",
             Self::TerminalSequence => "terminal-sequence",
             Self::PathTraversal => "path-traversal",
+            Self::OutsideRoots => "outside-roots",
             Self::NulCharacter => "nul-character",
             Self::AmbiguousNumber => "ambiguous-number",
             Self::UndeclaredArguments => "undeclared-arguments",

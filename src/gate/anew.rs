@@ -25,6 +25,7 @@ impl Gate {
             approvers: &self.config.approvers,
             expected: self.config.expected.as_ref(),
             server_change: self.catalog.server_change().map(|change| &**change),
+            roots: &self.roots,
             recent: &self.recent,
             latest: self.latest,
         }

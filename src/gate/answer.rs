@@ -63,7 +63,10 @@ impl Gate {
                 }
                 self.show_plain(now, Direction::ToHost, ActivityKind::Notification, &method, bytes, out);
             }
-            Gist::Request { method, .. } => {
+            Gist::Request { id, method, .. } => {
+                if method == "roots/list" {
+                    self.roots.server_asks(id);
+                }
                 self.show_plain(now, Direction::ToHost, ActivityKind::Request, &method, bytes, out);
             }
             Gist::Unreadable => {}

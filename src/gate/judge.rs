@@ -12,6 +12,7 @@ use super::facts::{self, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
+use super::roots::DeclaredRoots;
 use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -63,6 +64,8 @@ pub struct Yardstick<'a> {
     pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
+    /// The folders that the host declared.
+    pub roots: &'a DeclaredRoots,
     /// What changed in the server itself since it was trusted.
     pub server_change: Option<&'a str>,
     /// What ran of late, for rates.
@@ -137,6 +140,7 @@ fn judge_at(
             }),
         }
     }
+    behavior.hazards.extend(yardstick.roots.hazard(&arguments));
     if let Some(changed) = yardstick.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
@@ -180,9 +184,12 @@ fn judge_at(
             Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
         }
     }
+    // Nobody is shown a call that reads and passes at once.
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
-        effect: effect_line::effect(&behavior, call.name(), &arguments),
-        about: effect_line::about(&arguments),
+        effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
+        about: if is_told { effect_line::about(&arguments) } else { None },
         danger: danger(&behavior, found),
         wanted,
         by_approver,

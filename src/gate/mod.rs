@@ -28,6 +28,7 @@ pub mod pins;
 pub mod records;
 pub mod refusals;
 pub mod report;
+pub mod roots;
 pub mod show;
 pub mod snapshot;
 pub mod token;
@@ -48,6 +49,7 @@ use judge::BeforeTool;
 use pins::{Pins, Standing};
 use refusals::Refusals;
 use report::Status;
+use roots::DeclaredRoots;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
@@ -139,6 +141,8 @@ pub struct Gate {
     stopping: bool,
     host_recorded: bool,
     refusals: Refusals,
+    /// The folders that the host declared to the server.
+    roots: DeclaredRoots,
 }
 
 impl Gate {
@@ -171,6 +175,7 @@ impl Gate {
             stopping: false,
             host_recorded: false,
             refusals: Refusals::default(),
+            roots: DeclaredRoots::default(),
         };
         gate.register(before_tool);
         gate

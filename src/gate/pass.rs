@@ -112,7 +112,13 @@ impl Gate {
                 self.learn_host(now, &plain, &method, out);
                 self.show_plain(now, Direction::ToServer, ActivityKind::Notification, &method, bytes, out);
             }
-            Gist::Response { .. } | Gist::Unreadable => {
+            Gist::Response { id, failed } => {
+                if !failed {
+                    self.roots.host_answers(&id, plain.line().content());
+                }
+                self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
+            }
+            Gist::Unreadable => {
                 self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
             }
         }

@@ -127,6 +127,7 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::HiddenCharacters => "hidden characters",
         HazardKind::TerminalSequence => "a terminal sequence",
         HazardKind::PathTraversal => "a path that climbs",
+        HazardKind::OutsideRoots => "a path outside of the declared folders",
         HazardKind::NulCharacter => "a NUL character",
         HazardKind::AmbiguousNumber => "an ambiguous number",
         HazardKind::UndeclaredArguments => "undeclared arguments",

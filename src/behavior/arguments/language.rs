@@ -37,13 +37,72 @@ const NONE: Languages = Languages {
     dialect: None,
 };
 
-const SQL: &str =
-    "sql sql_query sqlquery statement statements stmt query_sql sql_text raw_sql sql_statement sql_statements sqls";
-const GRAPHQL: &str = "graphql gql graphql_query graphqlquery gql_query mutation graphql_mutation";
-const SHELL: &str = "shell_command shellcommand bash bash_command cmdline command_line commandline shell_cmd terminal_command \
-    shell shell_script";
-const OPEN: &str = "query queries q expression command commands cmd where text script args argv pipeline document run_command \
-    runcommand operation filter";
+/// Names of arguments that hold SQL, whoever the tool is.
+fn is_sql(key: &str) -> bool {
+    matches!(
+        key,
+        "sql"
+            | "sql_query"
+            | "sqlquery"
+            | "statement"
+            | "statements"
+            | "stmt"
+            | "query_sql"
+            | "sql_text"
+            | "raw_sql"
+            | "sql_statement"
+            | "sql_statements"
+            | "sqls"
+    )
+}
+
+/// The same for GraphQL.
+fn is_graphql(key: &str) -> bool {
+    matches!(key, "graphql" | "gql" | "graphql_query" | "graphqlquery" | "gql_query" | "mutation" | "graphql_mutation")
+}
+
+/// The same for commands.
+fn is_shell(key: &str) -> bool {
+    matches!(
+        key,
+        "shell_command"
+            | "shellcommand"
+            | "bash"
+            | "bash_command"
+            | "cmdline"
+            | "command_line"
+            | "commandline"
+            | "shell_cmd"
+            | "terminal_command"
+            | "shell"
+            | "shell_script"
+    )
+}
+
+/// Names of arguments that may hold any of them.
+fn is_open(key: &str) -> bool {
+    matches!(
+        key,
+        "query"
+            | "queries"
+            | "q"
+            | "expression"
+            | "command"
+            | "commands"
+            | "cmd"
+            | "where"
+            | "text"
+            | "script"
+            | "args"
+            | "argv"
+            | "pipeline"
+            | "document"
+            | "run_command"
+            | "runcommand"
+            | "operation"
+            | "filter"
+    )
+}
 
 /// What the argument `key` of `tool` may hold. A key that says nothing costs one look at it.
 pub fn of(key: &str, tool: Option<&Tool>) -> Languages {
@@ -53,11 +112,11 @@ pub fn of(key: &str, tool: Option<&Tool>) -> Languages {
     lower.make_ascii_lowercase();
     lower.iter_mut().filter(|byte| **byte == b'-').for_each(|byte| *byte = b'_');
     let Ok(plain) = std::str::from_utf8(lower) else { return NONE };
-    let (is_sql, is_graphql, is_shell) = (among(plain, SQL), among(plain, GRAPHQL), among(plain, SHELL));
-    if !is_sql && !is_graphql && !is_shell && !among(plain, OPEN) {
+    let (is_sql, is_graphql, is_shell) = (is_sql(plain), is_graphql(plain), is_shell(plain));
+    if !is_sql && !is_graphql && !is_shell && !is_open(plain) {
         return NONE;
     }
-    let spoken = tool.map_or_else(Spoken::default, |tool| Spoken::of(tool, key));
+    let spoken = tool.map_or_else(Spoken::default, |tool| Spoken::of(tool, key, is_sql));
     if spoken.lists {
         // One of a list of words is a choice, and judged as one.
         return NONE;
@@ -110,7 +169,7 @@ struct Spoken {
 }
 
 impl Spoken {
-    fn of(tool: &Tool, key: &str) -> Self {
+    fn of(tool: &Tool, key: &str, is_sql: bool) -> Self {
         let property = tool.input_schema.get("properties").and_then(|all| all.get(key));
         let text = |field: &str| property.and_then(|property| property.get(field)).and_then(Value::as_str);
         let mut spoken = Self { lists: property.is_some_and(lists), ..Self::default() };
@@ -135,7 +194,9 @@ impl Spoken {
                 _ => {}
             }
         }
-        spoken.dialect = Dialect::named_in(&whole);
+        if spoken.sql || is_sql {
+            spoken.dialect = Dialect::named_in(&whole);
+        }
         spoken
     }
 }
