@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
+use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
@@ -298,7 +298,9 @@ fn tools_that_hand_out_secrets_are_sensitive_reads() {
 
 #[test]
 fn danger_names_its_reasons() {
-    let of = |name: &str, description: &str| danger(&of_tool(&named(name, description), Trust::Corroborate));
+    let of = |name: &str, description: &str| {
+        danger(&of_tool(&named(name, description), Trust::Corroborate), Replaced::Perhaps)
+    };
     for (name, word) in [
         ("delete_file", "removes"),
         ("execute_script", "runs"),
@@ -309,10 +311,15 @@ fn danger_names_its_reasons() {
     ] {
         assert!(of(name, "").is_some_and(|why| why.contains(word)), "{name}: {:?}", of(name, ""));
     }
+    let overwrite = of_tool(&named("overwrite_file", ""), Trust::Corroborate);
+    assert_eq!(danger(&overwrite, Replaced::Nothing), None, "there is nothing to replace");
     assert_eq!(of("get_user", "Gets a user."), None);
     assert_eq!(of("create_note", "Creates a note."), None);
     let note = named("read_note", "Reads a note.");
-    assert_eq!(danger(&called(&note, &json!({ "path": ".env" }))).as_deref(), Some("sensitive-read"));
+    assert_eq!(
+        danger(&called(&note, &json!({ "path": ".env" })), Replaced::Perhaps).as_deref(),
+        Some("sensitive-read")
+    );
 }
 
 #[test]

@@ -575,3 +575,14 @@ fn a_path_outside_of_the_roots_that_the_host_declared_is_asked_about() {
     }
     world.finish();
 }
+
+#[test]
+fn a_file_that_is_not_there_is_made_with_one_key_and_one_that_is_takes_two() {
+    let mut world = World::new().ready();
+    world.disk.insert("/work/a.md".into(), ("/work/a.md".into(), "before".into()));
+    for (id, path, dangerous) in [("1", "/work/a.md", true), ("2", "/work/b.md", false), ("3", "b.md", true)] {
+        world.call(id, "write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#));
+        let danger = world.gate.snapshots().last().and_then(|call| call.danger.clone());
+        assert_eq!(danger.is_some(), dangerous, "{path}: {danger:?}");
+    }
+}

@@ -153,10 +153,19 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
     behavior
 }
 
+/// What stands where a call would write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// Nothing: that was seen.
+    Nothing,
+    /// Something, or nobody looked.
+    Perhaps,
+}
+
 /// Why this call must not be approved by one careless key, in our words; `None` when one key may do.
 ///
-/// DELETE, EXECUTE, SEND, MERGE, MONEY, OVERWRITE, UNKNOWN, and any hazard.
-pub fn danger(behavior: &Behavior) -> Option<String> {
+/// DELETE, EXECUTE, SEND, MERGE, MONEY, OVERWRITE unless there is nothing to replace, UNKNOWN, and any hazard.
+pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
     let identity = behavior.identity;
     let mut reasons: Vec<&str> = Vec::new();
     reasons.extend(match identity.action {
@@ -164,6 +173,7 @@ pub fn danger(behavior: &Behavior) -> Option<String> {
         Action::Execute => Some("it runs or stops something"),
         Action::Send => Some("it sends something out"),
         Action::Merge => Some("it joins one thing into another"),
+        Action::Overwrite if replaced == Replaced::Nothing => None,
         Action::Overwrite => Some("it replaces a whole content"),
         Action::Unknown => Some("nobody knows what it does"),
         Action::Read | Action::Search | Action::Create | Action::Update | Action::Append | Action::Move => None,

@@ -13,7 +13,8 @@ use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
 use super::roots::DeclaredRoots;
-use crate::behavior::conclude::{self, Behavior};
+use super::touched::{self, Change};
+use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -190,7 +191,7 @@ fn judge_at(
     Judged {
         effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
         about: if is_told { effect_line::about(&arguments) } else { None },
-        danger: danger(&behavior, found),
+        danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,
         described,
@@ -212,7 +213,7 @@ fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Optio
 }
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
-fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
+fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     let target = match behavior.identity.action {
         Action::Create => files.first(),
@@ -224,7 +225,13 @@ fn danger(behavior: &Behavior, found: Option<&Found>) -> Option<String> {
         FileKind::Unseen => Some("what it would replace could not be seen"),
         FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
     });
-    let reasons: Vec<String> = conclude::danger(behavior).into_iter().chain(replaces.map(str::to_owned)).collect();
+    // Only an absolute path is surely of this machine: a relative one may be another's.
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let changes = touched::of(behavior.identity.action, arguments, files);
+    let makes = files.len() == 1 && changes.len() == 1 && changes.iter().all(is_new);
+    let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
+    let reasons: Vec<String> =
+        conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 

@@ -11,7 +11,7 @@ use super::past::{Ended, PastCall, is_obscured, touches_obscured};
 use super::rate::Recent;
 use super::replay::{Answer, answer, without_expired};
 use super::rule::{Decision, Policy};
-use crate::behavior::conclude;
+use crate::behavior::conclude::{self, Replaced};
 
 /// A rule that is worth writing.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
         let origin = Origin { server, tool, arguments: &call.arguments, behavior: &call.behavior };
         // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
-        let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior).is_some();
+        let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
         for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {
             let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
             if too_wide || touches_obscured(&proposal.rule, call) {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
-use mcp_approve::behavior::conclude::{Behavior, Trust, danger, of_call, of_tool};
+use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
 use mcp_approve::mcp::tool::Tool;
@@ -28,7 +28,7 @@ fn a1_instructions_to_the_model_are_flagged_and_lower_nothing() {
     ] {
         let behavior = concluded(json!({ "name": "fact_tool", "description": description }));
         assert!(kinds(&behavior).contains(&HazardKind::PoisonedDescription), "{description}");
-        assert!(danger(&behavior).is_some(), "one careless key must not do: {description}");
+        assert!(danger(&behavior, Replaced::Perhaps).is_some(), "one careless key must not do: {description}");
     }
     let liar = concluded(json!({
         "name": "delete_user",
@@ -139,5 +139,5 @@ fn a10_a_harmless_title_does_not_hide_what_the_tool_runs() {
     let arguments = json!({ "query": "DROP TABLE users" });
     let call = of_call(Some(&tool), &of_tool(&tool, Trust::Annotations), &arguments.to_string(), &arguments);
     assert_eq!((call.badge(), call.identity.action), (Mutability::Mutates, Action::Delete));
-    assert!(danger(&call).is_some());
+    assert!(danger(&call, Replaced::Perhaps).is_some());
 }

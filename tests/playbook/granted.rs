@@ -198,3 +198,25 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
     );
     world.finish();
 }
+
+#[test]
+fn a_grant_is_over_when_the_time_it_shows_is_over_also_where_the_machine_slept() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.grant("files-1", Covers::Tool, Lasts::Minutes(2));
+    // Asleep, a machine's monotonic clock stands still.
+    world.now.wall += 120_000;
+    assert_eq!(write(&mut world, 2, "/b"), [Did::Ask("files-2".into())]);
+    assert_eq!(ended(&world), ["its time is over"]);
+    world.finish();
+}
+
+#[test]
+fn what_is_remembered_and_never_comes_leaves_no_call_without_an_answer() {
+    use mcp_approve::gate::Config;
+    use mcp_approve::gate::pins::Pins;
+    let mut world = World::with(Config { pins: Pins::awaited(), ..config() }, "").ready();
+    assert_eq!(world.call("1", "read_file", r#"{"path":"/a"}"#), []);
+    assert!(matches!(world.wait(301).as_slice(), [Did::Settle(_), Did::Answer(_)]));
+    world.finish();
+}

@@ -1,17 +1,22 @@
 //! Adds one rule's text for the console, the way `rules add` does: locked, checked, written whole, and to be taken back.
 
-use std::path::PathBuf;
-
 use super::change::{self, Drafted};
 use crate::cli::places::Places;
 use crate::cli::policy_file::PolicyPlace;
 use crate::policy::edit;
 
-/// Adds a rule; returns the file it stands in. `now` is milliseconds since 1970, UTC.
+/// The text of the policy before a change (`None`: there was no file), and the one that was written.
+#[derive(Debug)]
+pub struct Written {
+    pub before: Option<String>,
+    pub after: String,
+}
+
+/// Adds a rule; returns what the file was and is. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
-pub fn append(places: &Places, rule: &str, now: i64) -> Result<PathBuf, String> {
+pub fn append(places: &Places, rule: &str, now: i64) -> Result<Written, String> {
     let place = PolicyPlace::Usual(places.policy_file());
     let told = |error: crate::error::Error| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
@@ -26,5 +31,5 @@ pub fn append(places: &Places, rule: &str, now: i64) -> Result<PathBuf, String> 
     };
     let what = format!("added rule {}", edit::ids(rule).join(", "));
     draft.write(&place, places, &what, now).map_err(told)?;
-    Ok(place.path().to_path_buf())
+    Ok(Written { before: draft.before, after: draft.after })
 }
