@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::chain::{Break, Head, Row, Verifier};
+use super::index::Shape;
 use super::record::{By, Kind, VerdictWord};
 use super::redact::push_string;
 use super::store::{Order, Reader, StoreError};
@@ -105,6 +106,16 @@ impl Found {
 }
 
 impl Filter {
+    /// Whether it wants a shape, whatever its time.
+    pub(super) fn fits(&self, shape: &Shape) -> bool {
+        let is = |field: &Option<String>, word: &str| field.as_deref() == Some(word);
+        self.kind.is_none_or(|kind| shape.kind == kind.word())
+            && self.verdict.is_none_or(|v| is(&shape.verdict, v.word()))
+            && self.by.is_none_or(|by| is(&shape.by, by.word()))
+            && self.server.as_ref().is_none_or(|glob| glob.is_match(&shape.server))
+            && self.tool.as_ref().is_none_or(|glob| shape.tool.as_ref().is_some_and(|tool| glob.is_match(tool)))
+    }
+
     fn wants(&self, row: &Row<'_>, since: Option<&str>) -> bool {
         let Ok(fields) = serde_json::from_slice::<Fields<'_>>(row.body) else {
             return true;

@@ -135,7 +135,7 @@ pub fn count(reader: &Reader, filter: &Filter) -> Result<Stats, StoreError> {
 }
 
 /// How many refused lines a fault stands for.
-fn refused_lines(fields: &Fields<'_>) -> u64 {
+pub(super) fn refused_lines(fields: &Fields<'_>) -> u64 {
     let detail = fields.detail.and_then(|json| serde_json::from_str::<serde_json::Value>(json.get()).ok());
     let Some(detail) = detail else { return 0 };
     match detail["what"].as_str() {
