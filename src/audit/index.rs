@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::chain::Row;
 use super::query::{Fields, Filter};
 use super::search::{Field, Search};
 use super::sketch::{self, BLOCK, BLOCKS, BUCKETS, Mask, Need, ROW};
@@ -24,6 +25,8 @@ pub use segment::Fact;
 
 /// Records of one segment.
 pub const SEGMENT: u64 = (BLOCK * BLOCKS) as u64;
+/// Segments that a command takes in before it answers: about a second's work.
+const AT_ONCE: usize = 24;
 /// Words of one list; records with more are odd. A log of foreign names could make them without end.
 const MOST: usize = 100_000;
 
@@ -119,6 +122,26 @@ impl Index {
                 Self::load(&path, reader).ok()
             }
         }
+    }
+
+    /// Opens the index of this log and takes in what it lacks, but not more than a person waits for: the rest next time.
+    /// A short log needs none.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn brought_on(log: &Path, reader: &Reader) -> Result<Option<Self>, StoreError> {
+        if reader.newest()? < SEGMENT {
+            return Ok(None);
+        }
+        let Some(mut index) = Self::open(log, reader) else { return Ok(None) };
+        for _ in 0..AT_ONCE {
+            match index.extend(reader)? {
+                Some(Step::Further) => {}
+                Some(Step::Level) => break,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(index))
     }
 
     fn load(path: &Path, reader: &Reader) -> Result<Self, Unusable> {
@@ -258,19 +281,57 @@ impl Index {
             return Ok(Vec::new());
         }
         let rows = (BUCKETS / ROW) as u64;
-        let mut mask =
-            |bucket: usize| self.shelf.mask(segment * rows + (bucket / ROW) as u64, bucket % ROW);
+        let mut mask = |bucket: usize| self.shelf.mask(segment * rows + (bucket / ROW) as u64, bucket % ROW);
         let mut blocks = Mask::MAX;
         for need in &ask.needs {
             blocks = need.holds(blocks, &mut mask)?;
         }
-        if blocks == 0 {
+        // An odd record has no time, and whoever compares it may want it whatever its text.
+        if blocks == 0 && earliest > i64::MIN {
             return Ok(Vec::new());
         }
         let facts = segment::facts(self.shelf.columns(segment)?)?;
         let first = segment * SEGMENT + 1;
-        let wanted = |(at, fact): &(usize, Fact)| blocks >> (at / BLOCK) & 1 == 1 && ask.wants(fact);
+        let wanted =
+            |(at, fact): &(usize, Fact)| fact.told.is_none() || (blocks >> (at / BLOCK)) & 1 == 1 && ask.wants(fact);
         Ok(facts.enumerate().filter(wanted).map(|(at, _)| first + at as u64).collect())
+    }
+
+    /// Shows the records that can be wanted, and some others, the newest first, until `visit` breaks off.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn newest_first(
+        &self,
+        reader: &Reader,
+        ask: &Ask,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let newest = reader.newest()?;
+        let mut flow = ControlFlow::Continue(());
+        let mut see = |row: Row<'_>| {
+            flow = visit(row);
+            flow
+        };
+        reader.each_from(Order::NewestFirst, newest, newest.saturating_sub(self.upto()), &mut see)?;
+        for segment in (0..self.segments).rev() {
+            match self.named(segment, ask) {
+                Some(named) => {
+                    for seq in named.into_iter().rev() {
+                        if flow.is_break() {
+                            return Ok(());
+                        }
+                        reader.one(seq, |row| flow = visit(row))?;
+                    }
+                }
+                // The index cannot say any more: everything else is shown.
+                None => return reader.each_from(Order::NewestFirst, (segment + 1) * SEGMENT, u64::MAX, visit),
+            }
+            if flow.is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// What the columns of a segment say, in order; `None`: the index is of no use any more.
@@ -282,6 +343,11 @@ impl Index {
     /// The shape of this number.
     pub fn shape(&self, number: u32) -> Option<&Shape> {
         self.shapes.get(number as usize)
+    }
+
+    /// The session of this number.
+    pub fn session(&self, number: u32) -> Option<&str> {
+        self.sessions.get(number as usize).map(String::as_str)
     }
 
     /// What a reader noted of this log under a name.

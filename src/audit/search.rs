@@ -144,20 +144,23 @@ impl Search {
 
     /// Whether what it asks of these fields, and of no other, is so.
     pub fn fits<'a>(&self, fields: &[Field], of: impl Fn(Field) -> Option<&'a str>) -> bool {
-        self.terms.iter().filter_map(|term| Some((term, term.field.filter(|field| fields.contains(field))?))).all(
-            |(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With),
-        )
+        self.terms
+            .iter()
+            .filter_map(|term| Some((term, term.field.filter(|field| fields.contains(field))?)))
+            .all(|(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With))
     }
 
     /// Texts in lower case that any record it wants has in its body.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| match (&term.value, term.field) {
-            (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
-            // The others are told by their field. JSON may write other characters in another way.
-            (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
-                Some(part.as_str())
+        self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| {
+            match (&term.value, term.field) {
+                (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
+                // The others are told by their field. JSON may write other characters in another way.
+                (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
+                    Some(part.as_str())
+                }
+                (Value::Part(_) | Value::Word(_) | Value::Glob(_), _) => None,
             }
-            (Value::Part(_) | Value::Word(_) | Value::Glob(_), _) => None,
         })
     }
 

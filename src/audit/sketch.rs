@@ -145,7 +145,8 @@ fn bucket(piece: &[u8]) -> usize {
 }
 
 fn bucket_of_hex(piece: &[u8]) -> usize {
-    let digit = |byte: u8| u32::from(if byte.is_ascii_digit() { byte - b'0' } else { byte.wrapping_sub(b'a' - 10) } & 15);
+    let digit =
+        |byte: u8| u32::from(if byte.is_ascii_digit() { byte - b'0' } else { byte.wrapping_sub(b'a' - 10) } & 15);
     mix(piece.iter().fold(0x5_0000, |sum, byte| sum << 4 | digit(*byte)))
 }
 
@@ -158,9 +159,9 @@ fn mix(number: u32) -> usize {
 
 /// A number for a text, the same in every version (FNV-1a, 64 bits).
 pub fn number_of(text: &str) -> i64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     hash.cast_signed()
 }
 

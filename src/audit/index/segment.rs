@@ -75,9 +75,8 @@ impl Filling {
             return None;
         }
         let shapes = (known_shapes..).zip(&index.shapes[known_shapes..]);
-        let mut words: Vec<_> = shapes
-            .map(|(at, shape)| ("shape", place(at), serde_json::to_string(shape).unwrap_or_default()))
-            .collect();
+        let mut words: Vec<_> =
+            shapes.map(|(at, shape)| ("shape", place(at), serde_json::to_string(shape).unwrap_or_default())).collect();
         let sessions = (known_sessions..).zip(&index.sessions[known_sessions..]);
         words.extend(sessions.map(|(at, session)| ("session", place(at), session.clone())));
         Some(Filled {

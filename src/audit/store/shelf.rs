@@ -72,8 +72,11 @@ impl Shelf {
         let _: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
         let making = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let number = |sql: &str| making.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let found =
-            (number("PRAGMA application_id")?, number("PRAGMA user_version")?, number("SELECT count(*) FROM sqlite_schema")?);
+        let found = (
+            number("PRAGMA application_id")?,
+            number("PRAGMA user_version")?,
+            number("SELECT count(*) FROM sqlite_schema")?,
+        );
         match found {
             (0, 0, 0) => making.execute_batch(&format!(
                 "{SCHEMA} PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}"

@@ -128,9 +128,8 @@ impl Searching {
                 Order::OldestFirst => named.retain(|seq| *seq >= at),
             }
             for seq in named {
-                let line = reader.one(seq, |row| {
-                    is_wanted(&self.wanted.search, &row).then(|| Line::of(&Found::new(&row)))
-                })?;
+                let line =
+                    reader.one(seq, |row| is_wanted(&self.wanted.search, &row).then(|| Line::of(&Found::new(&row))))?;
                 lines.extend(line.flatten());
                 last = seq;
                 compared += 1;
