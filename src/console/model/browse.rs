@@ -45,6 +45,8 @@ pub struct Browse {
     /// When the rules were last asked for.
     pub read: Option<i64>,
     pub checked: Option<Checked>,
+    /// Up to which record searches go by the index, while it is being filled.
+    pub indexing: Option<u64>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,

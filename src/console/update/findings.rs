@@ -36,6 +36,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::Verified(checked) => browse.checked = Some(checked),
+        Finding::Indexed { upto, level } => browse.indexing = (!level).then_some(upto),
         Finding::Rules(book) => {
             browse.book = Some(book);
             rebuild(model);
