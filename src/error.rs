@@ -8,6 +8,7 @@ use crate::cli::log::LogError;
 use crate::cli::places::PlaceError;
 use crate::cli::policy_file::Broken;
 use crate::cli::tools::NotTools;
+use crate::console::plain::visible;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
 use crate::policy::reading::Problem;
@@ -96,8 +97,8 @@ impl Error {
             Self::Unheard => String::new(),
             Self::Usage(text) | Self::NoTerminal(text) => text.clone(),
             _ => match self.hint() {
-                Some(hint) => format!("error: {self}\n  hint: {hint}\n"),
-                None => format!("error: {self}\n"),
+                Some(hint) => plain(&format!("error: {self}\n  hint: {hint}\n")),
+                None => plain(&format!("error: {self}\n")),
             },
         }
     }
@@ -108,6 +109,11 @@ impl From<io::Error> for Error {
     fn from(cause: io::Error) -> Self {
         if cause.kind() == io::ErrorKind::BrokenPipe { Self::Unheard } else { Self::Output(cause) }
     }
+}
+
+/// Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
+fn plain(text: &str) -> String {
+    text.lines().map(|line| visible(line) + "\n").collect()
 }
 
 fn listed(path: &std::path::Path, problems: &[Problem]) -> String {

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::policy_file::{Why, text};
+use super::rules::append::Written;
 use crate::wire::digest::Digest;
 
 /// The folder of the copies.
@@ -41,20 +42,22 @@ impl Accepted {
     /// Lets the operator's own hand change a policy, and accepts the outcome: where the text before it was accepted, and
     /// only then. Else the whole waits for `rules accept`.
     ///
+    /// What is accepted is the text that was written, made from the text that was read: what somebody else writes at the
+    /// same time rides along with nothing.
+    ///
     /// # Errors
     /// What the change itself gives, or that the acceptance could not be kept.
-    pub fn with(&self, policy: &Path, change: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
-        let before = text(policy).ok();
-        let stood = match self.text(policy) {
+    pub fn with(&self, policy: &Path, change: impl FnOnce() -> Result<Written, String>) -> Result<(), String> {
+        let kept = self.text(policy);
+        let Written { before, after } = change()?;
+        let stood = match kept {
             Ok(None) => true,
-            Ok(kept) => kept == before,
+            Ok(Some(kept)) => kept == before.unwrap_or_default(),
             Err(_) => false,
         };
-        change()?;
         if !stood {
             return Ok(());
         }
-        let after = text(policy).map_err(|why| why.to_string())?;
         self.accept(policy, Some(&after)).map_err(|error| {
             format!(
                 "the rule is written, but its acceptance could not be kept: {error}; run `mcp-approve rules accept`"
@@ -64,16 +67,13 @@ impl Accepted {
 
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
+    /// A copy is never removed, only emptied: else the next text would be the first one found, and taken as it is.
+    ///
     /// # Errors
     /// The state folder cannot be written.
     pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
         let copy = self.copy(policy);
-        let Some(text) = text else {
-            return match fs::remove_file(copy) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                Ok(()) | Err(_) => Ok(()),
-            };
-        };
+        let text = text.unwrap_or_default();
         DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
         let new = copy.with_extension(format!("{}.new", std::process::id()));
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
@@ -91,18 +91,28 @@ mod tests {
     fn the_operators_own_change_is_accepted_unless_something_else_waits() {
         let home = tempfile::tempdir().unwrap();
         let (accepted, policy) = (Accepted::new(home.path().join("accepted")), home.path().join("policy.toml"));
-        let write = |text: &'static str| move |path: &Path| fs::write(path, text).map_err(|error| error.to_string());
-        accepted.with(&policy, || write("one")(&policy)).unwrap();
-        assert_eq!(accepted.text(&policy).unwrap().as_deref(), Some("one"));
-        accepted.with(&policy, || write("two")(&policy)).unwrap();
-        assert_eq!(accepted.text(&policy).unwrap().as_deref(), Some("two"));
-        fs::write(&policy, "sneaked").unwrap();
-        accepted.with(&policy, || write("sneaked and three")(&policy)).unwrap();
-        assert_eq!(
-            accepted.text(&policy).unwrap().as_deref(),
-            Some("two"),
-            "what was sneaked in rides along with nothing"
-        );
+        let write = |text: &str| {
+            let before = fs::read_to_string(&policy).ok();
+            fs::write(&policy, text).map_err(|error| error.to_string())?;
+            Ok(Written { before, after: text.to_owned() })
+        };
+        let kept = || accepted.text(&policy).unwrap();
+        accepted.with(&policy, || write("one")).unwrap();
+        assert_eq!(kept().as_deref(), Some("one"));
+        accepted.with(&policy, || write("two")).unwrap();
+        assert_eq!(kept().as_deref(), Some("two"));
+        let raced = || {
+            fs::write(&policy, "sneaked").unwrap();
+            write("sneaked and three")
+        };
+        accepted.with(&policy, raced).unwrap();
+        assert_eq!(kept().as_deref(), Some("two"), "what was sneaked in rides along with nothing");
+        accepted.accept(&policy, Some("sneaked and three")).unwrap();
+        let overtaken = || write("four").inspect(|_| fs::write(&policy, "four and sneaked").unwrap());
+        accepted.with(&policy, overtaken).unwrap();
+        assert_eq!(kept().as_deref(), Some("four"), "nor what comes right after");
+        accepted.accept(&policy, None).unwrap();
+        assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
         assert!(accepted.with(&policy, || Err("no".into())).is_err());
     }
 }

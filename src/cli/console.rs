@@ -85,7 +85,7 @@ fn open(places: &Places) -> Result<(), Error> {
         },
         write_rule: Box::new(move |rule| {
             // What the operator has read on the panel is accepted with it, unless something else in the file still waits.
-            accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()).map(drop))?;
+            accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()))?;
             Ok(policy.display().to_string())
         }),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),

@@ -8,10 +8,14 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
+use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::{PolicyPlace, load};
 use super::{config, console};
+use crate::console::plain::visible;
 use crate::error::Error;
+use crate::gate::pins::Standing;
+use crate::pins::{Memory, PinsError};
 
 /// What level 0 gives, and what it does not.
 const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
@@ -40,23 +44,17 @@ enum State {
 /// # Errors
 /// The output cannot be written.
 pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let checks = [
-        note("version", env!("CARGO_PKG_VERSION")),
-        note("assurance", ASSURANCE),
-        configuration(places),
-        policy(places),
-        state(places),
-        log(places),
-        run_folder(places),
-        terminal(),
-    ];
+    let mut checks =
+        vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
+    checks.extend(policies(places));
+    checks.extend([state(places), log(places), pins(places), run_folder(places), terminal()]);
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
         for check in &checks {
-            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, check.what)?;
+            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, visible(&check.what))?;
             if let Some(mend) = &check.mend {
-                writeln!(out, "{:22} to mend: {mend}", "")?;
+                writeln!(out, "{:22} to mend: {}", "", visible(mend))?;
             }
         }
     }
@@ -97,17 +95,54 @@ fn configuration(places: &Places) -> Check {
     }
 }
 
-fn policy(places: &Places) -> Check {
-    let place = PolicyPlace::Usual(places.policy_file());
-    match load(&place) {
-        Err(error) => {
-            let what = format!("{error}: everything that is not denied asks");
-            broken("policy", what, Some(error.hint()))
-        }
-        Ok(_) if !place.path().exists() => {
-            good("policy", format!("no {}: the built-in default applies", place.path().display()))
-        }
-        Ok(policy) => good("policy", format!("{} (rules: {})", place.path().display(), policy.rules.len())),
+/// Every policy file that would apply to a server started in this folder, and what waits in them.
+fn policies(places: &Places) -> Vec<Check> {
+    let folder = std::env::current_dir().ok();
+    let usual = PolicyPlace::Usual(places.policy_file());
+    let mut layers = Layers::of(places, folder.as_deref(), &usual);
+    let mut checks: Vec<Check> = layers
+        .present()
+        .map(|file| match load(&file.place) {
+            Err(error) => {
+                let what = format!("{error}: everything that is not denied asks");
+                broken("policy", what, Some(error.hint()))
+            }
+            Ok(policy) => {
+                let (path, rules) = (file.place.path().display(), policy.rules.len());
+                good("policy", format!("{path} ({}, rules: {rules})", file.layer.word()))
+            }
+        })
+        .collect();
+    if checks.is_empty() {
+        checks.push(good("policy", format!("no {}: the built-in default applies", usual.path().display())));
+    }
+    let waits = layers.load(Keeps::Nothing).pending;
+    checks.extend(waits.into_iter().map(|one| Check {
+        mend: Some("look at it with `mcp-approve rules accept`".to_owned()),
+        ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
+    }));
+    checks
+}
+
+/// What is remembered of servers, and what in it waits for a review.
+fn pins(places: &Places) -> Check {
+    let path = places.pins_db();
+    let read = || -> Result<Option<(usize, usize)>, PinsError> {
+        let Some(memory) = Memory::open_existing(&path)? else { return Ok(None) };
+        let servers = memory.servers()?;
+        let tools = memory.tools()?;
+        let changed = servers.iter().filter(|server| server.change().is_some()).count();
+        let waits = tools.iter().filter(|known| !matches!(known.standing, Standing::Trusted | Standing::Refused));
+        Ok(Some((tools.len(), changed + waits.count())))
+    };
+    match read() {
+        Err(error) => broken("pins", format!("{error}: every call asks"), Some(error.hint())),
+        Ok(None) => good("pins", format!("none yet at {}", path.display())),
+        Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
+        Ok(Some((_, waits))) => Check {
+            mend: Some("look at them with `mcp-approve tools review`".to_owned()),
+            ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
+        },
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use similar::TextDiff;
 
@@ -22,6 +23,8 @@ use crate::wire::digest::Digest;
 pub const PROJECT: &str = ".mcp-approve.toml";
 /// How much of a diff is kept.
 const DIFF: usize = 16 << 10;
+/// How long texts are compared: a server must not wait for its policy because someone filled the file.
+const COMPARING: Duration = Duration::from_millis(200);
 
 /// All files of one wrapper, as they were last read.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub struct Layers {
     roots: Roots,
     /// The last sound text of each file in this process: its asks and denies outlive a broken one.
     last: BTreeMap<PathBuf, Policy>,
+    /// The copies seen in this process: who removes one makes no text the first.
+    kept: BTreeMap<PathBuf, String>,
     stamps: Vec<Stamp>,
 }
 
@@ -64,7 +69,14 @@ impl Layers {
             files.push(LayerFile { layer: Layer::Run, place: PolicyPlace::Named(path.clone()) });
         }
         let accepted = Accepted::new(places.accepted_dir());
-        Self { files, accepted, roots: policy_file::roots(), last: BTreeMap::new(), stamps: Vec::new() }
+        Self {
+            files,
+            accepted,
+            roots: policy_file::roots(),
+            last: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            stamps: Vec::new(),
+        }
     }
 
     /// The files that can apply, whether they exist or not.
@@ -79,6 +91,27 @@ impl Layers {
         let files = self.files.clone();
         let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
         pool(&found, &self.roots)
+    }
+
+    /// Pools the files as they are written, as if all of it were accepted: to try what is meant.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn as_written(&self) -> Result<Policy, Broken> {
+        let found = self.present().map(|file| {
+            let stands = Stands::Whole(policy_file::load(&file.place)?);
+            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), stands })
+        });
+        Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
+    }
+
+    /// The files that are there, or should be: a link to nowhere, or what an option names.
+    pub fn present(&self) -> impl Iterator<Item = &LayerFile> {
+        let there = |file: &&LayerFile| match &file.place {
+            PolicyPlace::Usual(path) => path.symlink_metadata().is_ok(),
+            PolicyPlace::Named(_) => true,
+        };
+        self.files.iter().filter(there)
     }
 
     /// The policy anew, when a file or its accepted copy is another than it was.
@@ -112,7 +145,7 @@ impl Layers {
             let accepted = self.accepted.text(path).ok().flatten();
             let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
             let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
-            Some(Stands::Broken { banner: broken.banner(), before })
+            Some(Stands::Broken { banner: format!("{}. Until then, what is not denied asks", broken.banner()), before })
         })?;
         Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
     }
@@ -131,14 +164,17 @@ impl Layers {
         if file.layer == Layer::System {
             return Ok(now.map(Stands::Whole));
         }
-        let kept = self.accepted.text(path).map_err(broken)?;
+        let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let was = match (&kept, file.layer) {
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
             (None, _) => None,
         };
-        if now.is_none() && kept.is_none() {
+        if let Some(kept) = &kept {
+            self.kept.insert(path.into(), kept.clone());
+        }
+        if now.is_none() && kept.as_deref().is_none_or(str::is_empty) {
             return Ok(None);
         }
         let now = now.unwrap_or_else(|| nothing(&self.roots));
@@ -146,6 +182,7 @@ impl Layers {
         let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
         if !loosens {
             if keeps == Keeps::Copies && kept != text {
+                self.kept.insert(path.into(), text.clone().unwrap_or_default());
                 // Where it cannot be kept, the next change is compared with an older text: stricter, never looser.
                 if let Err(error) = self.accepted.accept(path, text.as_deref()) {
                     tracing::warn!(%error, "a policy's text was not kept");
@@ -178,9 +215,10 @@ fn stamp(path: &Path) -> Stamp {
     Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
 }
 
-/// A unified diff, cut where it is long.
+/// A unified diff, cut where it is long; a coarse one where a fine one takes too long.
 fn diff(old: &str, new: &str) -> String {
-    let mut text = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
+    let compared = TextDiff::configure().timeout(COMPARING).diff_lines(old, new);
+    let mut text = compared.unified_diff().context_radius(2).to_string();
     if text.len() > DIFF {
         text.truncate(text.floor_char_boundary(DIFF));
         text.push_str("\n[cut here: compare the files themselves]\n");

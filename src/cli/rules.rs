@@ -5,6 +5,7 @@ mod add;
 mod alter;
 pub mod append;
 mod change;
+mod check;
 mod explain;
 mod import;
 mod list;
@@ -17,15 +18,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::json;
-
 use super::args::RulesCommand;
 use super::layers::{Keeps, Layers};
 use super::places::Places;
-use super::policy_file::{self, PolicyPlace, Why, load};
+use super::policy_file::{PolicyPlace, load};
+use crate::console::plain;
 use crate::error::Error;
-use crate::policy::lint::{Warning, lint};
-use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 
 /// The JSON Schema of a policy.
@@ -87,14 +85,14 @@ pub fn run(
             explain::run(&standing(&mut layers)?, &call, *json, now, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
-        RulesCommand::Check { json } => check(&site.place, *json, now, out),
+        RulesCommand::Check { json } => check::run(&site.place, &mut layers, *json, now, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
         RulesCommand::Edit(options) => alter::edit(options, &site, out),
         RulesCommand::Except(options) => alter::except(options, &site, out),
         RulesCommand::Undo => alter::undo(&site, out),
-        RulesCommand::Replay(options) => replay::run(options, &site, out),
-        RulesCommand::Suggest(options) => suggest::run(options, &site, out),
+        RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, &site, out),
+        RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, &site, out),
         RulesCommand::Import(options) => import::run(options, &site, out),
     }
 }
@@ -110,84 +108,7 @@ fn standing(layers: &mut Layers) -> Result<Policy, Error> {
     Ok(layers.load(Keeps::Nothing))
 }
 
-/// Tells every problem of the file; exit code 1 if there is one.
-fn check(place: &PolicyPlace, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let path = place.path();
-    let policy = match load(place) {
-        Ok(policy) => policy,
-        Err(broken) => match broken.why {
-            Why::Problems(problems) => {
-                let text = policy_file::text(path).unwrap_or_default();
-                show(path, &text, &problems, json, out)?;
-                return Ok(ExitCode::FAILURE);
-            }
-            Why::Unreadable(_) | Why::Untrusted(_) | Why::NoText => return Err(broken.into()),
-        },
-    };
-    let warnings = lint(&policy, now);
-    if json {
-        let row = |warning: &Warning| {
-            json!({
-                "file": path.display().to_string(), "line": warning.line, "column": warning.column, "severity": "warning",
-                "what": warning.what, "mend": warning.mend,
-            })
-        };
-        writeln!(out, "{:#}", warnings.iter().map(row).collect::<serde_json::Value>())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    for warning in &warnings {
-        warn(path, warning, out)?;
-    }
-    if path.exists() {
-        let rules = policy.rules.len();
-        writeln!(out, "{}: in order, {rules} {}", path.display(), if rules == 1 { "rule" } else { "rules" })?;
-    } else {
-        writeln!(out, "{}: no file, so the built-in default applies (mcp-approve rules list)", path.display())?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn warn(path: &Path, warning: &Warning, out: &mut dyn Write) -> Result<(), Error> {
-    let Warning { line, column, what, mend, .. } = warning;
-    writeln!(out, "{}:{line}:{column}: warning: {}\n  = {mend}\n", path.display(), visible(what))?;
-    Ok(())
-}
-
-/// Shows each problem with its line, a caret and its mend.
-fn show(path: &Path, text: &str, problems: &[Problem], json: bool, out: &mut dyn Write) -> Result<(), Error> {
-    if json {
-        let row = |problem: &Problem| {
-            json!({
-                "file": path.display().to_string(), "line": problem.line, "column": problem.column, "severity": "error",
-                "what": problem.what, "mend": problem.mend,
-            })
-        };
-        writeln!(out, "{:#}", problems.iter().map(row).collect::<serde_json::Value>())?;
-        return Ok(());
-    }
-    for problem in problems {
-        let source = text.lines().nth(problem.line - 1).unwrap_or_default();
-        let before: String = source.chars().take(problem.column - 1).collect();
-        let (number, indent) = (problem.line, visible(&before).chars().count());
-        let margin = " ".repeat(number.to_string().len());
-        writeln!(out, "{}:{number}:{}: {}", path.display(), problem.column, problem.what)?;
-        writeln!(out, "  {number} | {}", visible(source))?;
-        writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
-        writeln!(out, "  {margin} = {}\n", problem.mend)?;
-    }
-    let count = problems.len();
-    writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, path.display())?;
-    Ok(())
-}
-
-/// Text of a file, fit for a terminal: what does not print is escaped.
+/// Text of a file or a call on one line, fit for a terminal.
 fn visible(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        match c {
-            '"' | '\'' | '\\' => shown.push(c),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
-    shown
+    plain::visible(text)
 }

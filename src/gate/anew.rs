@@ -73,7 +73,15 @@ impl Gate {
             else {
                 continue;
             };
-            let described = judged.described.clone();
+            let described = match (self.catalog.find(held.call.name()), &judged.described) {
+                (Known::Yes(known), _) => Some(known),
+                (Known::No | Known::Ask, None) => None,
+                // It changed, and nobody knows yet what it is: nothing that stood for it before may let it pass.
+                (Known::No | Known::Ask, Some(_)) => {
+                    self.judge_as_it_is(now, number, out);
+                    continue;
+                }
+            };
             let anew = judge::judge(now, &held.call, described.clone(), self.yardstick(), Seen::of(held));
             let stays = anew.ruling.decision == Decision::Ask
                 || held.original.is_some() && anew.ruling.decision == Decision::Allow;
@@ -81,6 +89,23 @@ impl Gate {
                 continue;
             }
             self.judge(now, number, described, out);
+        }
+    }
+
+    /// Judges a call by its tool as it is described now: since it was judged last the server may have changed it. Asks the
+    /// server first where that is not known.
+    pub(super) fn judge_as_it_is(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+        let Some(held) = self.held.get(number) else {
+            return;
+        };
+        let was_described = held.judged.as_ref().is_some_and(|judged| judged.described.is_some());
+        match self.catalog.find(held.call.name()) {
+            Known::Yes(known) => self.judge(now, number, Some(known), out),
+            Known::No | Known::Ask if was_described => {
+                self.held.set_stage(number, Stage::Describing);
+                self.ask_server(now, number, out);
+            }
+            Known::No | Known::Ask => self.judge(now, number, None, out),
         }
     }
 

@@ -130,8 +130,7 @@ impl Gate {
         }
         held.opinions = Some(opinions);
         held.stage = Stage::Describing;
-        let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        self.judge(now, number, described, out);
+        self.judge_as_it_is(now, number, out);
     }
 
     /// What an approver is told, as one JSON object.

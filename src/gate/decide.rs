@@ -91,6 +91,9 @@ impl Gate {
         if asked {
             let entry = self.forward(now, &held, receipt.seq());
             self.record(entry, out);
+        }
+        // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.
+        if asked || held.arrival != Arrival::Unasked {
             self.settle(now, &held, &verdict, out);
         }
         self.show_call(now, &held, &verdict, out);

@@ -199,7 +199,9 @@ impl Grants {
         definition: impl Fn(&str) -> Option<Digest>,
     ) -> Vec<(GrantCard, &'static str)> {
         let over = |grant: &Grant| {
-            if grant.until.is_some_and(|until| until <= now.mono) {
+            // By both clocks: the one may be set back, the other stands still while the machine sleeps.
+            let shown = grant.card.until.is_some_and(|until| until <= now.wall);
+            if shown || grant.until.is_some_and(|until| until <= now.mono) {
                 Some("its time is over")
             } else if grant.card.left == Some(0) {
                 Some("its calls are used up")

@@ -47,6 +47,8 @@ pub struct Held {
 /// Whether the log has the arguments of an asked call already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
+    /// It was not put before the operator, so no console has to hear of its end.
+    Unasked,
     /// Not for certain: the decision carries them again.
     Unrecorded,
     Recorded,

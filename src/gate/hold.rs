@@ -69,7 +69,8 @@ impl Gate {
         let was_ready = self.catalog.is_ready();
         self.catalog.repin(now, pins);
         if was_ready {
-            return;
+            // A definition that was accepted or refused elsewhere is another thing to the calls that wait.
+            return self.rejudge(now, out);
         }
         // The lists that came in the meantime may describe what is called.
         while let Some((id, line)) = self.homework.pop_front() {
@@ -140,7 +141,7 @@ impl Gate {
             deadline,
             judged: None,
             stage: if is_open { Stage::Describing } else { Stage::Opening },
-            arrival: Arrival::Unrecorded,
+            arrival: Arrival::Unasked,
             original: None,
             beat,
             look: Look::default(),
@@ -149,7 +150,7 @@ impl Gate {
             asked_again: None,
         };
         self.held.insert(number, held);
-        if !is_open {
+        if !is_open || !self.catalog.is_ready() {
             self.wake_by(deadline, out);
         }
         number

@@ -65,8 +65,7 @@ impl Gate {
         match after {
             After::Judging => {
                 held.found = Some(found);
-                let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-                self.judge(now, number, described, out);
+                self.judge_as_it_is(now, number, out);
             }
             After::Approving(verdict) => self.approve_if(now, number, verdict, found, difference, out),
             After::Forwarding { verdict, receipt } => {
@@ -103,8 +102,7 @@ impl Gate {
         };
         held.found = Some(found);
         held.asked_again = Some(what);
-        let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        self.judge(now, number, described, out);
+        self.judge_as_it_is(now, number, out);
         self.comes_to_nothing(now, number, &verdict, &format!("{what} since the card was shown; look again"), out);
     }
 
@@ -137,16 +135,15 @@ impl Gate {
         out.push(Effect::Answer(answers::changed(&held.call, what)));
     }
 
-    /// Denies what was looked at, or put before approvers, for too long.
+    /// Denies what was looked at, put before approvers, or kept waiting for what is remembered, for too long.
     pub(super) fn expire_looks(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let is_ready = self.catalog.is_ready();
         let waits = |held: &Held| match &held.stage {
             Stage::Looking { after, .. } => !matches!(after, After::Forwarding { .. }),
             Stage::Consulting { .. } => true,
-            Stage::Opening
-            | Stage::Describing
-            | Stage::Asking { .. }
-            | Stage::Deciding { .. }
-            | Stage::Withdrawn { .. } => false,
+            // Once that is read, our own question to the server has a time of its own.
+            Stage::Describing => !is_ready,
+            Stage::Opening | Stage::Asking { .. } | Stage::Deciding { .. } | Stage::Withdrawn { .. } => false,
         };
         for number in self.held.numbers(waits) {
             let Some(held) = self.held.get(number) else { continue };
@@ -159,6 +156,7 @@ impl Gate {
             let reply = answers::expired(&held.call, waited_s);
             let reason = match &held.stage {
                 Stage::Consulting { .. } => "its approvers did not answer in time",
+                Stage::Describing => "what is remembered of this server could not be read in time",
                 _ => "what it would touch could not be looked at in time",
             };
             let verdict = Verdict::deny(By::Expiry, None, reason, reply);

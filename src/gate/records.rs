@@ -56,7 +56,7 @@ impl Gate {
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
         entry.detail.push(("reason", verdict.reason.as_str().into()));
-        if !asked || held.arrival == Arrival::Unrecorded {
+        if !asked || held.arrival != Arrival::Recorded {
             entry.arguments = Some(held.call.arguments_text().to_owned());
             self.judged_detail(&mut entry, held);
         }

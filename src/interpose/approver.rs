@@ -1,6 +1,7 @@
 //! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. Whatever goes wrong asks.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ pub struct Callback {
     pub name: String,
     /// Program and arguments; not empty. No shell reads it.
     pub command: Vec<OsString>,
+    /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
+    pub folder: PathBuf,
     /// How long it may take.
     pub timeout: Duration,
 }
@@ -92,12 +95,16 @@ async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
     };
     let mut child = Command::new(program)
         .args(arguments)
+        .current_dir(&callback.folder)
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("it cannot be run: {error}"))?;
+    // One that takes too long, or fails, ends with all that it has started.
+    let mut group = Group(child.id());
     let (mut to, from) = (child.stdin.take(), child.stdout.take());
     let call = format!("{call}\n");
     let write = async {
@@ -123,6 +130,20 @@ async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
     if !status.success() {
         return Err(format!("it failed ({status})"));
     }
+    group.0 = None;
     serde_json::from_slice(&text)
         .map_err(|_| r#"it did not answer with an object like {"decision":"allow|ask|deny","reason":"..."}"#.to_owned())
+}
+
+/// The process group of an approver that has not answered well; dropping it ends what is left of it.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(leader) = leader {
+            // Mostly there is nothing left, and that is well.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
 }

@@ -272,6 +272,8 @@ mod tests {
             ("round", None),
             ("a/file/below", None),
             ("~root/x", None),
+            #[cfg(target_os = "linux")]
+            ("/proc/self/cwd/a", None),
         ] {
             let found = follow(&ground, path).ok().map(|end| end.real);
             assert_eq!(found, real.map(|real| top.join(real)), "{path}");

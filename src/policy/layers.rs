@@ -3,6 +3,7 @@
 //! A file that has changed tightens at once and loosens once the operator has accepted it: until then its new allows do
 //! not count, and the asks and denies that it dropped still do.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::parse::built_in;
@@ -56,7 +57,8 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 tell("was", &accepted.digest);
                 let loosens = loosened(accepted, now);
                 given = strictest(given, both(accepted.given, now.given));
-                take(now.rules.iter().filter(|rule| !is_new_allow(rule, accepted)).cloned().collect());
+                let known = ById::of(accepted);
+                take(now.rules.iter().filter(|rule| !is_new_allow(rule, &known)).cloned().collect());
                 take(dropped(accepted, now).cloned().collect());
                 if !loosens.is_empty() {
                     let (layer, file) = (*layer, file.to_string());
@@ -87,14 +89,12 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
 
 /// What a file loosens in comparison with its accepted text, in our words with its own ids. Empty when it only tightens.
 pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
-    let mut found: Vec<String> = now
-        .rules
-        .iter()
-        .filter(|rule| is_new_allow(rule, accepted))
-        .map(|rule| format!("allows: {}", rule.id))
-        .collect();
+    let known = ById::of(accepted);
+    let mut found: Vec<String> =
+        now.rules.iter().filter(|rule| is_new_allow(rule, &known)).map(|rule| format!("allows: {}", rule.id)).collect();
+    let stands = ById::of(now);
     found.extend(dropped(accepted, now).map(|rule| {
-        let still = now.rules.iter().any(|other| other.id == rule.id);
+        let still = stands.0.contains_key(rule.id.as_str());
         let verb = if still { "changes the" } else { "drops the" };
         format!("{verb} {} rule {}", rule.decision.word(), rule.id)
     }));
@@ -109,14 +109,32 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     found
 }
 
-fn is_new_allow(rule: &Rule, accepted: &Policy) -> bool {
-    rule.decision == Decision::Allow && !accepted.rules.iter().any(|known| known.says_the_same(rule))
+/// The rules of a policy by their ids: a file of many thousands must not keep its server from starting.
+struct ById<'p>(HashMap<&'p str, Vec<&'p Rule>>);
+
+impl<'p> ById<'p> {
+    fn of(policy: &'p Policy) -> Self {
+        let mut by_id: HashMap<&str, Vec<&Rule>> = HashMap::new();
+        for rule in &policy.rules {
+            by_id.entry(&rule.id).or_default().push(rule);
+        }
+        Self(by_id)
+    }
+
+    /// Whether there is one that says the same.
+    fn has(&self, rule: &Rule) -> bool {
+        self.0.get(rule.id.as_str()).is_some_and(|alike| alike.iter().any(|one| one.says_the_same(rule)))
+    }
+}
+
+fn is_new_allow(rule: &Rule, accepted: &ById<'_>) -> bool {
+    rule.decision == Decision::Allow && !accepted.has(rule)
 }
 
 /// The asks and denies that are not there any more as they were.
 fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'p Rule> {
-    let there = |rule: &Rule| now.rules.iter().any(|other| other.says_the_same(rule));
-    accepted.rules.iter().filter(move |rule| rule.decision > Decision::Allow && !there(rule))
+    let there = ById::of(now);
+    accepted.rules.iter().filter(move |rule| rule.decision > Decision::Allow && !there.has(rule))
 }
 
 fn waits(layer: Layer, file: &str, count: usize) -> String {

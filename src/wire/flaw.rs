@@ -31,6 +31,8 @@ pub enum Flaw {
     DuplicateKey,
     #[error("a key holds a NUL character")]
     NulInKey,
+    #[error("a key is one that JSON readers keep for themselves")]
+    ReservedKey,
 }
 
 impl Flaw {
@@ -43,7 +45,7 @@ impl Flaw {
             | Self::Syntax
             | Self::LoneSurrogate
             | Self::Trailing => true,
-            Self::TooDeep | Self::DuplicateKey | Self::NulInKey => false,
+            Self::TooDeep | Self::DuplicateKey | Self::NulInKey | Self::ReservedKey => false,
         }
     }
 }

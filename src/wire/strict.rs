@@ -166,6 +166,10 @@ impl<'a> Reader<'a> {
             let flaw = Flaw::NulInKey;
             return Err(Fault { flaw, at });
         }
+        if key.is_reserved(self.text) {
+            let flaw = Flaw::ReservedKey;
+            return Err(Fault { flaw, at });
+        }
         self.space()?;
         self.expect(b':')?;
         self.keys.push(key.clone());

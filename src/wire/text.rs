@@ -48,6 +48,17 @@ impl Text {
         self.writing == Writing::Escaped && self.decoded(whole).contains('\0')
     }
 
+    /// Whether it is a key by which serde_json writes numbers and raw texts to itself: an object that begins with one is
+    /// no object to it, so that we would judge and show another value than the server reads.
+    #[inline]
+    pub(super) fn is_reserved(&self, whole: &str) -> bool {
+        const RESERVED: &str = "$serde_json::private::";
+        match self.writing {
+            Writing::Plain => self.raw(whole).starts_with(RESERVED),
+            Writing::Escaped => self.decoded(whole).starts_with(RESERVED),
+        }
+    }
+
     fn raw<'a>(&self, whole: &'a str) -> &'a str {
         whole.get(self.inside.clone()).unwrap_or_default()
     }

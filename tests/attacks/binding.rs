@@ -1,9 +1,11 @@
 //! Section C from C8 on, and what the gate alone decides of A and B: what was approved is what runs, once.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
+use mcp_approve::gate::approvers::{Approver, May, Opinion};
 use mcp_approve::gate::event::Side;
 use mcp_approve::gate::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Unattended};
+use mcp_approve::policy::rule::Decision;
 
 use crate::world::{Did, TOOLS, World, call, config, modern_call};
 
@@ -237,4 +239,80 @@ fn a11_what_a_server_asks_of_the_host_passes_and_is_shown() {
     let same_id = call("0", "read_file", r#"{"path":"/a"}"#);
     assert_eq!(forwards(&world.host(&same_id)).len(), 1, "the server's ids are another space than the host's");
     world.finish();
+}
+
+#[test]
+fn c11_a_key_that_our_own_reader_would_take_for_something_else_is_refused() {
+    let allow =
+        "version = 1\n[[rule]]\nid = \"one\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\", eq = \"/ok\" }]\n";
+    for key in
+        ["$serde_json::private::RawValue", "$serde_json::private::Number", r"\u0024serde_json::private::RawValue"]
+    {
+        for arguments in [
+            format!(r#"{{"path":{{"{key}":"\"/ok\""}},"content":"x"}}"#),
+            format!(r#"{{"path":{{"{key}":"12"}},"content":"x"}}"#),
+            format!(r#"{{"{key}":"{{\"path\":\"/ok\",\"content\":\"x\"}}"}}"#),
+            format!(r#"{{"{key}":"no JSON","path":"/ok","content":"x"}}"#),
+        ] {
+            let mut world = World::with(config(), allow).ready();
+            let did = world.call("1", "write_file", &arguments);
+            assert!(answers(&did).iter().any(|answer| answer.contains("-32600")), "{arguments}: {did:?}");
+            world.finish();
+        }
+    }
+}
+
+/// The server announces a change and says nothing more.
+const CHANGES: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+#[test]
+fn a3_a_definition_that_changes_while_a_call_is_looked_at_or_consulted_on_suspends_the_rule_too() {
+    let changed = TOOLS.replace("Replaces a file's", "Replaces any file's");
+    let under =
+        "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\", under = \"/a\" }]\n";
+    let all = "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
+    let one = Approver { name: "one".into(), server: Vec::new(), tool: Vec::new(), may: May::Allow };
+    let says =
+        Opinion { name: "one".into(), decision: Decision::Allow, reason: String::new(), failed: false, latency_us: 1 };
+    for (policy, approvers) in [(under, vec![]), (all, vec![one.clone()]), ("", vec![one])] {
+        let mut world = World::with(Config { approvers, ..config() }, policy).ready();
+        world.disk_answers = false;
+        let mut did = world.call("1", "write_file", r#"{"path":"/a/b","content":"x"}"#);
+        relist(&mut world, &changed);
+        did.extend(world.disk_shows());
+        did.extend(world.approvers_say(std::slice::from_ref(&says)));
+        world.disk_answers = true;
+        did.extend(world.disk_shows());
+        assert_eq!(forwards(&did), [""; 0], "{policy}: the server changed the tool in between");
+        assert!(did.contains(&Did::Ask("files-1".into())), "{policy}: {did:?}");
+        world.finish();
+    }
+}
+
+#[test]
+fn a3_a_policy_or_a_grant_that_comes_after_a_change_of_the_tool_lets_no_waiting_call_pass() {
+    let changed = TOOLS.replace("Replaces a file's", "Replaces any file's");
+    let all = "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
+    for announced_only in [false, true] {
+        let mut world = World::new().ready();
+        world.call("1", "write_file", WRITE);
+        if announced_only {
+            world.server(CHANGES);
+        } else {
+            relist(&mut world, &changed);
+        }
+        let mut did = world.policy(all);
+        let asks = did.iter().find_map(|one| if let Did::Query(line) = one { Some(line.clone()) } else { None });
+        if let Some(asked) = asks {
+            let asked: serde_json::Value = serde_json::from_str(&asked).unwrap();
+            did.extend(world.server(&format!(
+                r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":{}}}}}"#,
+                asked["id"],
+                changed.replace('\n', " ")
+            )));
+        }
+        assert_eq!(forwards(&did), [""; 0], "announced only: {announced_only}");
+        assert!(world.gate.snapshots().iter().any(|card| !card.hazards.is_empty()), "the card tells of the change");
+        world.finish();
+    }
 }

@@ -206,3 +206,26 @@ fn e3_a_project_may_tighten_and_loosens_nothing_until_it_is_accepted() {
     assert_eq!(scene.answers("write"), "done");
     scene.is_asked("read");
 }
+
+#[test]
+fn e3_a_policy_that_is_removed_and_written_anew_is_no_first_policy() {
+    let sneaked = format!("version = 1\n{ALLOW}");
+    let mut scene = start("version = 1\n[[rule]]\nid = \"own\"\ndecision = \"allow\"\ntool = \"put\"\n");
+    assert_eq!(scene.answers("put"), "done");
+    // To remove allows only tightens, so it holds at once.
+    fs::remove_file(scene.home.path().join("config/policy.toml")).unwrap();
+    scene.status("the removal", |status| status.pending.is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    scene.is_asked("put");
+    scene.edit(&sneaked);
+    let status = scene.status("the change", waits);
+    assert_eq!(status.pending[0].loosens, ["allows: sneaked"]);
+    scene.is_asked("write");
+
+    // Nor does it become one when what was accepted is removed below a running wrapper.
+    fs::remove_dir_all(scene.home.path().join("state/accepted")).unwrap();
+    scene.edit(&format!("{sneaked}# again\n"));
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    scene.is_asked("write");
+    log::verifies(scene.home.path());
+}

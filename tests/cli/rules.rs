@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -44,7 +45,7 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let home = Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\u{1b}\"\n");
     let run = home.run(&["rules", "check"]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
-    assert!(!run.out.contains('\u{1b}') && run.out.contains("ä\\u{1b}"), "{}", run.out);
+    assert!(!run.out.contains('\u{1b}') && run.out.contains("ä␛"), "{}", run.out);
     let home =
         Home::with_policy("version = 1\n[defaults]\nmutates = \"allow\"\n[[rule]]\nid = \"ä\"\ndecision=\"deny\"\n");
     let run = home.run(&["rules", "check"]);
@@ -195,4 +196,30 @@ fn explaining_a_path_follows_its_links() {
         let run = home.run_with(&call.to_string(), &["rules", "explain", "-"]);
         assert!(run.out.starts_with(says), "{path}: {} {}", run.out, run.err);
     }
+}
+
+#[test]
+fn every_file_that_applies_is_checked_and_replayed_and_doctor_tells_what_waits() {
+    let home = Home::with_policy(RULES);
+    let project = tempfile::tempdir().unwrap();
+    let file = project.path().join(".mcp-approve.toml");
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-approve"));
+        let run = command.arg("--home").arg(home.0.path()).args(args).current_dir(&project).output().unwrap();
+        (run.status.code(), String::from_utf8(run.stdout).unwrap() + &String::from_utf8(run.stderr).unwrap())
+    };
+    fs::write(&file, "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"alow\"\n").unwrap();
+    let (code, out) = run(&["rules", "check"]);
+    assert!(code == Some(1) && out.contains(".mcp-approve.toml:4:") && out.contains("in order, 2 rules"), "{out}");
+    assert_eq!(run(&["rules", "replay"]).0, Some(2), "a broken file says nothing of what would be");
+    let (code, out) = run(&["doctor"]);
+    assert!(code == Some(1) && out.contains(".mcp-approve.toml"), "{out}");
+    fs::write(&file, "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"allow\"\nserver = \"s\"\n").unwrap();
+    let (code, out) = run(&["rules", "check"]);
+    assert!(code == Some(0) && out.contains("1 loosening waits until accepted"), "{out}");
+    let (_, out) = run(&["doctor"]);
+    assert!(out.contains("until accepted this waits: allows: x") && out.contains("rules accept"), "{out}");
+    assert!(out.contains("pins"), "{out}");
+    let (_, out) = run(&["rules", "check", "--json"]);
+    assert!(serde_json::from_str::<Value>(&out).is_ok_and(|rows| rows.is_array()), "{out}");
 }

@@ -32,7 +32,7 @@ fn a_grant_answers_later_calls_and_the_record_names_it() {
     write(&mut world, 2, "/b");
     let did = world.grant("files-1", Covers::Tool, Lasts::Session);
     assert!(
-        matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_), Did::Forward(_)]),
+        matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_), Did::Settle(_), Did::Forward(_)]),
         "what waits already is covered too: {did:?}"
     );
     assert!(runs(&write(&mut world, 3, "/c")));
@@ -156,7 +156,8 @@ fn a_changed_policy_holds_for_every_call_that_is_not_decided_yet() {
     write(&mut world, 1, "/a");
     world.call("2", "delete_file", r#"{"path":"/a"}"#);
     let did = world.policy(ALLOW);
-    assert!(matches!(did.as_slice(), [Did::Forward(_)]), "one waits on: {did:?}");
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "one waits on: {did:?}");
+    assert!(matches!(&did[0], Did::Settle(ticket) if ticket.starts_with("files-1")), "no console shows it on: {did:?}");
     write(&mut world, 3, "/b");
     let mut world = World::new().ready();
     write(&mut world, 1, "/a");
@@ -196,5 +197,27 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
     assert!(
         world.entries.iter().any(|entry| entry.detail.iter().any(|(name, who)| *name == "operator" && who == "ann"))
     );
+    world.finish();
+}
+
+#[test]
+fn a_grant_is_over_when_the_time_it_shows_is_over_also_where_the_machine_slept() {
+    let mut world = World::new().ready();
+    write(&mut world, 1, "/a");
+    world.grant("files-1", Covers::Tool, Lasts::Minutes(2));
+    // Asleep, a machine's monotonic clock stands still.
+    world.now.wall += 120_000;
+    assert_eq!(write(&mut world, 2, "/b"), [Did::Ask("files-2".into())]);
+    assert_eq!(ended(&world), ["its time is over"]);
+    world.finish();
+}
+
+#[test]
+fn what_is_remembered_and_never_comes_leaves_no_call_without_an_answer() {
+    use mcp_approve::gate::Config;
+    use mcp_approve::gate::pins::Pins;
+    let mut world = World::with(Config { pins: Pins::awaited(), ..config() }, "").ready();
+    assert_eq!(world.call("1", "read_file", r#"{"path":"/a"}"#), []);
+    assert!(matches!(world.wait(301).as_slice(), [Did::Settle(_), Did::Answer(_)]));
     world.finish();
 }

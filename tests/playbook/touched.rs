@@ -117,6 +117,28 @@ fn the_card_shows_what_stands_there_and_the_approval_is_for_that() {
 }
 
 #[test]
+fn a_whole_content_is_dangerous_only_where_something_stands_or_could_not_be_seen() {
+    let danger = |world: &World, ticket: &str| world.cards[ticket].danger.clone();
+    let mut world = World::new().ready();
+    leads(&mut world, "/old", "/old");
+    world.call("1", "write_file", r#"{"path":"/new","content":"x"}"#);
+    assert_eq!(danger(&world, "files-1"), None, "one key may create");
+    world.call("2", "write_file", r#"{"path":"/old","content":"x"}"#);
+    assert_eq!(danger(&world, "files-2").as_deref(), Some("it replaces a whole content"));
+    world.disk_answers = false;
+    world.call("3", "write_file", r#"{"path":"/hidden","content":"x"}"#);
+    world.disk_hangs();
+    assert_eq!(danger(&world, "files-3").as_deref(), Some("it replaces a whole content"));
+    world.disk_answers = true;
+
+    leads(&mut world, "/new", "/new");
+    let did = world.approve("files-1");
+    assert!(matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("exists already")), "{did:?}");
+    assert!(danger(&world, "files-1").is_some(), "it is a replacement by now");
+    world.finish();
+}
+
+#[test]
 fn what_changes_while_the_log_is_written_does_not_run() {
     let mut world = World::new().ready();
     leads(&mut world, "/a", "/a");

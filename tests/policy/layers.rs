@@ -135,3 +135,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_of_many_rules_is_compared_in_no_time() {
+    let many: String =
+        (0..5_000).map(|n| rule(&format!("r{n}"), if n % 2 == 0 { "allow" } else { "deny" }, "x")).collect();
+    let (was, now) = (policy(&many), policy(&many.replace("\"x\"", "\"y\"")));
+    let start = std::time::Instant::now();
+    assert_eq!(loosened(&was, &was), [""; 0]);
+    assert_eq!(loosened(&was, &now).len(), 5_000);
+    assert_eq!(changed(was, now).rules.len(), 5_000, "the denies of both");
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}

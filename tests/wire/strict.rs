@@ -84,6 +84,8 @@ fn json_is_read_strictly() {
         (r#""\ud83d\ud83d""#, Flaw::LoneSurrogate),
         (r#""\ude00""#, Flaw::LoneSurrogate),
         (r#"{"a\u0000":1}"#, Flaw::NulInKey),
+        (r#"[{"$serde_json::private::Number":"1"}]"#, Flaw::ReservedKey),
+        (r#"{"a":1,"\u0024serde_json::private::RawValue":"1"}"#, Flaw::ReservedKey),
         (r#"{"a":1,"a":1}"#, Flaw::DuplicateKey),
         (r#"{"a":1,"\u0061":1}"#, Flaw::DuplicateKey),
         (r#"[{"x":{"😀":1,"\ud83d\ude00":1}}]"#, Flaw::DuplicateKey),

@@ -98,7 +98,7 @@ fn read<'t>(
         command.first().map(|word| if word.contains('/') { folder.join(word).into() } else { OsString::from(word) });
     let command = program.into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
     let approver = Approver { name: called.clone(), server, tool, may };
-    Some((approver, Callback { name: called, command, timeout }))
+    Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
 }
 
 fn globs<T>(

@@ -17,7 +17,10 @@ use super::story::{self, Era, Errand, Step};
 use super::{AgentArgs, DemoError, wait_for};
 
 /// How long the agent stays idle before it reads something.
-const PASTIME: Duration = Duration::from_secs(2);
+const PASTIME: Duration = Duration::from_secs(1);
+
+/// How long nothing is heard before it begins the next errand: what each asks is seen one after the other.
+const BREATH: Duration = Duration::from_millis(200);
 
 /// How long a server may take to end after its pipe closed.
 const FAREWELL: Duration = Duration::from_secs(6);
@@ -30,7 +33,8 @@ pub(super) fn run(args: &AgentArgs) -> Result<ExitCode, DemoError> {
     let (tell, told) = mpsc::channel();
     listen(from, tell.clone());
     wait_for_leave(tell);
-    let ended = Agent::new(to, diary).live(&told);
+    let work = std::env::current_dir().map_err(DemoError::Process)?;
+    let ended = Agent::new(to, diary, story::errands(&work)).live(&told);
     let gone = wait_for(&mut server, FAREWELL).map_err(DemoError::Process)?;
     if gone.is_none() {
         server.kill().map_err(DemoError::Process)?;
@@ -67,6 +71,8 @@ pub(super) struct Agent<W, D> {
     next: u64,
     waiting: BTreeMap<u64, Asked>,
     errands: Vec<std::vec::IntoIter<Step>>,
+    /// How many errands were begun; `None` before the tools are known.
+    begun: Option<usize>,
     pastimes: usize,
 }
 
@@ -79,18 +85,19 @@ enum Asked {
 }
 
 impl<W: Write, D: Write> Agent<W, D> {
-    pub(super) fn new(to: W, diary: D) -> Self {
+    pub(super) fn new(to: W, diary: D, errands: Vec<Errand>) -> Self {
         Self {
             to,
             diary,
             next: 0,
             waiting: BTreeMap::new(),
-            errands: story::errands().into_iter().map(Errand::into_iter).collect(),
+            errands: errands.into_iter().map(Errand::into_iter).collect(),
+            begun: None,
             pastimes: 0,
         }
     }
 
-    /// Shakes hands, runs the errands side by side and stays until told to leave. Dropping it closes the pipe.
+    /// Shakes hands, begins the errands one by one and stays until told to leave. Dropping it closes the pipe.
     pub(super) fn live(mut self, told: &Receiver<Heard>) -> io::Result<Ending> {
         self.ask(
             Asked::Handshake,
@@ -102,14 +109,18 @@ impl<W: Write, D: Write> Agent<W, D> {
             }),
         )?;
         loop {
-            match told.recv_timeout(PASTIME) {
+            let patience = self.next_errand().map_or(PASTIME, |_| BREATH);
+            match told.recv_timeout(patience) {
                 Ok(Heard::Line(line)) => self.hear(&line)?,
                 Ok(Heard::Silence) => {
                     self.note("The server is gone.")?;
                     return Ok(Ending::Abandoned);
                 }
                 Ok(Heard::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
-                Err(RecvTimeoutError::Timeout) => self.pass_the_time()?,
+                Err(RecvTimeoutError::Timeout) => match self.next_errand() {
+                    Some(at) => self.begin(at)?,
+                    None => self.pass_the_time()?,
+                },
             }
         }
     }
@@ -130,7 +141,7 @@ impl<W: Write, D: Write> Agent<W, D> {
             Asked::List => {
                 let tools = message["result"]["tools"].as_array().map_or(0, Vec::len);
                 self.note(&format!("The server offers {tools} tools."))?;
-                (0..self.errands.len()).try_for_each(|at| self.go_on(at))
+                self.begin(0)
             }
             Asked::Errand { at, step } => self.learn(at, step, &came),
             Asked::Pastime => Ok(()),
@@ -148,6 +159,15 @@ impl<W: Write, D: Write> Agent<W, D> {
                 }
             }
         }
+        self.go_on(at)
+    }
+
+    fn next_errand(&self) -> Option<usize> {
+        self.begun.filter(|begun| *begun < self.errands.len())
+    }
+
+    fn begin(&mut self, at: usize) -> io::Result<()> {
+        self.begun = Some(at + 1);
         self.go_on(at)
     }
 
@@ -288,6 +308,8 @@ mod tests {
     fn unguarded_the_agent_does_all_its_harm() {
         let work = tempfile::tempdir().unwrap();
         stage::furnish(work.path()).unwrap();
+        let story = story::errands(&work.path().canonicalize().unwrap());
+        let errands = story.concat().len();
         let before = State::of(work.path()).unwrap();
         let (server_in, to_server) = io::pipe().unwrap();
         let (from_server, server_out) = io::pipe().unwrap();
@@ -300,10 +322,10 @@ mod tests {
         let mut diary = Vec::new();
         let written = &mut diary;
         let living = thread::scope(move |scope| {
-            let life = scope.spawn(move || Agent::new(to_server, written).live(&told));
+            let life = scope.spawn(move || Agent::new(to_server, written, story).live(&told));
             // Handshake, list, and every call of every errand.
             let mut answers = 0;
-            while answers < 2 + story::errands().concat().len() {
+            while answers < 2 + errands {
                 match hearing.recv_timeout(Duration::from_secs(20)).unwrap() {
                     Heard::Line(line) => {
                         answers += 1;
@@ -324,10 +346,12 @@ mod tests {
                 "drafts/plan-2024.md is gone",
                 "drafts/todo.md is gone",
                 "notes.md changes",
+                "report.md changes",
                 "archive/todo.md appears",
+                "drafts/reply-ada.md appears",
+                "drafts/reply-grace.md appears",
                 "jobs/run-1.json appears",
                 "jobs/run-2.json appears",
-                "report.md appears",
                 "orders: 5 rows -> 3",
                 "sessions: 5 rows -> 0",
             ],

@@ -37,6 +37,8 @@ impl Chain {
             .arg(&me)
             .arg("demo-server")
             .arg(stage.work())
+            // Relative paths are the workspace's, for the server and for what the card shows of them.
+            .current_dir(stage.work())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(words)

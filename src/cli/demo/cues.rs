@@ -25,9 +25,11 @@ const fn cue(tool: &'static str, shows: &'static str, act: Act, effects: &'stati
 }
 
 /// Any call that waits without a cue is a fault: so this also says which calls must not ask.
-pub(super) const ALL: [Cue; 10] = [
-    cue("write_file", "\"report.md\"", Act::Approve, &["report.md appears"]),
-    cue("write_file", "\"notes.md\"", Act::Deny("These notes are written by hand. Put your version beside them."), &[]),
+pub(super) const ALL: [Cue; 12] = [
+    cue("write_file", "reply-ada", Act::Approve, &["drafts/reply-ada.md appears"]),
+    cue("write_file", "reply-grace", Act::Approve, &["drafts/reply-grace.md appears"]),
+    cue("write_file", "/report.md\"", Act::Approve, &["report.md changes"]),
+    cue("write_file", "/notes.md\"", Act::Deny("These notes are written by hand. Put your version beside them."), &[]),
     cue("write_file", "notes-suggestion.md", Act::Approve, &["notes-suggestion.md appears"]),
     cue("move_file", "archive/", Act::Approve, &["drafts/todo.md is gone", "archive/todo.md appears"]),
     cue("read_query", "DELETE", Act::Deny("This deletes rows through the read tool."), &[]),

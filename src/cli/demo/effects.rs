@@ -81,7 +81,7 @@ mod tests {
         let before = State::of(work.path()).unwrap();
         assert!(before.changes(&State::of(work.path()).unwrap()).is_empty());
 
-        fs::write(work.path().join("report.md"), "r").unwrap();
+        fs::write(work.path().join("letter.md"), "l").unwrap();
         fs::write(work.path().join("notes.md"), "n").unwrap();
         fs::remove_file(work.path().join("drafts/todo.md")).unwrap();
         let shop = Shop::at(work.path().join(SHOP_FILE));
@@ -92,7 +92,7 @@ mod tests {
             [
                 "drafts/todo.md is gone",
                 "notes.md changes",
-                "report.md appears",
+                "letter.md appears",
                 "orders: rows change",
                 "sessions: 5 rows -> 2",
             ]

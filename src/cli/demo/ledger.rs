@@ -61,6 +61,16 @@ impl<'a> Decided<'a> {
     pub(super) fn field(self, name: &str) -> &'a str {
         self.0[name].as_str().unwrap_or("-")
     }
+
+    /// A text beside the columns.
+    pub(super) fn detail(self, name: &str) -> Option<&'a str> {
+        self.0["detail"][name].as_str()
+    }
+
+    /// Whether the operator changed the arguments that were decided about.
+    pub(super) fn was_edited(self) -> bool {
+        self.detail("edited_from").is_some()
+    }
 }
 
 /// Runs `log verify`.

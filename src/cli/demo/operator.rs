@@ -119,6 +119,10 @@ impl<'a> Play<'a> {
             if verdicts != expected {
                 self.wrong.push(format!("{ticket}: the log decides {verdicts:?}, not {expected:?}"));
             }
+            let is_edited = ledger.decisions().any(|row| row.field("ticket") == ticket && row.was_edited());
+            if is_edited != matches!(act, Act::Edit(_)) {
+                self.wrong.push(format!("{ticket}: whether it was edited is not in the log as it was"));
+            }
             if *act == Act::LetBe && !ledger.withdrawn().any(|row| row.field("ticket") == ticket) {
                 self.wrong.push(format!("{ticket}: the log does not say that it was withdrawn"));
             }

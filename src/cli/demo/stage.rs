@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::DemoError;
 use super::database::Shop;
+use super::story::REPORT;
 use super::tools::SHOP_FILE;
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
+    ("report.md", REPORT),
     (
         "notes.md",
         "# Notes\n\nWritten by hand; please keep.\n\n- call Ada about order 1003\n- check the skin parameter\n",

@@ -6,6 +6,7 @@ use super::DemoError;
 use super::effects::State;
 use super::ledger::{self, Chained, Decided, Ledger};
 use super::stage::Stage;
+use crate::console::plain::visible;
 
 /// How to go on with a server of one's own.
 pub(super) const NEXT: &str = "
@@ -61,12 +62,24 @@ fn section(out: &mut dyn Write, title: &str, rows: Vec<Decided<'_>>) -> Result<(
     for row in rows {
         writeln!(
             out,
-            "  {:<9} {:<17} {:<8} by {}",
+            "  {:<9} {:<17} {:<8} by {}{}",
             row.field("ticket"),
             row.field("tool"),
             row.field("badge"),
             row.field("by"),
+            remark(row),
         )?;
     }
     Ok(())
+}
+
+/// What a reader of the list would miss: an edit before the approval, and why a call was denied.
+fn remark(row: Decided<'_>) -> String {
+    if row.was_edited() {
+        return ", edited before it ran".into();
+    }
+    match row.detail("reason") {
+        Some(reason) if row.field("verdict") == "deny" => format!(": {}", visible(reason)),
+        _ => String::new(),
+    }
 }

@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::audit::query::{Fields, Found};
 use crate::audit::redact::string_token;
+use crate::console::plain;
 
 const COLUMNS: [&str; 8] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "DECISION", "ARGUMENTS"];
 
@@ -193,17 +194,9 @@ fn indented(json: &str) -> String {
     out
 }
 
-/// Foreign text with every hidden character shown. Stands in for `console::plain::visible`.
+/// Foreign text on one line, through the one door.
 pub(in crate::cli) fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_hidden(character) {
-            out.push_str(&format!("⟨U+{:04X}⟩", u32::from(character)));
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    plain::visible(text)
 }
 
 /// JSON text with every hidden character escaped: the same value, fit for a terminal.

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use super::alter::visible_lines;
 use super::change::{self, Draft, Drafted};
+use super::check::show;
 use super::explain::read;
 use super::options::AddOptions;
-use super::{Site, past, show, visible};
+use super::{Site, past, visible};
 use crate::cli::policy_file;
 use crate::error::Error;
 use crate::policy::edit;
@@ -57,7 +58,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     let draft = match change::draft(&site.place, site.places, |text| edit::add(text, &addition.text))? {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { text, problems } => {
-            show(path, &text, &problems, false, out)?;
+            show(path, &text, &problems, out)?;
             writeln!(out, "Nothing was written.")?;
             return Ok(ExitCode::FAILURE);
         }
@@ -76,7 +77,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         }
     }
     for warning in &addition.warnings {
-        writeln!(out, "warning: {warning}")?;
+        writeln!(out, "warning: {}", visible(warning))?;
     }
     for warning in lint(&draft.policy, site.now).iter().filter(|warning| ids.contains(&warning.rule)) {
         writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;

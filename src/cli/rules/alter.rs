@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::change::{self, Drafted};
+use super::check::show;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions};
-use super::{Site, past, show, visible};
+use super::{Site, past, visible};
 use crate::cli::layers::{Keeps, Layers};
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
@@ -86,7 +87,7 @@ fn finish(
     let draft = match drafted {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { text, problems } => {
-            show(path, &text, &problems, false, out)?;
+            show(path, &text, &problems, out)?;
             writeln!(out, "Nothing was written.")?;
             return Ok(ExitCode::FAILURE);
         }

@@ -1,18 +1,23 @@
 //! What the console changes of the rules, the way `rules` does: locked, checked, written whole, and to be taken back.
 
-use std::path::PathBuf;
-
 use super::change::{self, Drafted};
 use crate::cli::places::Places;
 use crate::cli::policy_file::PolicyPlace;
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
 
-/// Adds a rule; returns the file it stands in. `now` is milliseconds since 1970, UTC.
+/// The text of the policy before a change (`None`: there was no file), and the one that was written.
+#[derive(Debug)]
+pub struct Written {
+    pub before: Option<String>,
+    pub after: String,
+}
+
+/// Adds a rule. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
-pub fn append(places: &Places, rule: &str, now: i64) -> Result<PathBuf, String> {
+pub fn append(places: &Places, rule: &str, now: i64) -> Result<Written, String> {
     change(places, &format!("added rule {}", edit::ids(rule).join(", ")), now, |text| edit::add(text, rule))
 }
 
@@ -20,7 +25,7 @@ pub fn append(places: &Places, rule: &str, now: i64) -> Result<PathBuf, String> 
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
-pub fn take_out(places: &Places, id: &str, now: i64) -> Result<PathBuf, String> {
+pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> {
     change(places, &format!("removed rule {id}"), now, |text| edit::remove(text, id).map(|(text, _)| text))
 }
 
@@ -44,7 +49,7 @@ fn change(
     what: &str,
     now: i64,
     edit: impl FnOnce(&str) -> Result<String, EditError>,
-) -> Result<PathBuf, String> {
+) -> Result<Written, String> {
     let place = PolicyPlace::Usual(places.policy_file());
     let draft = match change::draft(&place, places, edit).map_err(|error| told(&error))? {
         Drafted::Sound(draft) => draft,
@@ -54,5 +59,5 @@ fn change(
         }
     };
     draft.write(&place, places, what, now).map_err(|error| told(&error))?;
-    Ok(place.path().to_path_buf())
+    Ok(Written { before: draft.before, after: draft.after })
 }

@@ -23,7 +23,7 @@ const KEPT: usize = 100;
 /// A change that was worked out, and not written yet.
 #[derive(Debug)]
 pub(super) struct Draft {
-    before: Option<String>,
+    pub(super) before: Option<String>,
     pub(super) after: String,
     pub(super) policy: Policy,
     /// Nobody else changes the rules meanwhile.

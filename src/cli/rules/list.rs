@@ -22,7 +22,7 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
     }
     let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
     match here.as_slice() {
-        [one] if one.layer == Layer::User => writeln!(out, "{}", one.place.path().display())?,
+        [one] if one.layer == Layer::User => writeln!(out, "{}", visible(&one.place.path().display().to_string()))?,
         [] => {
             let user = layers.files().iter().find(|file| file.layer == Layer::User);
             let path = user.map(|file| file.place.path().display().to_string()).unwrap_or_default();

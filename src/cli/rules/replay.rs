@@ -7,23 +7,27 @@ use serde_json::{Value, json};
 
 use super::options::ReplayOptions;
 use super::{Site, past, visible};
-use crate::cli::policy_file::load;
 use crate::error::Error;
 use crate::policy::replay::{Change, Replay, replay};
+use crate::policy::rule::Policy;
 
-/// Replays the log; with `--fail-on-change`, exit code 1 when something changes or cannot be told.
+/// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be told.
 ///
 /// # Errors
 /// The policy or the log cannot be read, or the output cannot be written.
-pub(super) fn run(options: &ReplayOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let policy = load(&site.place)?;
+pub(super) fn run(
+    options: &ReplayOptions,
+    policy: &Policy,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?;
     if calls.is_none() && !options.json {
-        writeln!(out, "There is no log yet at {}, so nothing would change.", site.db.display())?;
+        writeln!(out, "There is no log yet at {}, so nothing would change.", visible(&site.db.display().to_string()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let calls = calls.unwrap_or_default();
-    let replayed = replay(&policy, &calls, site.now);
+    let replayed = replay(policy, &calls, site.now);
     if options.json {
         writeln!(out, "{:#}", as_json(&replayed))?;
     } else {

@@ -9,21 +9,25 @@ use super::add::{Addition, end, write};
 use super::alter::visible_lines;
 use super::options::SuggestOptions;
 use super::{Site, past, visible};
-use crate::cli::policy_file::{self, load};
+use crate::cli::policy_file;
 use crate::error::Error;
 use crate::policy::maker::{Title, id_for};
-use crate::policy::rule::Decision;
+use crate::policy::rule::{Decision, Policy};
 use crate::policy::suggest::{Suggestion, Suggestions, suggest};
 
 /// Suggests rules, or writes one of them.
 ///
 /// # Errors
 /// The policy or the log cannot be read, the number is none of a suggestion, or the policy cannot be written.
-pub(super) fn run(options: &SuggestOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let policy = load(&site.place)?;
+pub(super) fn run(
+    options: &SuggestOptions,
+    policy: &Policy,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?.unwrap_or_default();
     // What the check of the file would refuse is not suggested.
-    let mut found = suggest(&policy, &calls, site.now, usize::MAX);
+    let mut found = suggest(policy, &calls, site.now, usize::MAX);
     found.rules.retain(|one| policy_file::read(&format!("version = 1\n{}", text(one, "x", None))).is_ok());
     found.rules.truncate(options.limit);
     let taken: Vec<&str> = policy.rules.iter().map(|rule| rule.id.as_str()).collect();
@@ -92,7 +96,7 @@ fn tell(found: &Suggestions<'_>, ids: &[String], calls: usize, out: &mut dyn Wri
         write!(out, "{}", visible_lines(&text(one, id, None)))?;
         past::some(&one.saves, 3, out)?;
         for warning in one.proposal.warnings() {
-            writeln!(out, "  warning: {warning}")?;
+            writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
     writeln!(out, "\nAccept one with: mcp-approve rules suggest --write N")?;

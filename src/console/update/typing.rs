@@ -13,7 +13,10 @@ pub(super) fn find(model: &mut Model) {
     if let Some(shelf) = model.browse.shelf_mut(model.screen) {
         shelf.sheet = None;
         let text = shelf.find.clone();
-        model.overlay = Some(Overlay::Search { before: text.clone(), text });
+        let before = text.clone();
+        // What is typed is a word of its own, and stands beside a search that is there already.
+        let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
+        model.overlay = Some(Overlay::Search { before, text });
     }
 }
 

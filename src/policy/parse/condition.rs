@@ -54,7 +54,7 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
 
 fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<About> {
     let (mut arg, mut other) = (None, None);
-    let (mut tests, mut keys) = (Vec::new(), 0);
+    let (mut tests, mut keys, mut strange) = (Vec::new(), 0, 0);
     for (key, value) in table {
         let name = key.get_ref().as_ref();
         keys += 1;
@@ -71,7 +71,10 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
             "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
             known if KEYS.contains(&known) => tests.extend(test(reading, known, value)),
-            other => reading.unknown_key(key.span(), other, KEYS),
+            other => {
+                strange += 1;
+                reading.unknown_key(key.span(), other, KEYS);
+            }
         }
     }
     match (arg, other) {
@@ -80,6 +83,8 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
             None
         }
+        // A key that is misspelled has been told; that its test is missing would hide the mend.
+        (Some(_), None) if tests.is_empty() && strange > 0 => None,
         (Some(arg), None) if tests.is_empty() => {
             let mend = "add eq, in, glob, under, lt, gt, len, present or absent";
             reading.problem(at, format!("`arg` {arg:?} without a test of it"), mend);

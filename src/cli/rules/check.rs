@@ -1,0 +1,110 @@
+//! `rules check`: every problem of every policy file that applies here, and what is hardly meant. Changes nothing.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::super::layers::{Keeps, Layers};
+use super::super::policy_file::{self, PolicyPlace, Why, load};
+use super::visible;
+use crate::error::Error;
+use crate::policy::lint::{Warning, lint};
+use crate::policy::reading::Problem;
+
+/// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
+///
+/// # Errors
+/// A file cannot be read or trusted, or the output cannot be written.
+pub(super) fn run(
+    place: &PolicyPlace,
+    layers: &mut Layers,
+    json: bool,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let files: Vec<PolicyPlace> = match place {
+        PolicyPlace::Named(_) => vec![place.clone()],
+        PolicyPlace::Usual(_) => layers.present().map(|file| file.place.clone()).collect(),
+    };
+    let mut rows = Vec::new();
+    let mut code = ExitCode::SUCCESS;
+    for file in &files {
+        if !check(file, json, now, &mut rows, out)? {
+            code = ExitCode::FAILURE;
+        }
+    }
+    if json {
+        writeln!(out, "{:#}", Value::from(rows))?;
+        return Ok(code);
+    }
+    if files.is_empty() {
+        let path = shown(place.path());
+        writeln!(out, "{path}: no file, so the built-in default applies (mcp-approve rules list)")?;
+    }
+    for one in &layers.load(Keeps::Nothing).pending {
+        let count = one.loosens.len();
+        let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
+        writeln!(out, "{}: {things} until accepted (mcp-approve rules accept)", visible(&one.file))?;
+    }
+    Ok(code)
+}
+
+/// Checks one file; whether it is in order.
+fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: &mut dyn Write) -> Result<bool, Error> {
+    let path = place.path();
+    let mut row = |line: usize, column: usize, severity: &str, what: &str, mend: &str| {
+        rows.push(json!({
+            "file": path.display().to_string(), "line": line, "column": column, "severity": severity,
+            "what": what, "mend": mend,
+        }));
+    };
+    let policy = match load(place) {
+        Ok(policy) => policy,
+        Err(broken) => {
+            let Why::Problems(problems) = &broken.why else {
+                return Err(broken.into());
+            };
+            if json {
+                problems.iter().for_each(|one| row(one.line, one.column, "error", &one.what, &one.mend));
+            } else {
+                show(path, &policy_file::text(path).unwrap_or_default(), problems, out)?;
+            }
+            return Ok(false);
+        }
+    };
+    let warnings = lint(&policy, now);
+    if json {
+        warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.mend));
+        return Ok(true);
+    }
+    for Warning { line, column, what, mend, .. } in &warnings {
+        let (path, what, mend) = (shown(path), visible(what), visible(mend));
+        writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {mend}\n")?;
+    }
+    let rules = policy.rules.len();
+    writeln!(out, "{}: in order, {rules} {}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
+    Ok(true)
+}
+
+/// Shows each problem with its line, a caret and its mend.
+pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn Write) -> Result<(), Error> {
+    for problem in problems {
+        let source = text.lines().nth(problem.line - 1).unwrap_or_default();
+        let before: String = source.chars().take(problem.column - 1).collect();
+        let (number, indent) = (problem.line, visible(&before).chars().count());
+        let margin = " ".repeat(number.to_string().len());
+        writeln!(out, "{}:{number}:{}: {}", shown(path), problem.column, visible(&problem.what))?;
+        writeln!(out, "  {number} | {}", visible(source))?;
+        writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
+        writeln!(out, "  {margin} = {}\n", visible(&problem.mend))?;
+    }
+    let count = problems.len();
+    writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, shown(path))?;
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
