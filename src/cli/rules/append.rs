@@ -34,10 +34,10 @@ pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> 
 /// # Errors
 /// There is none, or the file was changed since by other means.
 pub fn take_back(places: &Places) -> Result<String, String> {
-    change::undo(&PolicyPlace::Usual(places.policy_file()), places).map_err(told)
+    change::undo(&PolicyPlace::Usual(places.policy_file()), places).map_err(|error| told(&error))
 }
 
-fn told(error: Error) -> String {
+fn told(error: &Error) -> String {
     match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
@@ -51,13 +51,13 @@ fn change(
     edit: impl FnOnce(&str) -> Result<String, EditError>,
 ) -> Result<Written, String> {
     let place = PolicyPlace::Usual(places.policy_file());
-    let draft = match change::draft(&place, places, edit).map_err(told)? {
+    let draft = match change::draft(&place, places, edit).map_err(|error| told(&error))? {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { problems, .. } => {
             let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.mend));
             return Err(first.unwrap_or_else(|| "the policy would be broken".to_owned()));
         }
     };
-    draft.write(&place, places, what, now).map_err(told)?;
+    draft.write(&place, places, what, now).map_err(|error| told(&error))?;
     Ok(Written { before: draft.before, after: draft.after })
 }

@@ -150,7 +150,7 @@ pub enum RuleEntry {
     Grant {
         session: String,
         server: String,
-        card: GrantCard,
+        card: Box<GrantCard>,
     },
     Rule(RuleHits),
 }

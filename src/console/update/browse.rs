@@ -144,7 +144,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
             let tool = model.browse.tool_lines.get(shelf.at)?;
             Some(of_tool(&tool.server, &tool.tool))
         }
-        (Screen::Rules, Screen::Log) => Some(exactly("rule", &model.browse.rule_lines.get(shelf.at)?.rule()?)),
+        (Screen::Rules, Screen::Log) => Some(exactly("rule", model.browse.rule_lines.get(shelf.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
             let session = match model.browse.server_lines.get(shelf.at)? {
                 ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,

@@ -62,7 +62,11 @@ fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     let below = card.rows() > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
     let unread = model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly);
-    let name = if unread { "end of arguments" } else { "end of card" };
+    let name = match (model.size.0 < 60, unread) {
+        (true, _) => "end",
+        (false, true) => "end of arguments",
+        (false, false) => "end of card",
+    };
     Some(hint(model.settings.keys.shown(end), name, Tone::Key))
 }
 

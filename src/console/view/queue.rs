@@ -23,7 +23,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let queue: Vec<Group<'_>> = shown.clone().filter_map(|row| model.group(&all, row)).collect();
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, all.len(), shown.clone(), width)];
+    let mut rows = vec![title(model, all.len(), shown, width)];
     let columns = Columns::of(&queue, width);
     let mut selected = None;
     for (line, group) in queue.iter().enumerate() {

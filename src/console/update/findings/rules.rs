@@ -32,7 +32,7 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
             let text = format!("{} {} {} {}", card.id, one.wrapper.server, card.tool, card.terms);
             if search.is_empty() || search.wants(Some(card.given), of, text.as_bytes()) {
                 let (session, server) = (one.wrapper.session.clone(), one.wrapper.server.clone());
-                lines.push(RuleEntry::Grant { session, server, card: card.clone() });
+                lines.push(RuleEntry::Grant { session, server, card: Box::new(card.clone()) });
             }
         }
     }
