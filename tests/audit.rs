@@ -12,6 +12,8 @@
 mod body;
 #[path = "audit/chain.rs"]
 mod chain;
+#[path = "audit/index.rs"]
+mod index;
 #[path = "audit/log.rs"]
 mod log;
 #[path = "audit/noted.rs"]

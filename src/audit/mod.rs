@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+pub mod index;
 mod lock;
 pub mod past;
 pub mod place;
@@ -11,5 +12,6 @@ pub mod redact;
 pub mod rehearsal;
 pub mod search;
 pub mod secrets;
+mod sketch;
 pub mod stats;
 pub mod store;

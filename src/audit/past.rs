@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use super::index::Index;
 use super::query::{Fields, Found};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
@@ -55,10 +56,10 @@ pub fn calls(reader: &Reader, since: Option<i64>) -> Result<Vec<PastCall>, Store
 ///
 /// # Errors
 /// Why the log could not be read.
-pub fn call_of(reader: &Reader, found: &Found) -> Result<Option<PastCall>, StoreError> {
+pub fn call_of(reader: &Reader, index: Option<&Index>, found: &Found) -> Result<Option<PastCall>, StoreError> {
     let Some(fields) = found.fields() else { return Ok(None) };
     let Some(ticket) = fields.ticket.clone() else { return Ok(None) };
-    let all = super::query::of_ticket(reader, &ticket)?;
+    let all = super::query::of_ticket(reader, index, &ticket)?;
     let mut asked = HashMap::new();
     let (mut call, mut last) = (None, None);
     for record in &all {

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::chain::{Break, Head, Row, Verifier};
+use super::index::{Index, Shape};
 use super::record::{By, Kind, VerdictWord};
 use super::redact::push_string;
 use super::store::{Order, Reader, StoreError};
@@ -105,6 +106,22 @@ impl Found {
 }
 
 impl Filter {
+    /// Whether it wants everything.
+    pub fn is_empty(&self) -> bool {
+        let Self { server, tool, kind, verdict, by, since } = self;
+        server.is_none() && tool.is_none() && kind.is_none() && verdict.is_none() && by.is_none() && since.is_none()
+    }
+
+    /// Whether it wants a shape, whatever its time.
+    pub(super) fn fits(&self, shape: &Shape) -> bool {
+        let is = |field: &Option<String>, word: &str| field.as_deref() == Some(word);
+        self.kind.is_none_or(|kind| shape.kind == kind.word())
+            && self.verdict.is_none_or(|v| is(&shape.verdict, v.word()))
+            && self.by.is_none_or(|by| is(&shape.by, by.word()))
+            && self.server.as_ref().is_none_or(|glob| glob.is_match(&shape.server))
+            && self.tool.as_ref().is_none_or(|glob| shape.tool.as_ref().is_some_and(|tool| glob.is_match(tool)))
+    }
+
     fn wants(&self, row: &Row<'_>, since: Option<&str>) -> bool {
         let Ok(fields) = serde_json::from_slice::<Fields<'_>>(row.body) else {
             return true;
@@ -122,22 +139,26 @@ impl Filter {
     }
 }
 
-/// The newest records that the filter wants, at most `limit`, the newest last.
+/// The newest records that the filter wants, at most `limit`, the newest last. The index saves reading the others.
 ///
 /// # Errors
 /// Why the log could not be read.
-pub fn last(reader: &Reader, filter: &Filter, limit: usize) -> Result<Vec<Found>, StoreError> {
+pub fn last(reader: &Reader, index: Option<&Index>, filter: &Filter, limit: usize) -> Result<Vec<Found>, StoreError> {
     let since = filter.since.map(rfc3339);
     let mut found = Vec::new();
     if limit == 0 {
         return Ok(found);
     }
-    reader.each(Order::NewestFirst, &mut |row| {
+    let mut see = |row: Row<'_>| {
         if filter.wants(&row, since.as_deref()) {
             found.push(Found::new(&row));
         }
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
+    };
+    match index.filter(|_| !filter.is_empty()) {
+        Some(index) => index.newest_first(reader, &index.ask_filter(filter), &mut see)?,
+        None => reader.each(Order::NewestFirst, &mut see)?,
+    }
     found.reverse();
     Ok(found)
 }
@@ -151,10 +172,36 @@ pub fn each(
     filter: &Filter,
     see: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
+    each_after(reader, filter, 0, see)
+}
+
+/// As [`each`], from the record after this one on.
+pub(super) fn each_after(
+    reader: &Reader,
+    filter: &Filter,
+    seq: u64,
+    see: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+) -> Result<(), StoreError> {
     let since = filter.since.map(rfc3339);
-    reader.each(Order::OldestFirst, &mut |row| {
+    let mut look = |row: Row<'_>| {
         if filter.wants(&row, since.as_deref()) { see(row) } else { ControlFlow::Continue(()) }
-    })
+    };
+    match seq {
+        // Foreign rows may have numbers below one.
+        0 => reader.each(Order::OldestFirst, &mut look),
+        _ => reader.each_from(Order::OldestFirst, seq + 1, u64::MAX, &mut look),
+    }
+}
+
+/// Shows the record of this number, if the filter wants it.
+pub(super) fn one(reader: &Reader, filter: &Filter, seq: u64, see: &mut dyn FnMut(Row<'_>)) -> Result<(), StoreError> {
+    let since = filter.since.map(rfc3339);
+    let look = |row: Row<'_>| {
+        if filter.wants(&row, since.as_deref()) {
+            see(row);
+        }
+    };
+    reader.one(seq, look).map(|_| ())
 }
 
 /// The record of this number.
@@ -169,13 +216,13 @@ pub fn at(reader: &Reader, seq: u64) -> Result<Option<Found>, StoreError> {
 ///
 /// # Errors
 /// Why the log could not be read.
-pub fn of_ticket(reader: &Reader, ticket: &str) -> Result<Vec<Found>, StoreError> {
+pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result<Vec<Found>, StoreError> {
     // As a body has it; far quicker than to parse every one. A value cannot hold it: its quotes would be escaped.
     let mut field = String::from("\"ticket\":");
     push_string(&mut field, ticket);
     let finder = memmem::Finder::new(&field);
     let mut found = Vec::new();
-    reader.each(Order::OldestFirst, &mut |row| {
+    let mut see = |row: Row<'_>| {
         if finder.find(row.body).is_some() {
             let row = Found::new(&row);
             if row.fields().is_some_and(|fields| fields.ticket.as_deref() == Some(ticket)) {
@@ -183,7 +230,12 @@ pub fn of_ticket(reader: &Reader, ticket: &str) -> Result<Vec<Found>, StoreError
             }
         }
         ControlFlow::Continue(())
-    })?;
+    };
+    match index {
+        Some(index) => index.newest_first(reader, &index.ask_ticket(ticket), &mut see)?,
+        None => reader.each(Order::NewestFirst, &mut see)?,
+    }
+    found.reverse();
     Ok(found)
 }
 
@@ -306,7 +358,7 @@ impl FromStr for Since {
     }
 }
 
-fn rfc3339(millis: i64) -> String {
+pub(super) fn rfc3339(millis: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     format!("{time:.3}")
 }

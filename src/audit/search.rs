@@ -137,6 +137,41 @@ impl Search {
         self.since
     }
 
+    /// The first moment no longer wanted, where it names one.
+    pub fn until(&self) -> Option<i64> {
+        self.until
+    }
+
+    /// Whether what it asks of these fields, and of no other, is so.
+    pub fn fits<'a>(&self, fields: &[Field], of: impl Fn(Field) -> Option<&'a str>) -> bool {
+        self.terms
+            .iter()
+            .filter_map(|term| Some((term, term.field.filter(|field| fields.contains(field))?)))
+            .all(|(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With))
+    }
+
+    /// Texts in lower case that any record it wants has in its body.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter(|term| term.wanted == Wanted::With).filter_map(|term| {
+            match (&term.value, term.field) {
+                (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
+                // The others are told by their field. JSON may write other characters in another way.
+                (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
+                    Some(part.as_str())
+                }
+                (Value::Part(_) | Value::Word(_) | Value::Glob(_), _) => None,
+            }
+        })
+    }
+
+    /// The whole ticket that it asks for, in lower case, where it does.
+    pub fn ticket(&self) -> Option<&str> {
+        self.terms.iter().find_map(|term| match (&term.value, term.field, term.wanted) {
+            (Value::Word(ticket), Some(Field::Ticket), Wanted::With) => Some(ticket.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether it wants what has these fields, this time and, somewhere, this text.
     pub fn wants<'a>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<&'a str>, text: &[u8]) -> bool {
         let after = self.since.is_none_or(|since| time.is_some_and(|time| time >= since));

@@ -1,12 +1,15 @@
 //! The log in figures: what was asked, approved and denied, by whom, how fast, and what rules saved. Reads only.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
+use super::index::{Fact, Index, SEGMENT};
 use super::query::{self, Fields, Filter};
 use super::record::{By, Kind, VerdictWord};
+use super::sketch::number_of;
 use super::store::{Reader, StoreError};
 
 /// Figures over some records. Names are foreign text; times are RFC 3339, UTC.
@@ -57,17 +60,138 @@ pub struct Count {
     times: Vec<f64>,
 }
 
+/// What figures need of a record, from its body or from the index.
+struct Told<'a> {
+    time: Cow<'a, str>,
+    kind: &'a str,
+    server: &'a str,
+    tool: Option<&'a str>,
+    verdict: Option<&'a str>,
+    by: Option<&'a str>,
+    rule: Option<&'a str>,
+    latency_ms: Option<f64>,
+    /// Numbers of session and ticket.
+    call: (i64, Option<i64>),
+    refused_lines: u64,
+}
+
+impl<'a> Told<'a> {
+    fn of_body(fields: &'a Fields<'_>) -> Self {
+        let ticket = fields.ticket.as_ref().map(|ticket| number_of(&ticket.to_lowercase()));
+        Self {
+            time: Cow::Borrowed(&fields.time),
+            kind: &fields.kind,
+            server: &fields.server,
+            tool: fields.tool.as_deref(),
+            verdict: fields.verdict.as_deref(),
+            by: fields.by.as_deref(),
+            rule: fields.rule.as_deref(),
+            latency_ms: fields.latency_ms.and_then(|json| json.get().parse().ok()),
+            call: (number_of(&fields.session), ticket),
+            refused_lines: if fields.kind == Kind::Fault.word() { refused_lines(fields) } else { 0 },
+        }
+    }
+
+    /// `None` where the index does not say all of it.
+    fn of_index(index: &'a Index, fact: &Fact) -> Option<Self> {
+        let told = fact.told?;
+        let (shape, session) = (index.shape(told.shape)?, index.session(told.session)?);
+        let is_fault = shape.kind == Kind::Fault.word();
+        Some(Self {
+            time: Cow::Owned(query::rfc3339(told.time)),
+            kind: &shape.kind,
+            server: &shape.server,
+            tool: shape.tool.as_deref(),
+            verdict: shape.verdict.as_deref(),
+            by: shape.by.as_deref(),
+            rule: shape.rule.as_deref(),
+            // Exact: no latency has more than 53 bits of microseconds.
+            #[allow(clippy::cast_precision_loss, reason = "that many microseconds are 285 years")]
+            latency_ms: told.figure.filter(|_| !is_fault).map(|us| us as f64 / 1000.0),
+            call: (number_of(session), told.ticket),
+            refused_lines: told.figure.filter(|_| is_fault).unwrap_or(0),
+        })
+    }
+}
+
+/// Figures while records are still counted.
+#[derive(Default)]
+struct Counting {
+    stats: Stats,
+    tools: BTreeMap<String, BTreeMap<String, Count>>,
+    /// An edited call is asked again, under the same ticket.
+    asked: HashSet<(i64, Option<i64>)>,
+}
+
+impl Counting {
+    fn take(&mut self, told: &Told<'_>) {
+        let stats = &mut self.stats;
+        stats.from.get_or_insert_with(|| told.time.to_string());
+        stats.to.get_or_insert_default().replace_range(.., &told.time);
+        let is = |kind: Kind| told.kind == kind.word();
+        stats.refused_lines += told.refused_lines;
+        let Some(tool) = told.tool else { return };
+        let counts = [Kind::Decision, Kind::DecisionAsked, Kind::Withdrawn];
+        if !counts.into_iter().any(is) || is(Kind::DecisionAsked) && !self.asked.insert(told.call) {
+            return;
+        }
+        if !self.tools.contains_key(told.server) {
+            self.tools.insert(told.server.to_owned(), BTreeMap::new());
+        }
+        let Some(of_server) = self.tools.get_mut(told.server) else { return };
+        if !of_server.contains_key(tool) {
+            of_server.insert(tool.to_owned(), Count::default());
+        }
+        let Some(of_tool) = of_server.get_mut(tool) else { return };
+        for count in [&mut stats.all, of_tool] {
+            match () {
+                () if is(Kind::Decision) => count.decided(told),
+                () if is(Kind::Withdrawn) => count.withdrawn += 1,
+                () => count.asked += 1,
+            }
+        }
+        if let (true, Some(rule)) = (is(Kind::Decision), told.rule) {
+            *stats.rules.entry(rule.to_owned()).or_default() += 1;
+            let approved = told.verdict == Some(VerdictWord::Approve.word());
+            stats.saved_by_rules += u64::from(approved && told.by == Some(By::Rule.word()));
+        }
+    }
+
+    fn read(&mut self, body: &[u8]) {
+        match serde_json::from_slice::<Fields<'_>>(body) {
+            Ok(fields) => self.take(&Told::of_body(&fields)),
+            Err(_) => self.stats.unreadable += 1,
+        }
+    }
+
+    fn finish(self) -> Stats {
+        let mut stats = self.stats;
+        stats.all.finish();
+        let of_server = |(server, tools): (String, BTreeMap<String, Count>)| {
+            tools.into_iter().map(move |(tool, mut count)| {
+                count.finish();
+                OfTool { server: server.clone(), tool, count }
+            })
+        };
+        stats.tools = self.tools.into_iter().flat_map(of_server).collect();
+        // The sort is stable: the same number stays in the order of names.
+        stats.tools.sort_by_key(|of| std::cmp::Reverse(of.count.calls));
+        stats
+    }
+}
+
 impl Count {
-    fn decided(&mut self, fields: &Fields<'_>) {
+    fn decided(&mut self, told: &Told<'_>) {
         self.calls += 1;
-        self.approved += u64::from(fields.verdict.as_deref() == Some(VerdictWord::Approve.word()));
-        self.denied += u64::from(fields.verdict.as_deref() == Some(VerdictWord::Deny.word()));
-        let Some(by) = &fields.by else { return };
-        *self.by.entry(by.clone()).or_default() += 1;
-        if [By::Operator, By::Approver].iter().any(|one| one.word() == by)
-            && let Some(ms) = fields.latency_ms.and_then(|json| json.get().parse().ok())
-        {
-            self.times.push(ms);
+        self.approved += u64::from(told.verdict == Some(VerdictWord::Approve.word()));
+        self.denied += u64::from(told.verdict == Some(VerdictWord::Deny.word()));
+        let Some(by) = told.by else { return };
+        match self.by.get_mut(by) {
+            Some(count) => *count += 1,
+            None => drop(self.by.insert(by.to_owned(), 1)),
+        }
+        if [By::Operator, By::Approver].iter().any(|one| one.word() == by) {
+            self.times.extend(told.latency_ms);
         }
     }
 
@@ -82,60 +206,37 @@ impl Count {
     }
 }
 
-/// Counts the records that the filter wants.
+/// Counts the records that the filter wants. What the index covers is counted by its columns, and only odd records there
+/// are read.
 ///
 /// # Errors
 /// Why the log could not be read.
-pub fn count(reader: &Reader, filter: &Filter) -> Result<Stats, StoreError> {
-    let mut stats = Stats::default();
-    let mut tools: BTreeMap<(String, String), Count> = BTreeMap::new();
-    // An edited call is asked again, under the same ticket.
-    let mut asked = HashSet::new();
-    query::each(reader, filter, &mut |row| {
-        let Some(fields) = serde_json::from_slice::<Fields<'_>>(row.body).ok() else {
-            stats.unreadable += 1;
-            return ControlFlow::Continue(());
-        };
-        stats.from.get_or_insert_with(|| fields.time.to_string());
-        stats.to = Some(fields.time.to_string());
-        let is = |kind: Kind| fields.kind == kind.word();
-        if is(Kind::Fault) {
-            stats.refused_lines += refused_lines(&fields);
-        }
-        let Some(tool) = &fields.tool else { return ControlFlow::Continue(()) };
-        let key = (fields.server.to_string(), tool.clone());
-        if is(Kind::Decision) {
-            stats.all.decided(&fields);
-            tools.entry(key).or_default().decided(&fields);
-            if let Some(rule) = &fields.rule {
-                *stats.rules.entry(rule.clone()).or_default() += 1;
-                let approved = fields.verdict.as_deref() == Some(VerdictWord::Approve.word());
-                stats.saved_by_rules += u64::from(approved && fields.by.as_deref() == Some(By::Rule.word()));
+pub fn count(reader: &Reader, index: Option<&Index>, filter: &Filter) -> Result<Stats, StoreError> {
+    let mut counting = Counting::default();
+    let mut upto = 0;
+    if let Some(index) = index {
+        let ask = index.ask_filter(filter);
+        for segment in 0..index.upto() / SEGMENT {
+            let Some(facts) = index.facts(segment) else { return count(reader, None, filter) };
+            for (seq, fact) in (upto + 1..).zip(facts) {
+                match Told::of_index(index, &fact) {
+                    Some(told) if ask.wants(&fact) => counting.take(&told),
+                    Some(_) => {}
+                    None => query::one(reader, filter, seq, &mut |row| counting.read(row.body))?,
+                }
             }
-        } else if is(Kind::DecisionAsked) && asked.insert((fields.session.to_string(), fields.ticket.clone())) {
-            stats.all.asked += 1;
-            tools.entry(key).or_default().asked += 1;
-        } else if is(Kind::Withdrawn) {
-            stats.all.withdrawn += 1;
-            tools.entry(key).or_default().withdrawn += 1;
+            upto += SEGMENT;
         }
+    }
+    query::each_after(reader, filter, upto, &mut |row| {
+        counting.read(row.body);
         ControlFlow::Continue(())
     })?;
-    stats.all.finish();
-    stats.tools = tools
-        .into_iter()
-        .map(|((server, tool), mut count)| {
-            count.finish();
-            OfTool { server, tool, count }
-        })
-        .collect();
-    // The sort is stable: the same number stays in the order of names.
-    stats.tools.sort_by_key(|of| std::cmp::Reverse(of.count.calls));
-    Ok(stats)
+    Ok(counting.finish())
 }
 
 /// How many refused lines a fault stands for.
-fn refused_lines(fields: &Fields<'_>) -> u64 {
+pub(super) fn refused_lines(fields: &Fields<'_>) -> u64 {
     let detail = fields.detail.and_then(|json| serde_json::from_str::<serde_json::Value>(json.get()).ok());
     let Some(detail) = detail else { return 0 };
     match detail["what"].as_str() {

@@ -7,6 +7,7 @@ mod commit;
 mod fault;
 pub mod noted;
 mod reader;
+pub(super) mod shelf;
 mod wal;
 
 use std::fs::File;

@@ -5,6 +5,7 @@ mod rule_book;
 
 use std::fs::OpenOptions;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use rustix::process::getpgrp;
@@ -13,15 +14,17 @@ use rustix::termios::tcgetpgrp;
 
 use super::accepted::Accepted;
 use super::config::console::{Manners, Theme};
+use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
-use super::rules::append::append;
+use super::rules::append::{append, take_back, take_out};
 use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::RuleBook;
 use crate::console::model::{Manner, Settings, Tour};
 use crate::console::run::{self, Notice, Outside, Pointer};
 use crate::console::theme::Palette;
+use crate::console::update::RuleChange;
 use crate::error::Error;
 use crate::interpose::clock;
 use crate::interpose::secrecy;
@@ -70,7 +73,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 fn open(places: &Places) -> Result<(), Error> {
     let (wanted, problems) = config::console::load(places);
     let accepted = Accepted::new(places.accepted_dir());
-    let (policy, of_rules) = (places.policy_file(), places.clone());
+    let (policy, of_rules, of_changes) = (places.policy_file(), places.clone(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -85,6 +88,7 @@ fn open(places: &Places) -> Result<(), Error> {
             accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()))?;
             Ok(policy.display().to_string())
         }),
+        change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
@@ -130,6 +134,25 @@ fn open(places: &Places) -> Result<(), Error> {
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),
     })
+}
+
+/// Changes the operator's own policy file. What only tightens stands at once; what loosens waits to be accepted, so a
+/// note of an undo that somebody else has forged opens nothing.
+fn change(places: &Places, wanted: &RuleChange) -> Result<String, String> {
+    let file = places.policy_file();
+    let done = match wanted {
+        RuleChange::Remove { file: stands, .. } if *stands != file => {
+            return Err(format!("this rule is not in your own policy file; change it in {}", stands.display()));
+        }
+        RuleChange::Remove { id, .. } => {
+            take_out(places, id, clock::wall_ms())?;
+            format!("Removed rule {id}; u takes that back.")
+        }
+        RuleChange::Undo => format!("Taken back: {}.", take_back(places)?),
+    };
+    let policy = Layers::of(places, None, &PolicyPlace::Usual(file.clone())).load(Keeps::Copies);
+    let waits = policy.pending.iter().any(|one| Path::new(&one.file) == file);
+    Ok(if waits { done + " What that loosens waits here to be accepted." } else { done })
 }
 
 /// What a terminal multiplexer means for whoever decides in it.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobMatcher};
 
 use crate::audit::chain::Head;
+use crate::audit::index::Index;
 use crate::audit::query::{self, Anchor, Filter, Since, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::store::noted::{self, Noted};
@@ -177,7 +178,10 @@ pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> 
     };
     let reader = Reader::open(db)?;
     let found = match &reader {
-        Some(reader) => query::last(reader, &filter, options.limit)?,
+        Some(reader) => {
+            let index = if filter.is_empty() { None } else { Index::brought_on(db, reader)? };
+            query::last(reader, index.as_ref(), &filter, options.limit)?
+        }
         None => Vec::new(),
     };
     if options.json {
@@ -205,7 +209,11 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     let (found, others) = match options.what.parse() {
         Ok(seq) => (query::at(&reader, seq)?.into_iter().collect(), Vec::new()),
-        Err(_) => query::of_one_session(query::of_ticket(&reader, &options.what)?, options.session.as_deref()),
+        Err(_) => {
+            let index = Index::brought_on(db, &reader)?;
+            let found = query::of_ticket(&reader, index.as_ref(), &options.what)?;
+            query::of_one_session(found, options.session.as_deref())
+        }
     };
     if found.is_empty() {
         return Err(LogError::Nothing(visible(&options.what)));

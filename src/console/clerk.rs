@@ -3,6 +3,7 @@
 //! It opens the log for reading only, and holds no reading transaction from one slice to the next: writers never wait
 //! for a screen.
 
+mod filling;
 mod record;
 mod search;
 
@@ -13,10 +14,11 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use super::found::{Checked, Finding, Line, RuleBook, Task};
 use super::tally::Tally;
 use crate::audit::chain::Verifier;
+use crate::audit::index::Index;
 use crate::audit::query::Found;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
-use search::Searching;
+use search::{Searching, Stepped};
 use std::ops::ControlFlow;
 
 /// Where the clerk looks. What stands above the console is given to it.
@@ -47,8 +49,12 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::
         tell: Box::new(tell),
         tasks,
         reader: None,
+        index: None,
+        filling: Filling::Idle,
         searching: None,
+        turn: Turn::Search,
         tally: Tally::default(),
+        remembered: 0,
         counting: Counting::Idle,
         checking: None,
     };
@@ -61,8 +67,13 @@ struct Clerk {
     tell: Box<dyn Fn(Finding) + Send>,
     tasks: Receiver<Task>,
     reader: Option<Reader>,
+    index: Option<Index>,
+    filling: Filling,
     searching: Option<Searching>,
+    turn: Turn,
     tally: Tally,
+    /// Up to which record the tally is noted in the index.
+    remembered: u64,
     counting: Counting,
     checking: Option<Checking>,
 }
@@ -72,6 +83,21 @@ enum Counting {
     Idle,
     /// So many slices since the last report.
     Busy(u64),
+}
+
+/// Whether the index is being filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filling {
+    Idle,
+    /// So many segments since the last report.
+    Busy(u64),
+}
+
+/// What goes on next while a search goes on over records that the index does not cover yet: they meet half-way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Search,
+    Fill,
 }
 
 struct Checking {
@@ -84,7 +110,8 @@ struct Checking {
 impl Clerk {
     fn run(mut self) {
         loop {
-            let idle = self.searching.is_none() && self.counting == Counting::Idle && self.checking.is_none();
+            let quiet = self.counting == Counting::Idle && self.filling == Filling::Idle;
+            let idle = quiet && self.searching.is_none() && self.checking.is_none();
             let task =
                 if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
             let done = match task {
@@ -93,9 +120,7 @@ impl Clerk {
                 Err(TryRecvError::Empty) => self.step(),
             };
             if let Err(error) = done {
-                self.searching = None;
-                self.counting = Counting::Idle;
-                self.checking = None;
+                self.rest();
                 self.reader = None;
                 (self.tell)(Finding::Trouble(format!("{error}; {}", error.hint())));
             }
@@ -105,25 +130,40 @@ impl Clerk {
     /// A slice of whatever is not finished; what somebody looks at comes first.
     fn step(&mut self) -> Result<(), StoreError> {
         let Some(reader) = &self.reader else {
-            self.searching = None;
-            self.counting = Counting::Idle;
-            self.checking = None;
+            self.rest();
             return Ok(());
         };
         if let Some(searching) = &mut self.searching {
-            let (page, over) = searching.step(reader)?;
-            if let Some(page) = page {
-                (self.tell)(Finding::Page(page));
+            if self.turn == Turn::Fill && self.filling != Filling::Idle {
+                self.turn = Turn::Search;
+                return self.fill();
             }
-            if over {
-                self.searching = None;
+            match searching.step(reader, self.index.as_ref())? {
+                Stepped::On(page) => {
+                    self.turn = Turn::Fill;
+                    page.into_iter().for_each(|page| (self.tell)(Finding::Page(page)));
+                }
+                Stepped::Over(page) => {
+                    self.searching = None;
+                    (self.tell)(Finding::Page(page));
+                }
+                Stepped::Astray => self.index = None,
             }
             return Ok(());
         }
         match self.counting {
             Counting::Busy(slices) => self.count(slices),
-            Counting::Idle => self.check(),
+            Counting::Idle if self.checking.is_some() => self.check(),
+            Counting::Idle => self.fill(),
         }
+    }
+
+    /// Gives up whatever is not finished.
+    fn rest(&mut self) {
+        self.searching = None;
+        self.counting = Counting::Idle;
+        self.filling = Filling::Idle;
+        self.checking = None;
     }
 
     fn take(&mut self, task: Task) -> Result<(), StoreError> {
@@ -131,6 +171,8 @@ impl Clerk {
             Task::Page(wanted) => {
                 if let Some(reader) = self.open()? {
                     self.searching = Some(Searching::begin(wanted, reader)?);
+                    self.turn = Turn::Search;
+                    self.begin_filling();
                 }
             }
             Task::Record { seq } => {
@@ -141,7 +183,9 @@ impl Clerk {
             }
             Task::Count => {
                 if self.open()?.is_some() && self.counting == Counting::Idle {
+                    self.recall();
                     self.counting = Counting::Busy(0);
+                    self.begin_filling();
                 }
             }
             Task::Verify => {
@@ -173,8 +217,12 @@ impl Clerk {
     fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;
-        if self.reader.is_none() {
-            (self.tell)(Finding::NoLog);
+        match &self.reader {
+            Some(reader) => self.index = filling::index(self.index.take(), &self.sources.log, reader)?,
+            None => {
+                self.index = None;
+                (self.tell)(Finding::NoLog);
+            }
         }
         Ok(self.reader.as_ref())
     }
@@ -200,6 +248,7 @@ impl Clerk {
         self.counting = if over { Counting::Idle } else { Counting::Busy((slices + 1) % REPORT) };
         if over || slices == REPORT - 1 {
             (self.tell)(Finding::Tally(Arc::new(self.tally.clone())));
+            self.remember(over);
         }
         Ok(())
     }

@@ -63,6 +63,11 @@ pub enum Finding {
     Record(u64, Option<Box<Opened>>),
     Tally(Arc<Tally>),
     Verified(Checked),
+    /// How far searches go by the index, and whether it is filled as far as it can be now.
+    Indexed {
+        upto: u64,
+        level: bool,
+    },
     Rules(Arc<RuleBook>),
     Footprints(Vec<(u32, u64)>),
     Recent(Vec<Line>),

@@ -48,6 +48,12 @@ pub enum Action {
     Later,
     Rule,
     WriteRule,
+    /// A digit of a number.
+    Number,
+    /// Ends a grant, removes a rule, refuses a definition.
+    End,
+    Undo,
+    Accept,
     Find,
     Seek,
     NextHit,
@@ -91,6 +97,8 @@ pub enum Place {
     Batch,
     /// Making a rule from a call.
     Rule,
+    /// Reading a change that waits to be accepted.
+    Review,
     /// Writing what to find in the card: other keys are text.
     Find,
 }
@@ -154,6 +162,7 @@ impl Place {
             Self::Unreadable => "failed edit",
             Self::Batch => "list",
             Self::Rule => "rule maker",
+            Self::Review => "review",
             Self::Find => "find",
         }
     }

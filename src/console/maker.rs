@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::model::rule::Choice;
+use super::grants;
+use super::model::Held;
+use super::model::rule::{Choice, GrantOffer};
 use crate::behavior::conclude::Behavior;
 use crate::gate::snapshot::Snapshot;
 use crate::policy::decide::Question;
@@ -26,16 +28,27 @@ pub fn choices(
     home: Option<&str>,
     now: i64,
 ) -> Result<Vec<Choice>, String> {
-    let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
-    let behavior = behavior_of(snapshot);
-    let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
-    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() };
-    let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
+    let (proposals, roots) = proposed(snapshot, home)?;
     let offer = |proposal: &Proposal, decision: Decision| choice(snapshot, waiting, &roots, proposal, decision, now);
     let mut choices: Vec<Choice> = proposals.iter().map(|proposal| offer(proposal, Decision::Allow)).collect();
     let whole = proposals.iter().find(|proposal| proposal.scope == Scope::ThisTool);
     choices.extend(whole.map(|proposal| offer(proposal, Decision::Deny)));
     Ok(choices)
+}
+
+/// The grants on offer, narrowest first. `others` are the calls that wait, this one among them or not.
+pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOffer> {
+    let (proposals, roots) = proposed(&held.snapshot, home).unwrap_or_default();
+    grants::offers(held, &proposals, others, &roots)
+}
+
+fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
+    let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
+    let behavior = behavior_of(snapshot);
+    let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
+    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() };
+    let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
+    Ok((proposals, roots))
 }
 
 fn choice(

@@ -8,6 +8,7 @@ pub mod clerk;
 pub mod client;
 pub mod editor;
 pub mod found;
+pub mod grants;
 pub mod keymap;
 pub mod maker;
 pub mod model;

@@ -6,6 +6,7 @@ pub mod batch;
 mod browse;
 pub mod figures;
 pub mod queue;
+pub mod review;
 pub mod rule;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -23,8 +24,9 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
-pub use rule::RuleMaker;
+pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
+pub use review::Review;
+pub use rule::{Offer, RuleMaker};
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
@@ -191,8 +193,10 @@ pub enum Overlay {
     },
     /// Several calls at once: each is listed.
     Batch(Batch),
-    /// A rule is made from a call.
+    /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
+    /// A change that waits is read.
+    Review(Review),
     /// Words to find in the card.
     Find {
         text: String,
@@ -245,6 +249,9 @@ pub struct Model {
     pub sort: Sort,
     pub grouping: Grouping,
     pub(in crate::console) last_class: u64,
+    /// The queue as it was last worked out.
+    laid: queue::Rows,
+    selected_at: usize,
     /// Calls the operator marked; those that are over no longer count.
     pub marked: BTreeSet<CallKey>,
     pub decisions: figures::Decisions,
@@ -291,6 +298,7 @@ impl Model {
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
             (Some(Overlay::Batch(_)), _) => Place::Batch,
             (Some(Overlay::Rule(_)), _) => Place::Rule,
+            (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
             (Some(Overlay::Search { .. }), _) => Place::Search,
             (Some(Overlay::Palette { .. }), _) => Place::Palette,
@@ -306,7 +314,7 @@ impl Model {
 
     /// The call with this key.
     pub fn call(&self, key: &CallKey) -> Option<&Held> {
-        self.calls.iter().find(|held| held.key == *key)
+        self.calls.get(self.place_of(key)?)
     }
 
     /// The selected call.
@@ -323,7 +331,11 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(self.overlay, Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_))) => {
+            _ if matches!(
+                self.overlay,
+                Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_))
+            ) =>
+            {
                 Arrangement::Body
             }
             Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,

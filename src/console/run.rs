@@ -12,7 +12,7 @@ use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
 use super::model::{Model, Settings};
-use super::update::{Command, Msg, update};
+use super::update::{Command, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
 use keyboard::Keyboard;
@@ -30,6 +30,8 @@ pub struct Outside {
     pub mouse: Pointer,
     /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
     pub write_rule: RuleWriter,
+    /// Changes the rules that stand: gives what was done, or why nothing was.
+    pub change_rules: RuleChanger,
 }
 
 /// How the terminal is asked for a desktop notice.
@@ -53,6 +55,9 @@ pub enum Pointer {
 
 /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
 pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
+
+/// Changes the rules that stand: gives what was done, or why nothing was.
+pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
 
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
@@ -204,6 +209,9 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                         }
                     }
                     Command::WriteRule { toml } => more.push(Msg::RuleWritten((self.outside.write_rule)(&toml))),
+                    Command::ChangeRules(change) => {
+                        more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
+                    }
                     Command::OpenEditor { armed, text } => {
                         let outside = self.outside;
                         let edit = || editor::edit(&outside.editor, &outside.drafts, &text);

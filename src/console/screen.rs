@@ -60,7 +60,8 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
         Arrangement::Body => {}
         Arrangement::CardAlone => areas.card = body,
         Arrangement::QueueAndCard if width >= SIDE_BY_SIDE => {
-            let left = (width * 2 / 5).min(64);
+            // Room for a tool and what its call is about, side by side.
+            let left = (width * 9 / 20).min(72);
             areas.queue = Rect { width: left, ..body };
             areas.divider = Rect { x: left, width: 1, ..body };
             areas.card = Rect { x: left + 2, width: width - left - 2, ..body };

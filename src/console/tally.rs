@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::audit::query::Fields;
 
 use super::found::{latency, millis};
 
 /// Counts of the log up to some record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// The number of the last record counted.
     pub upto: u64,
     /// The number of the newest record when it was last looked.
     pub newest: u64,
     /// By server and tool.
+    #[serde(with = "pairs")]
     pub tools: BTreeMap<(String, String), ToolTally>,
     pub rules: BTreeMap<String, RuleTally>,
     pub sessions: BTreeMap<String, SessionTally>,
@@ -24,7 +27,7 @@ pub struct Tally {
 const MOST: usize = 20_000;
 
 /// What became of a tool's calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ToolTally {
     pub calls: u64,
     pub denied: u64,
@@ -40,14 +43,14 @@ pub struct ToolTally {
 }
 
 /// What a rule has decided.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleTally {
     pub hits: u64,
     pub last: Option<i64>,
 }
 
 /// One run of a wrapper.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SessionTally {
     pub server: String,
     pub first: Option<i64>,
@@ -59,7 +62,7 @@ pub struct SessionTally {
 }
 
 /// Figures of deciding.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub decided: u64,
     pub asked: u64,
@@ -182,8 +185,28 @@ impl Tally {
     }
 }
 
+/// A map whose keys JSON would not take, as a list of pairs.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<K: Serialize, V: Serialize, S: Serializer>(of: &BTreeMap<K, V>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(of)
+    }
+
+    pub fn deserialize<'de, K, V, D>(from: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Vec::<(K, V)>::deserialize(from)?.into_iter().collect())
+    }
+}
+
 /// Numbers counted by size, four steps to a doubling: a quantile is right to a fifth.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     /// Empty until the first number.
     counts: Vec<u32>,

@@ -9,8 +9,11 @@ mod findings;
 mod heard;
 mod moves;
 mod pointer;
+mod review;
 mod rule;
 mod typing;
+
+use std::path::PathBuf;
 
 use super::client::ClientEvent;
 use super::found::{Finding, Task};
@@ -44,6 +47,8 @@ pub enum Msg {
     },
     /// A rule was written to this file, or why it was not.
     RuleWritten(Result<String, String>),
+    /// What was done to the rules, or why nothing was.
+    RulesChanged(Result<String, String>),
 }
 
 /// Which way the wheel turned.
@@ -62,6 +67,15 @@ pub enum Edit {
     Failed(String),
 }
 
+/// A change of the rules that stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleChange {
+    /// Takes this rule out of the file it stands in, where that is the operator's own.
+    Remove { id: String, file: PathBuf },
+    /// Takes the last change back.
+    Undo,
+}
+
 /// What is to be done outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -78,6 +92,7 @@ pub enum Command {
     WriteRule {
         toml: String,
     },
+    ChangeRules(RuleChange),
     /// Throws away keys that were typed before the screen changed.
     Drain,
     /// Somebody should look: the bell, and a notice where the terminal has one.
@@ -123,9 +138,11 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         }
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
+        Msg::RulesChanged(outcome) => review::changed(model, outcome),
     };
     moves::settle(model);
     if !is_news {
+        model.keep_rows();
         moves::show_selection(model);
     }
     browse::settle(model);
@@ -141,6 +158,10 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
     }
     let place = model.place();
     match model.settings.keys.action(key, place) {
+        Some(Action::Number) => {
+            rule::number(model, key);
+            Vec::new()
+        }
         Some(action) => act(model, action),
         None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
         None if matches!(place, Place::Search | Place::Palette) => {
@@ -172,6 +193,10 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Earlier | Action::Later => decide::recall(model, action),
         Action::Rule => rule::open(model),
         Action::WriteRule => return rule::enter(model),
+        Action::Number => {}
+        Action::Accept => return review::enter(model),
+        Action::End => return review::end(model),
+        Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
         Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),

@@ -9,6 +9,7 @@ mod list;
 pub mod maker;
 mod panel;
 mod queue;
+pub mod review;
 mod shelf;
 
 use ratatui::Frame;
@@ -31,7 +32,8 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
         (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
-        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, rule, areas.body),
+        (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, model, rule, areas.body),
+        (Some(Overlay::Review(open)), _) => review::draw(&mut paint, open, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
             shelf::draw(&mut paint, model, areas.body);
         }

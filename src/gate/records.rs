@@ -40,6 +40,8 @@ impl Gate {
     /// The arrival of a call that will be asked, or its edit.
     pub(super) fn asked(&self, now: Now, held: &Held) -> Entry {
         let mut entry = self.of_call(now, Kind::DecisionAsked, held);
+        // Which rule asks: its hits are told by this.
+        entry.rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
         entry.arguments = Some(held.call.arguments_text().to_owned());
         self.judged_detail(&mut entry, held);
         if let Some(original) = &held.original {

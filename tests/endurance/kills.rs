@@ -41,7 +41,7 @@ pub fn digest(line: &str) -> String {
 pub fn decisions(db: &Path) -> HashMap<String, (String, String)> {
     let Some(reader) = Reader::open(db).unwrap() else { return HashMap::new() };
     let filter = Filter { kind: Some(mcp_approve::audit::record::Kind::Decision), ..Filter::default() };
-    let found = query::last(&reader, &filter, usize::MAX).unwrap();
+    let found = query::last(&reader, None, &filter, usize::MAX).unwrap();
     let decision = |row: &query::Found| {
         let fields = row.fields()?;
         Some((fields.digest?, (fields.verdict?, fields.by?)))

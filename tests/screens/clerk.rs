@@ -137,6 +137,40 @@ fn a_search_finds_by_field_and_word_across_the_whole_log() {
     assert_eq!(count("until:1s"), 0);
 }
 
+/// The index is filled when nobody asks, is told of, and the next console finds it and the tally there.
+#[test]
+fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 3_000);
+    let desk = Desk::over(&db);
+    desk.ask.send(Task::Count).unwrap();
+    let mut decided = None;
+    loop {
+        match desk.hear() {
+            Finding::Tally(tally) => decided = Some(tally.figures.decided),
+            Finding::Indexed { upto, level: true } => {
+                assert_eq!((upto, decided), (8_192, Some(3_000)));
+                break;
+            }
+            Finding::Indexed { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    drop(desk);
+    // Were it counted again, the records would now tell other figures.
+    let raw = rusqlite::Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = 'gone' WHERE seq < 5000").unwrap();
+    let mut desk = Desk::over(&db);
+    desk.ask.send(Task::Count).unwrap();
+    assert!(matches!(desk.hear(), Finding::Tally(tally) if tally.figures.decided == 3_000 && tally.tools.len() == 2));
+    // What the index names is shown only if the record says so as well.
+    let (seqs, _) = desk.page("\"reason 300\"", Edge::Newest, 10);
+    assert_eq!(seqs, Vec::<u64>::new());
+    let (seqs, _) = desk.page("\"reason 6000\"", Edge::Oldest, 10);
+    assert_eq!(seqs, [6_002]);
+}
+
 #[test]
 fn a_search_that_is_given_up_makes_way() {
     let folder = tempfile::tempdir().unwrap();

@@ -413,6 +413,7 @@ fn one_key_has_one_meaning_at_a_place() {
         Place::Unreadable,
         Place::Batch,
         Place::Rule,
+        Place::Review,
         Place::Find,
     ] {
         let keys: Vec<Key> =
@@ -421,7 +422,7 @@ fn one_key_has_one_meaning_at_a_place() {
             assert!(!keys[..i].contains(key), "{key:?} at {place:?}");
         }
     }
-    assert_eq!(action(Key::Char('u'), Place::Queue), None, "undo is for later");
+    assert_eq!(action(Key::Char('u'), Place::Queue), Some(Action::Undo));
     assert_eq!(action(Key::Enter, Place::Confirm), None);
     assert_eq!(action(Key::Char('a'), Place::Queue), Some(Action::Approve));
 }

@@ -7,6 +7,7 @@ mod cards;
 mod clerk;
 mod desk;
 mod frames;
+mod grants;
 mod keys;
 mod lists;
 mod plain;

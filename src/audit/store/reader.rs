@@ -121,7 +121,8 @@ impl Reader {
         };
         let sql = "SELECT seq, writer, body, link FROM record WHERE seq = ?1";
         self.db
-            .query_row(sql, [seq], |row| Ok(see(as_it_stands(row)?)))
+            .prepare_cached(sql)
+            .and_then(|mut one| one.query_row([seq], |row| Ok(see(as_it_stands(row)?))))
             .optional()
             .map_err(|error| Fault::from(error).told(&self.path))
     }

@@ -1,9 +1,10 @@
-//! Adds one rule's text for the console, the way `rules add` does: locked, checked, written whole, and to be taken back.
+//! What the console changes of the rules, the way `rules` does: locked, checked, written whole, and to be taken back.
 
 use super::change::{self, Drafted};
 use crate::cli::places::Places;
 use crate::cli::policy_file::PolicyPlace;
-use crate::policy::edit;
+use crate::error::Error;
+use crate::policy::edit::{self, EditError};
 
 /// The text of the policy before a change (`None`: there was no file), and the one that was written.
 #[derive(Debug)]
@@ -12,24 +13,51 @@ pub struct Written {
     pub after: String,
 }
 
-/// Adds a rule; returns what the file was and is. `now` is milliseconds since 1970, UTC.
+/// Adds a rule. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
 pub fn append(places: &Places, rule: &str, now: i64) -> Result<Written, String> {
-    let place = PolicyPlace::Usual(places.policy_file());
-    let told = |error: crate::error::Error| match error.hint() {
+    change(places, &format!("added rule {}", edit::ids(rule).join(", ")), now, |text| edit::add(text, rule))
+}
+
+/// Takes a rule out.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> {
+    change(places, &format!("removed rule {id}"), now, |text| edit::remove(text, id).map(|(text, _)| text))
+}
+
+/// Takes the last change back; returns what that was.
+///
+/// # Errors
+/// There is none, or the file was changed since by other means.
+pub fn take_back(places: &Places) -> Result<String, String> {
+    change::undo(&PolicyPlace::Usual(places.policy_file()), places).map_err(told)
+}
+
+fn told(error: Error) -> String {
+    match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
-    };
-    let draft = match change::draft(&place, places, |text| edit::add(text, rule)).map_err(told)? {
+    }
+}
+
+fn change(
+    places: &Places,
+    what: &str,
+    now: i64,
+    edit: impl FnOnce(&str) -> Result<String, EditError>,
+) -> Result<Written, String> {
+    let place = PolicyPlace::Usual(places.policy_file());
+    let draft = match change::draft(&place, places, edit).map_err(told)? {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { problems, .. } => {
             let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.mend));
             return Err(first.unwrap_or_else(|| "the policy would be broken".to_owned()));
         }
     };
-    let what = format!("added rule {}", edit::ids(rule).join(", "));
-    draft.write(&place, places, &what, now).map_err(told)?;
+    draft.write(&place, places, what, now).map_err(told)?;
     Ok(Written { before: draft.before, after: draft.after })
 }

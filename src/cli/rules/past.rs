@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::visible;
+use crate::audit::index::Index;
 use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::Reader;
@@ -27,12 +28,13 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
+    let index = Index::brought_on(db, &reader).map_err(LogError::from)?;
     let found = match what.parse() {
         Ok(seq) => query::at(&reader, seq).map_err(LogError::from)?,
-        Err(_) => query::of_ticket(&reader, what).map_err(LogError::from)?.pop(),
+        Err(_) => query::of_ticket(&reader, index.as_ref(), what).map_err(LogError::from)?.pop(),
     };
     let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
-    let call = past::call_of(&reader, &found).map_err(LogError::from)?;
+    let call = past::call_of(&reader, index.as_ref(), &found).map_err(LogError::from)?;
     call.ok_or_else(|| Error::Wrong {
         what: format!("record {} is of no call that a policy ruled on", found.seq),
         hint: "`mcp-approve log list --kind decision` names calls by SEQ and TICKET".to_owned(),

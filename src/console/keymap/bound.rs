@@ -33,13 +33,15 @@ impl Conflict {
 }
 
 /// Actions of the places where keys are text: those keep their own keys.
-const FIXED: [Action; 8] = [
+const FIXED: [Action; 10] = [
     Action::Send,
     Action::Run,
     Action::Back,
     Action::Confirm,
     Action::Seek,
     Action::WriteRule,
+    Action::Number,
+    Action::Accept,
     Action::Earlier,
     Action::Later,
 ];
@@ -145,6 +147,7 @@ pub fn decides(action: Action) -> bool {
             | Action::Send
             | Action::Edit
             | Action::WriteRule
+            | Action::Accept
     )
 }
 
@@ -156,6 +159,7 @@ fn config_name(binding: &Binding) -> String {
         Action::Confirm => "confirm".to_owned(),
         Action::Seek => "seek".to_owned(),
         Action::WriteRule => "write-rule".to_owned(),
+        Action::Accept => "accept".to_owned(),
         _ => binding.name.replace(' ', "-"),
     }
 }

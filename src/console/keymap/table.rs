@@ -1,15 +1,15 @@
 //! The lines of the table. Owns no lookup.
 
 use super::Place::{
-    Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Rule, Rules, Search, Servers, Tools,
-    Unreadable,
+    Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Review, Rule, Rules, Search, Servers,
+    Tools, Unreadable,
 };
 use super::{Action, Binding, Key, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
-const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule];
+const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
 
 /// The table. The footer names keys in this order as far as there is room.
 pub const BINDINGS: &[Binding] = &[
@@ -59,15 +59,50 @@ pub const BINDINGS: &[Binding] = &[
         shown: "r",
         name: "rule",
         places: CARD,
-        help: "Makes a rule from the call: choose how wide, read its text, Enter twice writes it. The call itself waits on.",
+        help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter twice.",
     },
     Binding {
         action: Action::WriteRule,
         keys: &[Key::Enter],
         shown: "Enter",
-        name: "write it (twice)",
+        name: "do it (twice)",
         places: &[Rule],
-        help: "Writes the rule on show to the policy file; the first press asks, the second writes.",
+        help: "Writes the rule on show, or approves the call with the grant on show; the first press asks, the second does it.",
+    },
+    Binding {
+        action: Action::Number,
+        keys: &[
+            Key::Char('0'),
+            Key::Char('1'),
+            Key::Char('2'),
+            Key::Char('3'),
+            Key::Char('4'),
+            Key::Char('5'),
+            Key::Char('6'),
+            Key::Char('7'),
+            Key::Char('8'),
+            Key::Char('9'),
+        ],
+        shown: "0…9",
+        name: "how many",
+        places: &[Rule],
+        help: "Types the number of minutes or calls of the grant on show.",
+    },
+    Binding {
+        action: Action::Accept,
+        keys: &[Key::Enter],
+        shown: "Enter",
+        name: "accept (twice)",
+        places: &[Review],
+        help: "Accepts the change on show once it was read to its end; the first press asks, the second accepts.",
+    },
+    Binding {
+        action: Action::End,
+        keys: &[Key::Char('x')],
+        shown: "x",
+        name: "end",
+        places: &[Rules],
+        help: "Ends the selected grant at once, or removes the selected rule from your policy file; u takes that back.",
     },
     Binding {
         action: Action::Mark,
@@ -92,7 +127,7 @@ pub const BINDINGS: &[Binding] = &[
         name: "back",
         places: &[
             Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Reason, Unreadable,
-            Batch, Rule, Find,
+            Batch, Rule, Review, Find,
         ],
         help: "Goes back one step without deciding anything; in a list, drops its search.",
     },
@@ -207,6 +242,14 @@ pub const BINDINGS: &[Binding] = &[
         name: "deny server",
         places: CARD,
         help: "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.",
+    },
+    Binding {
+        action: Action::Undo,
+        keys: &[Key::Char('u')],
+        shown: "u",
+        name: "undo",
+        places: &[Queue, Detail, Rules],
+        help: "Takes back the last change of your policy file that was made here or by `rules`.",
     },
     Binding {
         action: Action::Earlier,

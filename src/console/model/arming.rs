@@ -99,6 +99,7 @@ impl Model {
                 Overlay::Help { .. }
                 | Overlay::Batch(_)
                 | Overlay::Rule(_)
+                | Overlay::Review(_)
                 | Overlay::Search { .. }
                 | Overlay::Palette { .. },
             ) => false,

@@ -7,7 +7,8 @@ use crate::audit::search::Search;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
 use crate::console::tally::{SessionTally, Tally};
-use crate::link::message::{KnownTool, PinStanding};
+use crate::link::message::{GrantCard, KnownTool, PinStanding};
+use crate::policy::rule::Pending;
 
 use super::{Connected, Screen};
 
@@ -44,6 +45,8 @@ pub struct Browse {
     /// When the rules were last asked for.
     pub read: Option<i64>,
     pub checked: Option<Checked>,
+    /// Up to which record searches go by the index, while it is being filled.
+    pub indexing: Option<u64>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,
@@ -58,7 +61,7 @@ pub struct Browse {
     pub ended: Vec<(Connected, i64)>,
     /// The lines of Tools, Rules and Servers that the searches want.
     pub tool_lines: Vec<ToolLine>,
-    pub rule_lines: Vec<RuleHits>,
+    pub rule_lines: Vec<RuleEntry>,
     pub server_lines: Vec<ServerLine>,
     /// What this console has asked the clerk for once.
     pub asked: BTreeSet<&'static str>,
@@ -133,6 +136,46 @@ pub struct RuleHits {
     pub at: Option<usize>,
     pub hits: u64,
     pub last: Option<i64>,
+}
+
+/// A line of Rules.
+#[derive(Clone, Debug)]
+pub enum RuleEntry {
+    /// A changed policy file waits; one of the sessions that tell of it.
+    Waits {
+        session: String,
+        pending: Box<Pending>,
+    },
+    /// What an operator has approved beforehand.
+    Grant {
+        session: String,
+        server: String,
+        card: GrantCard,
+    },
+    Rule(RuleHits),
+}
+
+impl RuleEntry {
+    /// What records name; `None` where no record can.
+    pub fn rule(&self) -> Option<&str> {
+        match self {
+            Self::Waits { .. } => None,
+            Self::Grant { card, .. } => Some(&card.id),
+            Self::Rule(line) => Some(&line.id),
+        }
+    }
+
+    /// Whether it is the same line, though what it says may have changed.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Waits { pending: one, .. }, Self::Waits { pending: two, .. }) => one.file == two.file,
+            (Self::Grant { session: one, card, .. }, Self::Grant { session: two, card: other, .. }) => {
+                one == two && card.id == other.id
+            }
+            (Self::Rule(one), Self::Rule(two)) => one.id == two.id,
+            _ => false,
+        }
+    }
 }
 
 /// A line of Servers.

@@ -1,7 +1,9 @@
 //! The queue in its order, and identical calls as one row. Owns what is identical; selection and drawing are elsewhere.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use super::{CallKey, Grouping, Held, Model, Sort, Standing};
 use crate::console::risk::Risk;
@@ -36,44 +38,132 @@ impl<'a> Group<'a> {
     }
 }
 
+/// What the place of a call in the queue depends on. It keeps the card, so that no other can be taken for it.
+#[derive(Clone, Debug)]
+struct Mark {
+    snapshot: Arc<Snapshot>,
+    class: u64,
+    waits: bool,
+}
+
+impl Mark {
+    fn of(held: &Held) -> Self {
+        let waits = held.standing == Standing::Waiting;
+        Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits }
+    }
+
+    fn is_of(&self, held: &Held) -> bool {
+        Arc::ptr_eq(&self.snapshot, &held.snapshot)
+            && self.class == held.class
+            && self.waits == (held.standing == Standing::Waiting)
+    }
+}
+
+/// The queue as it was last worked out: places in the list of calls.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    marks: Vec<Mark>,
+    sort: Sort,
+    grouping: Grouping,
+    order: Vec<usize>,
+    rows: Vec<Vec<usize>>,
+    /// By place in the list of calls.
+    row_of: Vec<usize>,
+}
+
+impl Rows {
+    fn lay(calls: &[Held], sort: Sort, grouping: Grouping) -> Self {
+        let mut order: Vec<usize> = (0..calls.len()).collect();
+        match sort {
+            Sort::Oldest => order.sort_by_key(|at| calls[*at].snapshot.arrived),
+            Sort::Risk => order.sort_by_cached_key(|at| {
+                let snapshot = &calls[*at].snapshot;
+                (std::cmp::Reverse(Risk::of(snapshot)), snapshot.arrived)
+            }),
+        }
+        let mut rows: Vec<Vec<usize>> = Vec::with_capacity(calls.len());
+        let mut row_of = vec![0; calls.len()];
+        let mut open: HashMap<u64, usize> = HashMap::new();
+        for at in &order {
+            let held = &calls[*at];
+            let joins = grouping == Grouping::Identical && held.standing == Standing::Waiting;
+            let row = if joins { *open.entry(held.class).or_insert(rows.len()) } else { rows.len() };
+            match rows.get_mut(row) {
+                Some(members) => members.push(*at),
+                None => rows.push(vec![*at]),
+            }
+            row_of[*at] = row;
+        }
+        Self { marks: calls.iter().map(Mark::of).collect(), sort, grouping, order, rows, row_of }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether nothing is in the queue.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
 impl Model {
     /// The queue in its order.
     pub fn queue(&self) -> Vec<&Held> {
-        let mut queue: Vec<&Held> = self.calls.iter().collect();
-        match self.sort {
-            Sort::Oldest => queue.sort_by_key(|held| held.snapshot.arrived),
-            Sort::Risk => {
-                queue.sort_by_cached_key(|held| (std::cmp::Reverse(Risk::of(&held.snapshot)), held.snapshot.arrived));
-            }
-        }
-        queue
+        self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
     /// The rows of the queue: identical waiting calls are one, where the oldest of them stands.
     pub fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: Vec<Group<'_>> = Vec::with_capacity(self.calls.len());
-        let mut open: HashMap<u64, usize> = HashMap::new();
-        for held in self.queue() {
-            if self.grouping == Grouping::Identical && held.standing == Standing::Waiting {
-                match open.get(&held.class) {
-                    Some(at) => {
-                        groups[*at].rest.push(held);
-                        continue;
-                    }
-                    None => open.insert(held.class, groups.len()),
-                };
-            }
-            groups.push(Group { lead: held, rest: Vec::new() });
+        let rows = self.rows();
+        (0..rows.len()).filter_map(|row| self.group(&rows, row)).collect()
+    }
+
+    /// One row of the queue.
+    pub fn group(&self, rows: &Rows, row: usize) -> Option<Group<'_>> {
+        let mut members = rows.rows.get(row)?.iter().filter_map(|at| self.calls.get(*at));
+        Some(Group { lead: members.next()?, rest: members.collect() })
+    }
+
+    /// Where everything in the queue stands: as it was last worked out, or anew where calls came or went since.
+    pub fn rows(&self) -> Cow<'_, Rows> {
+        let laid = &self.laid;
+        let fresh = (laid.sort, laid.grouping, laid.marks.len()) == (self.sort, self.grouping, self.calls.len())
+            && laid.marks.iter().zip(&self.calls).all(|(mark, held)| mark.is_of(held));
+        match fresh {
+            true => Cow::Borrowed(laid),
+            false => Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping)),
         }
-        groups
+    }
+
+    /// Keeps what was worked out for the frames to come, and where the selected call stands.
+    pub(in crate::console) fn keep_rows(&mut self) {
+        if let Cow::Owned(rows) = self.rows() {
+            self.laid = rows;
+        }
+        self.selected_at = self.selected.as_ref().and_then(|key| self.place_of(key)).unwrap_or(0);
+    }
+
+    /// Where a call stands in the list of calls. The selected one is asked for many times a frame.
+    pub(super) fn place_of(&self, key: &CallKey) -> Option<usize> {
+        let is = |held: &Held| held.key.ticket == key.ticket && held.key.session == key.session;
+        match self.calls.get(self.selected_at) {
+            Some(held) if is(held) => Some(self.selected_at),
+            _ => self.calls.iter().position(is),
+        }
+    }
+
+    /// The row that this call stands in, counted from the first.
+    pub fn row_of(&self, rows: &Rows, key: &CallKey) -> Option<usize> {
+        rows.row_of.get(self.place_of(key)?).copied()
     }
 
     /// The first row on screen where so many fit: as before, unless the selected one would be off it.
-    pub fn first_row(&self, groups: &[Group<'_>], page: usize) -> usize {
+    pub fn first_row(&self, rows: &Rows, page: usize) -> usize {
         let page = page.max(1);
-        let here = self.selected.as_ref();
-        let at = here.and_then(|here| groups.iter().position(|group| group.has(here))).unwrap_or(0);
-        let top = self.queue_top.min(groups.len().saturating_sub(page));
+        let at = self.selected.as_ref().and_then(|here| self.row_of(rows, here)).unwrap_or(0);
+        let top = self.queue_top.min(rows.len().saturating_sub(page));
         top.clamp((at + 1).saturating_sub(page), at)
     }
 

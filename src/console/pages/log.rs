@@ -63,6 +63,9 @@ pub(super) fn foot(model: &Model) -> Row {
         },
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
+    if let Some(upto) = model.browse.indexing {
+        row.push(Tone::Quiet, format!("  indexed to {}, for quick searches", grouped(upto)));
+    }
     row
 }
 

@@ -3,9 +3,11 @@
 use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
 use crate::console::card::counted;
 use crate::console::found::RuleLine;
-use crate::console::model::{Model, RuleHits};
+use crate::console::grants;
+use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::link::message::GrantCard;
 use crate::policy::rule::Decision;
 
 /// Days before its end from which on a rule's end is marked.
@@ -16,6 +18,16 @@ pub(super) fn title(model: &Model) -> Row {
         return Row::of(Tone::Strong, " Rules");
     };
     let row = Row::of(Tone::Strong, " Rules").and(Tone::Quiet, format!(" · {}", counted(book.rules.len(), "rule")));
+    let standing = |one: fn(&RuleEntry) -> bool| model.browse.rule_lines.iter().filter(|line| one(line)).count();
+    let waits = standing(|line| matches!(line, RuleEntry::Waits { .. }));
+    let granted = standing(|line| matches!(line, RuleEntry::Grant { .. }));
+    let mut row = row;
+    if granted > 0 {
+        row.push(Tone::Warn, format!(" · {}", counted(granted, "grant")));
+    }
+    if waits > 0 {
+        row.push(Tone::Danger, format!(" · {} to accept", counted(waits, "change")));
+    }
     let defaults = &book.defaults;
     row.and(
         Tone::Quiet,
@@ -51,7 +63,9 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     let file = book.files.first().map(|file| file.path.display().to_string()).unwrap_or_default();
     vec![
         Row::of(Tone::Strong, "There are no rules yet."),
-        Row::of(Tone::Ours, "What only reads passes; what changes something asks."),
+        Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
+            .and(Tone::Key, "r")
+            .and(Tone::Ours, " on a waiting call makes one."),
         Row::default(),
         Row::of(Tone::Ours, "A rule in ").and_foreign(Tone::Ours, &file).and(Tone::Ours, " answers for you:"),
         Row::of(Tone::Key, "  [[rule]]"),
@@ -63,9 +77,38 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let widest = model.browse.rule_lines.iter().take(500).map(|line| line.id.chars().count()).max().unwrap_or(0);
+    let name = |line: &RuleEntry| line.rule().map_or(0, |id| id.chars().count());
+    let widest = model.browse.rule_lines.iter().take(500).map(name).max().unwrap_or(0);
     let columns = widest.clamp(4, if width < NARROW { 14 } else { 24 });
-    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| row(model, line, columns, width)).collect()
+    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, columns, width)).collect()
+}
+
+fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> Row {
+    match line {
+        RuleEntry::Rule(line) => row(model, line, columns, width),
+        RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
+            .and(Tone::Strong, format!("{} policy loosens: ", pending.layer.word()))
+            .and_foreign(Tone::Ours, pending.loosens.first().map_or("", String::as_str))
+            .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
+            .and(Tone::Key, "  Enter")
+            .and(Tone::Quiet, " shows it"),
+        RuleEntry::Grant { server, card, .. } => {
+            let row =
+                Row::of(Tone::Warn, " ◷ ").and(Tone::Good, "grant  ").joined(cell(Tone::Strong, &card.id, columns));
+            let mut row = row.and(Tone::Ours, format!("{:>8}", grouped(u64::from(card.used))));
+            if width < NARROW {
+                row.push(Tone::Warn, format!("  {}  ", grants::left(card, model.now)));
+                return row.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card));
+            }
+            row.push(Tone::Warn, format!("  {:<12}", grants::left(card, model.now)));
+            row.and(Tone::Ours, "  ")
+                .and_foreign(Tone::Quiet, server)
+                .and(Tone::Quiet, "/")
+                .and_foreign(Tone::Strong, &card.tool)
+                .and(Tone::Quiet, ": ")
+                .joined(grants::covers(card))
+        }
+    }
 }
 
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
@@ -125,6 +168,12 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.rule_lines.get(at) else {
         return vec![Row::of(Tone::Quiet, " This rule stands in no file, and the log does not name it.")];
     };
+    let line = match line {
+        RuleEntry::Rule(line) => line,
+        RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
+        // Enter shows it as a review.
+        RuleEntry::Waits { .. } => return Vec::new(),
+    };
     let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
     match rule(model, line) {
         None => {
@@ -162,7 +211,36 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     }
     rows.push(Row::default());
     rows.push(
-        Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
+        Row::of(Tone::Key, " 3")
+            .and(Tone::Quiet, " its records  ")
+            .and(Tone::Key, "x")
+            .and(Tone::Quiet, " removes it  ")
+            .and(Tone::Key, "Esc")
+            .and(Tone::Quiet, " back"),
     );
+    rows
+}
+
+fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> Vec<Row> {
+    let mut rows = entry("grant", Row::default().and_foreign(Tone::Strong, &card.id), width);
+    rows.extend(foreign("server", server, width));
+    rows.extend(foreign("tool", &card.tool, width));
+    rows.extend(entry("covers", grants::covers(card), width));
+    rows.extend(entry("left", Row::of(Tone::Warn, grants::left(card, model.now)), width));
+    if let Some(until) = card.until {
+        rows.extend(ours("ends", time::date(until, model.settings.offset), width));
+    }
+    let ends = "with this server's session, or once the tool's definition changes";
+    rows.extend(ours("ends also", ends, width));
+    let given = Row::of(Tone::Ours, time::date(card.given, model.settings.offset))
+        .and(Tone::Quiet, " by ")
+        .and_foreign(Tone::Ours, &card.who)
+        .and(Tone::Quiet, ", with ")
+        .and_foreign(Tone::Ours, &card.ticket);
+    rows.extend(entry("given", given, width));
+    rows.extend(ours("approved", counted(card.used as usize, "call"), width));
+    rows.push(Row::default());
+    let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
+    rows.push(keys.and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
     rows
 }

@@ -80,6 +80,9 @@ pub(super) fn open(model: &mut Model) {
         return open_passed(model);
     }
     let screen = model.screen;
+    if screen == Screen::Rules && super::review::open(model) {
+        return;
+    }
     if let Some(shelf) = model.browse.shelf_mut(screen) {
         shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
     }
@@ -141,7 +144,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
             let tool = model.browse.tool_lines.get(shelf.at)?;
             Some(of_tool(&tool.server, &tool.tool))
         }
-        (Screen::Rules, Screen::Log) => Some(exactly("rule", &model.browse.rule_lines.get(shelf.at)?.id)),
+        (Screen::Rules, Screen::Log) => Some(exactly("rule", &model.browse.rule_lines.get(shelf.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
             let session = match model.browse.server_lines.get(shelf.at)? {
                 ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,

@@ -8,7 +8,7 @@ use crate::console::model::{
     ARMING, Armed, CallKey, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
 };
 use crate::console::row::{Row, Tone};
-use crate::link::message::{FromConsole, OperatorVerdict};
+use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict};
 
 /// `a`: approves what was read; asks once more when it is dangerous.
 pub(super) fn approve(model: &mut Model) -> Vec<Command> {
@@ -187,8 +187,19 @@ pub(super) fn approval(reading: Reading) -> OperatorVerdict {
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
 fn send(model: &mut Model, armed: &Armed, word: VerdictWord, verdict: OperatorVerdict) -> Vec<Command> {
     let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
+    let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
+    send_shown(model, armed, word, message, took)
+}
+
+/// Approves exactly the bytes that were shown, and calls like it on these terms.
+pub(super) fn send_grant(model: &mut Model, armed: &Armed, terms: GrantTerms, took: i64) -> Vec<Command> {
+    let message = FromConsole::Grant { ticket: armed.key().ticket.clone(), digest: armed.digest(), terms };
+    send_shown(model, armed, VerdictWord::Approve, message, took)
+}
+
+fn send_shown(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Vec<Command> {
     let next = moves::next_waiting(model, armed.key());
-    let command = send_one(model, armed, word, verdict, took);
+    let command = sent(model, armed, word, message, took);
     model.marked.remove(armed.key());
     moves::select(model, next);
     vec![command, Command::Drain]
@@ -203,6 +214,10 @@ pub(super) fn send_one(
     took: i64,
 ) -> Command {
     let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
+    sent(model, armed, word, message, took)
+}
+
+fn sent(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Command {
     let at = model.now;
     if let Some(held) = find_mut(model, armed.key()) {
         held.standing = Standing::Sent(word);

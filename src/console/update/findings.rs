@@ -1,5 +1,7 @@
 //! What the clerk found, put where the screens show it: pages of the log, counts, rules; the lists are made from them.
 
+mod rules;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -8,8 +10,8 @@ use crate::audit::search::Field;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{Heard, Model, Passed, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding};
-use crate::console::tally::{Tally, ToolTally};
+use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine, ToolStanding};
+use crate::console::tally::ToolTally;
 use crate::link::message::{Activity, ActivityKind, Direction, KnownTool};
 
 /// Records that are kept in memory.
@@ -34,6 +36,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::Verified(checked) => browse.checked = Some(checked),
+        Finding::Indexed { upto, level } => browse.indexing = (!level).then_some(upto),
         Finding::Rules(book) => {
             browse.book = Some(book);
             rebuild(model);
@@ -165,15 +168,15 @@ pub(super) fn rebuild(model: &mut Model) {
     let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
     let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
     let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));
-    let rule = rule.map(|line| line.id.clone());
+    let rule = rule.cloned();
     model.browse.tool_lines = tools(model);
-    model.browse.rule_lines = rules(model);
+    model.browse.rule_lines = rules::lines(model);
     let same =
         |line: &ToolLine| tool.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
     if let Some(at) = model.browse.tool_lines.iter().position(same) {
         model.browse.tools.at = at;
     }
-    if let Some(at) = model.browse.rule_lines.iter().position(|line| Some(&line.id) == rule.as_ref()) {
+    if let Some(at) = model.browse.rule_lines.iter().position(|line| rule.as_ref().is_some_and(|rule| rule.is(line))) {
         model.browse.rules.at = at;
     }
     model.browse.server_lines = servers(model);
@@ -291,41 +294,6 @@ fn proof(evidence: &Evidence) -> String {
     ];
     let words: Vec<&str> = words.into_iter().flatten().collect();
     format!("{source} {}: {}", words.join(" "), evidence.span)
-}
-
-fn rules(model: &Model) -> Vec<RuleHits> {
-    let tally = model.browse.tally.as_deref();
-    let counted = |id: &str| tally.and_then(|tally: &Tally| tally.rules.get(id)).cloned().unwrap_or_default();
-    let hits = |id: &str, at: Option<usize>| {
-        let counted = counted(id);
-        RuleHits { id: id.to_owned(), at, hits: counted.hits, last: counted.last }
-    };
-    let book = model.browse.book.as_deref();
-    let mut lines: Vec<RuleHits> = Vec::new();
-    for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
-        lines.push(hits(&rule.id, Some(at)));
-    }
-    // What decided once, and stands in no file any more.
-    let gone = tally.iter().flat_map(|tally| tally.rules.keys());
-    let gone: Vec<_> = gone.filter(|id| !lines.iter().any(|line| line.id == **id)).map(|id| hits(id, None)).collect();
-    lines.extend(gone);
-    let search = &model.browse.rules.search;
-    lines.retain(|line| {
-        let rule = line.at.and_then(|at| book?.rules.get(at));
-        let of = |field| match field {
-            Field::Rule => Some(line.id.as_str()),
-            Field::Ruling => rule.map(|rule| rule.decision.word()),
-            Field::Server | Field::Tool => {
-                let key = if field == Field::Tool { "tool" } else { "server" };
-                rule.and_then(|rule| rule.selects.iter().find(|(name, _)| *name == key))
-                    .map(|(_, value)| value.as_str())
-            }
-            _ => None,
-        };
-        let selects = rule.map(|rule| format!("{:?} {:?}", rule.selects, rule.note)).unwrap_or_default();
-        search.is_empty() || search.wants(line.last, of, format!("{} {selects}", line.id).as_bytes())
-    });
-    lines
 }
 
 fn servers(model: &Model) -> Vec<ServerLine> {

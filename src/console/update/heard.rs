@@ -78,7 +78,11 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Activity(activity) => passed(model, &session, activity),
         FromWrapper::Status(status) => {
             if let Some(known) = model.wrappers.iter_mut().find(|known| known.wrapper.session == session) {
+                let changed = known.status.grants != status.grants || known.status.pending != status.pending;
                 known.status = status;
+                if changed {
+                    findings::rebuild(model);
+                }
             }
         }
         FromWrapper::Tools { tools } => {

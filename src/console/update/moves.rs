@@ -27,6 +27,9 @@ pub(super) fn go(model: &mut Model, action: Action) {
         }
         return;
     }
+    if matches!(model.overlay, Some(Overlay::Review(_))) {
+        return super::review::go(model, action);
+    }
     if matches!(model.overlay, Some(Overlay::Rule(_))) {
         return super::rule::choose(model, action);
     }
@@ -73,14 +76,15 @@ pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usi
 
 /// To the next or previous call; leaving a settled one lets it go.
 fn step(model: &mut Model, action: Action) {
-    let queue = model.groups();
-    let at = model.selected.as_ref().and_then(|here| queue.iter().position(|group| group.has(here)));
+    let rows = model.rows();
+    let at = model.selected.as_ref().and_then(|here| model.row_of(&rows, here));
     let goal = match (at, action) {
         (None, _) => Some(0),
         (Some(at), Action::Down) => Some(at + 1),
         (Some(at), _) => at.checked_sub(1),
     };
-    let next = goal.and_then(|i| queue.get(i)).map(|group| group.lead.key.clone());
+    let next = goal.and_then(|row| model.group(&rows, row)).map(|group| group.lead.key.clone());
+    drop(rows);
     match next {
         Some(key) => select(model, Some(key)),
         None if model.selection().is_some_and(is_over) => {
@@ -204,7 +208,8 @@ fn lay_card(model: &mut Model) {
 /// draws from the same place.
 pub(super) fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1));
-    model.queue_top = model.first_row(&model.groups(), page);
+    let top = model.first_row(&model.rows(), page);
+    model.queue_top = top;
 }
 
 /// Marks a call as over: it stays while it is selected, else it goes.

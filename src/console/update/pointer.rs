@@ -17,7 +17,7 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
     }
     let areas = model.areas();
     if let Some(line) = line(areas.queue, x, y, 1) {
-        let key = model.groups().get(model.queue_top + line).map(|group| group.lead.key.clone());
+        let key = model.group(&model.rows(), model.queue_top + line).map(|group| group.lead.key.clone());
         if key.is_some() {
             moves::select(model, key);
         }

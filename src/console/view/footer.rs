@@ -1,7 +1,7 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
-use crate::console::model::Model;
+use crate::console::model::{Extent, Model, Offer, Overlay};
 use crate::console::row::{Row, Tone};
 
 /// The note, else the keys.
@@ -24,6 +24,8 @@ fn keys(model: &Model, width: u16) -> Row {
         .filter(|binding| {
             binding.places.contains(&place)
                 && is_worth_a_hint(binding.action, place)
+                && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
+                && (binding.action != Action::Number || on_a_grant(model))
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
         .map(|binding| match binding.action {
@@ -31,8 +33,12 @@ fn keys(model: &Model, width: u16) -> Row {
             _ => hint(model.settings.keys.shown(binding), binding.name, tone(binding.action)),
         })
         .collect();
-    // Help is named whatever else has no room.
-    let last = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
+    // The way to what is still below, and help, are named whatever else has no room.
+    let help = (knows_help(place) && place != Place::Help).then(|| hint("?", "help", Tone::Key));
+    let last = match (rest_of_card(model, place), help) {
+        (Some(end), Some(help)) => Some(end.joined(help)),
+        (end, help) => end.or(help),
+    };
     let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
     let mut row = Row::of(Tone::Ours, " ");
     for hint in hints {
@@ -48,6 +54,20 @@ fn keys(model: &Model, width: u16) -> Row {
 fn screens(keys: &Keys) -> Row {
     let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| keys.shown(one));
     hint(&format!("{}…{}", shown(Action::Waiting), shown(Action::Servers)), "screens", Tone::Key)
+}
+
+/// The key to the end of a card of which more is below.
+fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
+    let card = model.card.as_ref().filter(|_| matches!(place, Place::Queue | Place::Detail))?;
+    let below = card.rows() > model.scroll + model.card_rows();
+    let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
+    let unread = model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly);
+    let name = if unread { "end of arguments" } else { "end of card" };
+    Some(hint(model.settings.keys.shown(end), name, Tone::Key))
+}
+
+fn on_a_grant(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
 }
 
 /// Lists need no word on how to move.
@@ -85,6 +105,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
+        Action::Undo => place == Place::Rules,
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,

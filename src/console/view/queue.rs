@@ -16,16 +16,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     if area.height == 0 {
         return;
     }
-    let queue = model.groups();
+    let all = model.rows();
     let room = usize::from(area.height - 1);
-    let top = model.first_row(&queue, room);
-    let shown = top..(top + room).min(queue.len());
+    let top = model.first_row(&all, room);
+    let shown = top..(top + room).min(all.len());
+    let queue: Vec<Group<'_>> = shown.clone().filter_map(|row| model.group(&all, row)).collect();
+    let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, queue.len(), shown.clone(), width)];
-    let columns = Columns::of(&queue[shown.clone()], width);
+    let mut rows = vec![title(model, all.len(), shown.clone(), width)];
+    let columns = Columns::of(&queue, width);
     let mut selected = None;
-    for (line, group) in queue[shown].iter().enumerate() {
-        let here = model.selected.as_ref().is_some_and(|key| group.has(key));
+    for (line, group) in queue.iter().enumerate() {
+        let here = here == Some(top + line);
         if here {
             selected = u16::try_from(line + 1).ok();
         }

@@ -8,6 +8,7 @@ mod fingerprint;
 mod functions;
 mod gate;
 mod lex;
+mod thin;
 mod told;
 mod tree;
 
@@ -196,7 +197,7 @@ fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
     if passed == Passed::PlanOfChange {
         return functions::all_known(cut);
     }
-    tree::only_reads(cut.text, dialect)
+    tree::only_reads(cut, dialect)
 }
 
 /// Whether a text that may be words to search for is plainly a changing statement.

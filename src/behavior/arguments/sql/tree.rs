@@ -12,27 +12,60 @@ use sqlparser::dialect::{Dialect as Grammar, MsSqlDialect, MySqlDialect, Postgre
 use sqlparser::parser::Parser;
 
 use super::expression::{argument, each, expression, expressions, window};
-use super::{Dialect, Doubt, functions};
+use super::gate::Cut;
+use super::lex::Kind;
+use super::{Dialect, Doubt, functions, thin};
 
 /// How deep the parser follows. Its own frames are large: this fits a thread of two megabytes without optimisation.
 const MAX_DEPTH: usize = 32;
 
+/// Where the dialect is not told, a statement of more tokens than this is parsed once and not four times.
+const MANY_TOKENS: usize = 500;
+
 /// Lets one statement through that reads: under its dialect, or under some dialect and against none that can read it.
-pub(super) fn only_reads(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
+pub(super) fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
+    let (text, left) = thin::thinned(cut);
     if let Some(dialect) = dialect {
-        return match parsed(text, dialect)? {
-            Some(statement) => statement_reads(&statement, dialect),
-            None => Err(Doubt::unknown("not understood")),
-        };
+        return reads_under(&text, dialect);
+    }
+    if left > MANY_TOKENS {
+        // What one grammar reads, the others could take for a call: each must be known by its word alone.
+        functions::all_known(cut)?;
+        // The one function whose first argument is a type to some, and then runs what made that type.
+        let converts = (0..cut.tokens.len()).any(|at| cut.is(at, "CONVERT") && cut.is_sign(at + 1, b'('));
+        absent("CONVERT()", !converts)?;
+        return reads_under(&text, likeliest(cut));
     }
     let mut understood = false;
     for dialect in [Dialect::PostgreSql, Dialect::MySql, Dialect::MsSql, Dialect::Sqlite] {
-        if let Some(statement) = parsed(text, dialect)? {
+        if let Some(statement) = parsed(&text, dialect)? {
             statement_reads(&statement, dialect)?;
             understood = true;
         }
     }
     if understood { Ok(()) } else { Err(Doubt::unknown("not understood")) }
+}
+
+fn reads_under(text: &str, dialect: Dialect) -> Result<(), Doubt> {
+    match parsed(text, dialect)? {
+        Some(statement) => statement_reads(&statement, dialect),
+        None => Err(Doubt::unknown("not understood")),
+    }
+}
+
+/// Whose quotes the names are in.
+fn likeliest(cut: Cut<'_>) -> Dialect {
+    let quoted = |quote: u8| {
+        let opens = |start: usize| cut.text.as_bytes().get(start) == Some(&quote);
+        cut.tokens.iter().any(|token| token.kind == Kind::Quoted && opens(token.start))
+    };
+    if quoted(b'`') {
+        Dialect::MySql
+    } else if quoted(b'[') {
+        Dialect::MsSql
+    } else {
+        Dialect::PostgreSql
+    }
 }
 
 /// The one statement; `None` where this dialect's grammar does not know it.

@@ -1,0 +1,142 @@
+//! What could be granted from a held call, narrowest first, and in plain words what then passes unseen. Grants nothing.
+
+use serde_json::Value;
+
+use super::card::counted;
+use super::model::rule::{GrantOffer, Number};
+use super::model::{Held, Standing};
+use super::row::{Row, Tone};
+use super::time;
+use crate::gate::snapshot::Snapshot;
+use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::policy::maker::{Proposal, Scope};
+use crate::policy::under::{Folder, Roots};
+use crate::policy::when::Holds;
+
+/// Offered where no other number is typed.
+const MINUTES: u32 = 15;
+const CALLS: u32 = 5;
+
+/// Why nothing more than this call can be granted, as far as the card tells; `None` where it can.
+pub fn refusal(snapshot: &Snapshot) -> Option<&'static str> {
+    if !snapshot.hazards.is_empty() {
+        return Some("a call with a hazard is asked each time: no approval for a while");
+    }
+    if snapshot.ruling.rule.is_some() {
+        return Some("a rule asks for each such call: no approval for a while; give that rule an `unless`");
+    }
+    snapshot.signature.is_none().then_some("the server has not described this tool: no approval for a while")
+}
+
+/// The grants on offer. `waiting` are the other calls that wait.
+pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Roots) -> Vec<GrantOffer> {
+    let folder = proposals.iter().find_map(|proposal| match &proposal.scope {
+        // A name with a slash would be read as a place.
+        Scope::Under { names, folder } => match names.as_slice() {
+            [name] if !name.starts_with('/') => Some(Covers::Under { argument: name.clone(), folder: folder.clone() }),
+            _ => None,
+        },
+        _ => None,
+    });
+    let mut terms = vec![(Covers::ThisCall, Lasts::Session)];
+    for covers in folder.into_iter().chain([Covers::Tool]) {
+        for lasts in [Lasts::Calls(CALLS), Lasts::Minutes(MINUTES), Lasts::Session] {
+            terms.push((covers.clone(), lasts));
+        }
+    }
+    let offer = |(covers, lasts): (Covers, Lasts)| {
+        let alike = |other: &&&Held| other.key != held.key && passes(&covers, held, other, roots);
+        let waiting = waiting.iter().filter(alike).count();
+        GrantOffer { terms: GrantTerms { covers, lasts }, waiting, number: Number::Ours }
+    };
+    terms.into_iter().map(offer).collect()
+}
+
+/// Whether a call that waits would pass at once, as far as the cards tell.
+fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
+    let (one, two) = (&held.snapshot, &other.snapshot);
+    let same_tool = held.key.session == other.key.session && one.tool == two.tool;
+    if !same_tool || other.standing != Standing::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
+        return false;
+    }
+    let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
+    match covers {
+        Covers::Tool => true,
+        Covers::ThisCall => arguments(one) == arguments(two),
+        Covers::Under { argument, folder } => {
+            let arguments = arguments(two);
+            let path = arguments.get(argument).and_then(Value::as_str);
+            path.zip(Folder::new(folder)).is_some_and(|(path, folder)| folder.holds(path, roots) == Holds::Yes)
+        }
+    }
+}
+
+/// What happens, what then passes unseen, and until when. `now` is milliseconds since 1970, `offset` local time's from UTC.
+pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> Vec<Row> {
+    let mut rows = vec![
+        Row::of(Tone::Ours, "Approves ")
+            .and_foreign(Tone::Strong, &snapshot.ticket)
+            .and(Tone::Ours, " now, as a does."),
+    ];
+    let tool = |row: Row| row.and_foreign(Tone::Strong, &snapshot.tool);
+    let passes = match &offer.terms.covers {
+        Covers::ThisCall => {
+            tool(Row::of(Tone::Ours, "Then passes unseen: ")).and(Tone::Ours, " with exactly these arguments.")
+        }
+        Covers::Under { argument, folder } => tool(Row::of(Tone::Ours, "Then passes unseen: every "))
+            .and(Tone::Ours, " whose ")
+            .and_foreign(Tone::Strong, argument)
+            .and(Tone::Ours, " lies in ")
+            .and_foreign(Tone::Strong, folder)
+            .and(Tone::Ours, ", links followed, whatever its other arguments."),
+        Covers::Tool => {
+            tool(Row::of(Tone::Ours, "Then passes unseen: every ")).and(Tone::Ours, ", whatever its arguments.")
+        }
+    };
+    rows.push(passes);
+    let until = match offer.terms.lasts {
+        Lasts::Session => "Until this server's session ends.".to_owned(),
+        Lasts::Minutes(minutes) => {
+            let end = now + i64::from(minutes) * 60_000;
+            format!("Until {} ({minutes} min from now). Digits change the minutes.", &time::of_day(end, offset)[..5])
+        }
+        Lasts::Calls(calls) => {
+            format!("Until {} passed so. Digits change the number.", counted(calls as usize, "such call"))
+        }
+    };
+    rows.push(Row::of(Tone::Strong, until));
+    let words = "Still asked: a call with a hazard, or one that a rule asks for. A changed definition ends it; so does x under 5 Rules.";
+    rows.push(Row::of(Tone::Quiet, words));
+    if let Some(danger) = &snapshot.danger {
+        let row = Row::of(Tone::Danger, "◆ dangerous: ").and_foreign(Tone::Danger, danger);
+        rows.push(row.and(Tone::Danger, ", and the next ones pass unseen"));
+    }
+    if offer.waiting > 0 {
+        // Of counted ones no more than the number, which is why this is no promise.
+        let most = if let Lasts::Calls(calls) = offer.terms.lasts { calls as usize } else { usize::MAX };
+        let words =
+            format!("▲ passing at once: {} of those that wait now", counted(offer.waiting.min(most), "other call"));
+        rows.push(Row::of(Tone::Warn, words));
+    }
+    rows
+}
+
+/// What a grant covers, as its line says it; the tool stands before it.
+pub fn covers(card: &GrantCard) -> Row {
+    match &card.terms.covers {
+        Covers::ThisCall => Row::of(Tone::Ours, "the same arguments"),
+        Covers::Under { argument, folder } => {
+            Row::default().and_foreign(Tone::Ours, argument).and(Tone::Quiet, " under ").and_foreign(Tone::Ours, folder)
+        }
+        Covers::Tool => Row::of(Tone::Ours, "any arguments"),
+    }
+}
+
+/// What is left of a grant.
+pub fn left(card: &GrantCard, now: i64) -> String {
+    match (card.until, card.left) {
+        (Some(until), _) => format!("{} left", time::span((until - now).max(0))),
+        (None, Some(left)) => format!("{} left", counted(left as usize, "call")),
+        (None, None) => "this session".to_owned(),
+    }
+}

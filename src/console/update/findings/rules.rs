@@ -1,0 +1,79 @@
+//! The lines of Rules: changes that wait, grants that stand, and the rules of the files with what they decided.
+
+use crate::audit::search::Field;
+use crate::console::model::{Model, RuleEntry, RuleHits};
+use crate::console::tally::Tally;
+
+/// What waits first, then what is granted, then the rules.
+pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
+    let search = &model.browse.rules.search;
+    let mut lines: Vec<RuleEntry> = Vec::new();
+    for one in &model.wrappers {
+        for pending in &one.status.pending {
+            let told = |line: &RuleEntry| {
+                matches!(line, RuleEntry::Waits { pending: known, .. }
+                    if known.file == pending.file && known.digest == pending.digest)
+            };
+            if !lines.iter().any(told) && (search.is_empty() || search.wants(None, |_| None, pending.file.as_bytes())) {
+                let session = one.wrapper.session.clone();
+                lines.push(RuleEntry::Waits { session, pending: Box::new(pending.clone()) });
+            }
+        }
+    }
+    for one in &model.wrappers {
+        for card in &one.status.grants {
+            let of = |field| match field {
+                Field::Rule => Some(card.id.as_str()),
+                Field::Server => Some(one.wrapper.server.as_str()),
+                Field::Tool => Some(card.tool.as_str()),
+                Field::Session => Some(one.wrapper.session.as_str()),
+                _ => None,
+            };
+            let text = format!("{} {} {} {}", card.id, one.wrapper.server, card.tool, card.terms);
+            if search.is_empty() || search.wants(Some(card.given), of, text.as_bytes()) {
+                let (session, server) = (one.wrapper.session.clone(), one.wrapper.server.clone());
+                lines.push(RuleEntry::Grant { session, server, card: card.clone() });
+            }
+        }
+    }
+    lines.extend(written(model).into_iter().map(RuleEntry::Rule));
+    lines
+}
+
+fn written(model: &Model) -> Vec<RuleHits> {
+    let tally = model.browse.tally.as_deref();
+    let counted = |id: &str| tally.and_then(|tally: &Tally| tally.rules.get(id)).cloned().unwrap_or_default();
+    let hits = |id: &str, at: Option<usize>| {
+        let counted = counted(id);
+        RuleHits { id: id.to_owned(), at, hits: counted.hits, last: counted.last }
+    };
+    let book = model.browse.book.as_deref();
+    let mut lines: Vec<RuleHits> = Vec::new();
+    for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
+        lines.push(hits(&rule.id, Some(at)));
+    }
+    // What decided once, and stands in no file any more. Grants stand in none, and their names begin anew each session.
+    let gone = tally.iter().flat_map(|tally| tally.rules.keys());
+    let gone: Vec<_> = gone
+        .filter(|id| !id.starts_with("grant:") && !lines.iter().any(|line| line.id == **id))
+        .map(|id| hits(id, None))
+        .collect();
+    lines.extend(gone);
+    let search = &model.browse.rules.search;
+    lines.retain(|line| {
+        let rule = line.at.and_then(|at| book?.rules.get(at));
+        let of = |field| match field {
+            Field::Rule => Some(line.id.as_str()),
+            Field::Ruling => rule.map(|rule| rule.decision.word()),
+            Field::Server | Field::Tool => {
+                let key = if field == Field::Tool { "tool" } else { "server" };
+                rule.and_then(|rule| rule.selects.iter().find(|(name, _)| *name == key))
+                    .map(|(_, value)| value.as_str())
+            }
+            _ => None,
+        };
+        let selects = rule.map(|rule| format!("{:?} {:?}", rule.selects, rule.note)).unwrap_or_default();
+        search.is_empty() || search.wants(line.last, of, format!("{} {selects}", line.id).as_bytes())
+    });
+    lines
+}

@@ -1,0 +1,292 @@
+//! The index beside the log: what it finds is what a scan finds, however far it has come; and it is never in the way.
+
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use mcp_approve::audit::index::{Index, SEGMENT, Step};
+use mcp_approve::audit::query::{self, Fields, Filter};
+use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
+use mcp_approve::audit::search::Search;
+use mcp_approve::audit::stats;
+use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::console::found::{field, millis};
+use mcp_approve::policy::rule::Decision;
+use mcp_approve::wire::digest::Digest;
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+use crate::{NOON, WRITER, folder, log_of, numbered, redactor};
+
+/// Numbers from a seed (SplitMix64), so that a failing log can be had again.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % below
+    }
+
+    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[usize::try_from(self.roll(of.len() as u64)).unwrap()].clone()
+    }
+
+    fn perhaps<T: Clone>(&mut self, of: &[T]) -> Option<T> {
+        if self.roll(3) == 0 { None } else { Some(self.one(of)) }
+    }
+}
+
+const SERVERS: [&str; 4] = ["filesystem", "git", "filesystem#2", "Größe"];
+const TOOLS: [&str; 6] = ["read_file", "write_file", "Delete It", "a\"b\\c", "\u{212A}elvin", "straße"];
+const RULES: [&str; 3] = ["scratch", "no-delete", "caf\u{e9}"];
+const WORDS: [&str; 8] =
+    ["notes", "deadbeef", "İstanbul", "tab\there", "DROP TABLE users", "12345", "日本", "src/main.rs"];
+
+fn entry(dice: &mut Dice, n: i64) -> Entry {
+    let kinds = [Kind::Decision, Kind::DecisionAsked, Kind::Outcome, Kind::Forward, Kind::Withdrawn, Kind::Fault];
+    let kind = dice.one(&kinds);
+    let session: Arc<str> = format!("{:016x}", dice.roll(4).wrapping_mul(0x1234_5678_9abc_def1)).into();
+    let mut entry = Entry::new(NOON + n * 1000, kind, &Arc::from(dice.one(&SERVERS)), &session);
+    if kind == Kind::Fault && dice.roll(2) == 0 {
+        return entry.with("what", "refused more lines from the host").with("lines", dice.roll(50));
+    }
+    entry.ticket = Some(format!("{}-{}", entry.server, n / 3));
+    entry.tool = dice.perhaps(&TOOLS).map(str::to_owned);
+    entry.badge = dice.perhaps(&[Mutability::Pure, Mutability::Mutates]);
+    entry.ruling = dice.perhaps(&[Decision::Allow, Decision::Ask, Decision::Deny]);
+    entry.verdict = dice.perhaps(&[VerdictWord::Approve, VerdictWord::Deny]);
+    entry.by = dice.perhaps(&[By::Rule, By::Operator, By::Default, By::Expiry]);
+    entry.rule = dice.perhaps(&RULES).map(str::to_owned);
+    entry.digest = Some(Digest::of(&(n / 3).to_be_bytes()));
+    entry.latency_us = Some(dice.roll(10_000_000));
+    let text = serde_json::json!({ "path": format!("/home/{}/{n}", dice.one(&WORDS)), "n": dice.roll(100_000) });
+    entry.arguments = Some(text.to_string());
+    entry.with("reason", dice.one(&WORDS))
+}
+
+fn grow(db: &Path, dice: &mut Dice, from: i64, to: i64) {
+    let mut store = Store::open(db, WRITER).unwrap();
+    let entries: Vec<Entry> = (from..to).map(|n| entry(dice, n)).collect();
+    for batch in entries.chunks(1000) {
+        store.append(&numbered(batch.iter().cloned()), &redactor()).unwrap();
+    }
+}
+
+fn search(dice: &mut Dice, reader: &Reader, newest: u64) -> Search {
+    let mut text = String::new();
+    for _ in 0..=dice.roll(2) {
+        let (not, quote) = (dice.one(&["", "", "-"]), dice.one(&["", "\""]));
+        let term = match dice.roll(9) {
+            0 => format!("tool:{}", dice.one(&["read", "=write_file", "*it", "K", "stra?e", "\u{212A}"])),
+            1 => format!("kind:{}", dice.one(&["decision", "dec", "outcome", "fault"])),
+            2 => format!("verdict:{} by:{}", dice.one(&["approve", "deny"]), dice.one(&["rule", "operator"])),
+            3 => format!("rule:{}", dice.one(&["scr*", "=no-delete", "caf\u{e9}", "zzz"])),
+            4 => format!("ticket:{}", dice.one(&["=git-7", "system-12", "größe", "=Filesystem-1000", "*-9"])),
+            5 => format!("since:{}s until:{}s", 9_000 - dice.roll(4_000), dice.roll(4_000)),
+            6 => dice.one(&["server:git", "session:12", "badge:pure", "ruling:ask"]).to_owned(),
+            // Part of what stands there, wherever it begins.
+            _ => {
+                let found = query::at(reader, dice.roll(newest) + 1).unwrap().unwrap();
+                let body: Vec<char> = found.body.chars().collect();
+                let from = usize::try_from(dice.roll(body.len() as u64)).unwrap();
+                let length = usize::try_from(dice.roll(24)).unwrap() + 1;
+                let part: String = body.iter().skip(from).take(length).filter(|c| !"\":".contains(**c)).collect();
+                format!("{not}{quote}{part}{quote}")
+            }
+        };
+        text = format!("{text} {term}");
+    }
+    Search::read(&text, NOON + 9_000_000).unwrap_or_default()
+}
+
+/// What a search wants, without any help; what cannot be read is news to everyone.
+fn wanted(search: &Search, body: &[u8]) -> bool {
+    search.may_want(body)
+        && match serde_json::from_slice::<Fields<'_>>(body) {
+            Ok(fields) => search.wants(millis(&fields.time), |of| field(&fields, of), body),
+            Err(_) => true,
+        }
+}
+
+fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
+    let newest = reader.newest().unwrap();
+    for _ in 0..12 {
+        let search = search(dice, reader, newest);
+        let (mut scanned, mut found) = (Vec::new(), Vec::new());
+        reader
+            .each(Order::NewestFirst, &mut |row| {
+                scanned.extend(wanted(&search, row.body).then_some(row.seq));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        index
+            .newest_first(reader, &index.ask(&search), &mut |row| {
+                found.extend(wanted(&search, row.body).then_some(row.seq));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(found, scanned, "{search:?}");
+    }
+    for _ in 0..4 {
+        let glob = |text: &str| Some(globset::Glob::new(text).unwrap().compile_matcher());
+        let filter = Filter {
+            server: dice.perhaps(&["git", "filesystem*", "G*"]).and_then(glob),
+            tool: dice.perhaps(&["*_file", "*It"]).and_then(glob),
+            kind: dice.perhaps(&[Kind::Decision, Kind::Outcome]),
+            verdict: dice.perhaps(&[VerdictWord::Deny]),
+            by: dice.perhaps(&[By::Operator]),
+            since: dice.perhaps(&[NOON + 5_000_500]),
+        };
+        let limit = dice.one(&[1, 50, usize::MAX]);
+        let last = |index| query::last(reader, index, &filter, limit).unwrap();
+        assert_eq!(last(Some(index)), last(None), "{filter:?}");
+        let filter = Filter { kind: None, ..filter };
+        let stats = |index| stats::count(reader, index, &filter).unwrap();
+        assert_eq!(stats(Some(index)), stats(None), "{filter:?}");
+    }
+    let ticket = format!("git-{}", dice.roll(newest / 3));
+    let of = |index| query::of_ticket(reader, index, &ticket).unwrap();
+    assert_eq!(of(Some(index)), of(None), "{ticket}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1, max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_finds_what_a_scan_finds(seed: u64) {
+        let mut dice = Dice(seed);
+        let (_folder, db) = folder();
+        let many = i64::try_from(SEGMENT).unwrap();
+        grow(&db, &mut dice, 0, many + 700);
+        // What somebody wrote over a body is news to everyone, and a time of another form compares as text.
+        let raw = Connection::open(&db).unwrap();
+        raw.execute_batch(
+            "DROP TRIGGER record_is_not_changed;
+             UPDATE record SET body = 'no body' WHERE seq % 977 = 5;
+             UPDATE record SET body = replace(body, '.000Z', 'Z') WHERE seq % 500 = 7;
+             UPDATE record SET body = replace(body, '\"latency_ms\":', '\"latency_ms\":1') WHERE seq % 400 = 9;",
+        )
+        .unwrap();
+        let reader = Reader::open(&db).unwrap().unwrap();
+        let mut index = Index::open(&db, &reader).unwrap();
+        prop_assert_eq!(index.extend(&reader).unwrap(), Some(Step::Further));
+        prop_assert_eq!(index.extend(&reader).unwrap(), Some(Step::Level));
+        same(&mut dice, &reader, &index);
+        // The log grows, and the index lags.
+        grow(&db, &mut dice, many + 700, 2 * many + 900);
+        same(&mut dice, &reader, &index);
+        // Another reader brings it on; this one hears of it when it wants to do the same.
+        let mut other = Index::open(&db, &reader).unwrap();
+        prop_assert_eq!((other.upto(), other.extend(&reader).unwrap()), (SEGMENT, Some(Step::Further)));
+        same(&mut dice, &reader, &other);
+        prop_assert_eq!((index.extend(&reader).unwrap(), index.upto()), (Some(Step::Further), 2 * SEGMENT));
+        same(&mut dice, &reader, &index);
+    }
+}
+
+fn filled(db: &Path) -> (Reader, Index) {
+    log_of(db, i64::try_from(SEGMENT).unwrap() + 10);
+    let reader = Reader::open(db).unwrap().unwrap();
+    let index = Index::brought_on(db, &reader).unwrap().unwrap();
+    assert_eq!(index.upto(), SEGMENT);
+    (reader, index)
+}
+
+#[test]
+fn a_broken_foreign_or_old_index_is_made_anew() {
+    let cases: &[(&str, &dyn Fn(&Path))] = &[
+        ("no database", &|at| std::fs::write(at, "nothing of ours ".repeat(1000)).unwrap()),
+        ("cut off", &|at| std::fs::OpenOptions::new().write(true).open(at).unwrap().set_len(5000).unwrap()),
+        ("of another form", &|at| Connection::open(at).unwrap().execute_batch("PRAGMA user_version=99").unwrap()),
+        ("of another program", &|at| {
+            let other = Connection::open(at).unwrap();
+            other.execute_batch("PRAGMA application_id=7; CREATE TABLE theirs (x)").unwrap();
+        }),
+        ("of another log", &|at| {
+            Connection::open(at).unwrap().execute_batch("UPDATE segment SET link = zeroblob(32)").unwrap();
+        }),
+        ("with other words", &|at| {
+            Connection::open(at).unwrap().execute_batch("UPDATE word SET text = '7' WHERE list = 'shape'").unwrap();
+        }),
+    ];
+    for (name, spoil) in cases {
+        let (_folder, db) = folder();
+        drop(filled(&db));
+        let at = db.with_extension("index.db");
+        for beside in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{beside}", at.display()));
+        }
+        spoil(&at);
+        let reader = Reader::open(&db).unwrap().unwrap();
+        let index = Index::open(&db, &reader).unwrap();
+        assert_eq!(index.upto(), 0, "{name}: nothing of it is believed");
+        let index = Index::brought_on(&db, &reader).unwrap().unwrap_or(index);
+        assert_eq!(index.upto(), SEGMENT, "{name}");
+    }
+}
+
+#[test]
+fn an_index_that_says_less_than_it_must_is_left_for_a_scan() {
+    let (_folder, db) = folder();
+    let (reader, index) = filled(&db);
+    let raw = Connection::open(db.with_extension("index.db")).unwrap();
+    raw.execute_batch("UPDATE segment SET shapes = x'00'").unwrap();
+    let filter = Filter { kind: Some(Kind::Decision), ..Filter::default() };
+    let all = usize::try_from(SEGMENT).unwrap() + 10;
+    assert_eq!(query::last(&reader, Some(&index), &filter, usize::MAX).unwrap().len(), all);
+    assert_eq!(stats::count(&reader, Some(&index), &filter).unwrap().all.calls, SEGMENT + 10);
+}
+
+#[test]
+fn another_log_in_its_place_is_not_taken_for_the_old_one() {
+    let (_folder, db) = folder();
+    let (_, index) = filled(&db);
+    for file in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        let _ = std::fs::remove_file(db.with_file_name(file));
+    }
+    let mut dice = Dice(1);
+    grow(&db, &mut dice, 0, i64::try_from(SEGMENT).unwrap() + 1);
+    let reader = Reader::open(&db).unwrap().unwrap();
+    assert!(!index.is_of(&reader));
+    let index = Index::brought_on(&db, &reader).unwrap().unwrap();
+    same(&mut dice, &reader, &index);
+}
+
+#[test]
+fn the_index_is_private_and_where_it_cannot_be_made_the_log_is_read_without() {
+    let (folder, db) = folder();
+    let (reader, _) = filled(&db);
+    let at = db.with_extension("index.db");
+    for beside in ["", "-wal", "-shm"] {
+        let path = format!("{}{beside}", at.display());
+        if let Ok(found) = std::fs::metadata(path) {
+            assert_eq!(found.permissions().mode() & 0o777, 0o600, "{beside}");
+        }
+    }
+    std::fs::remove_file(&at).unwrap();
+    std::fs::write(folder.path().join("precious"), "not ours to remove").unwrap();
+    std::os::unix::fs::symlink(folder.path().join("precious"), &at).unwrap();
+    assert!(Index::open(&db, &reader).is_none(), "a link is not followed");
+    assert_eq!(std::fs::read(folder.path().join("precious")).unwrap(), b"not ours to remove");
+}
+
+#[test]
+fn writers_go_on_while_the_index_is_filled() {
+    let (_folder, db) = folder();
+    let (reader, mut index) = filled(&db);
+    let mut dice = Dice(2);
+    for round in 0..3_i64 {
+        let from = i64::try_from(SEGMENT).unwrap() * (round + 1) + 10;
+        grow(&db, &mut dice, from, from + i64::try_from(SEGMENT).unwrap());
+        assert_eq!(index.extend(&reader).unwrap(), Some(Step::Further));
+        let mut store = Store::open(&db, WRITER).unwrap();
+        store.checkpoint().unwrap();
+        assert_eq!(store.backlog(), 0, "no reading transaction is left that keeps the write-ahead log from moving");
+        assert_eq!(index.upto(), SEGMENT * (2 + u64::try_from(round).unwrap()));
+    }
+}
