@@ -115,7 +115,7 @@ fn wanted(search: &Search, body: &[u8]) -> bool {
 
 fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
     let newest = reader.newest().unwrap();
-    for _ in 0..12 {
+    for _ in 0..4 {
         let search = search(dice, reader, newest);
         let (mut scanned, mut found) = (Vec::new(), Vec::new());
         reader
@@ -132,7 +132,7 @@ fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
             .unwrap();
         assert_eq!(found, scanned, "{search:?}");
     }
-    for _ in 0..4 {
+    for _ in 0..2 {
         let glob = |text: &str| Some(globset::Glob::new(text).unwrap().compile_matcher());
         let filter = Filter {
             server: dice.perhaps(&["git", "filesystem*", "G*"]).and_then(glob),

@@ -280,7 +280,7 @@ fn a_rule_is_written_after_two_enters_on_its_very_text() {
     assert!(toml.lines().all(|line| text.contains(line)), "{toml}\n{text}");
     assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
     desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
-    assert!(desk.screen().contains("The rule stands in policy.toml. This call still waits for you."));
+    assert!(desk.screen().contains("The rule stands in policy.toml. It holds for calls that wait, too."));
     assert_eq!(desk.model.waiting(), 1);
 }
 

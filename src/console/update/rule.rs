@@ -139,7 +139,7 @@ pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec
     model.note = Some(match outcome {
         Ok(path) => Row::of(Tone::Good, "The rule stands in ")
             .and_foreign(Tone::Strong, &path)
-            .and(Tone::Ours, ". This call still waits for you. ")
+            .and(Tone::Ours, ". It holds for calls that wait, too. ")
             .and(Tone::Key, "u")
             .and(Tone::Quiet, " takes it back."),
         Err(why) => Row::of(Tone::Warn, "The rule was not written: ").and_foreign(Tone::Warn, &why),

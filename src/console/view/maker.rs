@@ -17,7 +17,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
     let below = all.len().saturating_sub(maker.top + room);
     let (words, hint) = match maker.offer() {
         Some(Offer::Grant(_)) => (" Approve, and more, from ", "j k choose how wide; grants approve the call "),
-        _ => (" Make a rule from ", "j k choose how wide; the call itself waits on "),
+        _ => (" Make a rule from ", "j k choose how wide; it holds for what waits, too "),
     };
     let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, &maker.armed.key().ticket);
     let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
