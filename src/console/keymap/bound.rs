@@ -244,7 +244,7 @@ mod tests {
         let why = "a key that decides a call does nothing else anywhere";
         let told_first = |own: &[(&str, &[&str])]| told(own).lines().next().map(str::to_owned).unwrap_or_default();
         for (own, both) in [
-            (&[("approve", &["x"][..]), ("find", &["x"])][..], "x is bound to approve and to find"),
+            (&[("approve", &["z"][..]), ("find", &["z"])][..], "z is bound to approve and to find"),
             (&[("approve", &["j"])], "j is bound to approve and to down"),
             (&[("approve", &["Enter"])], "Enter is bound to approve and to send"),
             (&[("log", &["y"])], "y is bound to confirm and to log"),
