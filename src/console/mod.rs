@@ -3,6 +3,7 @@
 //! Messages go into [`update::update`] and commands come out; [`view::view`] only reads. [`run`] is the shell around
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`] alone.
 
+pub mod caption;
 pub mod card;
 pub mod clerk;
 pub mod client;

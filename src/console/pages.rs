@@ -7,6 +7,7 @@ mod rules;
 mod servers;
 mod tools;
 
+use super::caption::{LABEL, caption, entry};
 use super::model::{Model, Screen, Shelf};
 use super::row::{Row, Tone};
 
@@ -14,8 +15,6 @@ use super::row::{Row, Tone};
 const NARROW: usize = 64;
 /// From this width on a list has room for everything.
 const WIDE: usize = 100;
-/// The columns of a label on a sheet.
-const LABEL: usize = 11;
 
 /// How many lines the screen's list has.
 pub fn count(model: &Model) -> usize {
@@ -132,24 +131,6 @@ fn place(model: &Model) -> Row {
 /// Foreign text in exactly so many columns.
 fn cell(tone: Tone, text: &str, width: usize) -> Row {
     Row::default().and_foreign(tone, text).clipped(width).padded(width)
-}
-
-/// A section's rule: `── name · note ─────`.
-fn caption(name: &str, note: &str, width: usize) -> Row {
-    let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
-    if !note.is_empty() {
-        row.push(Tone::Quiet, format!(" · {note}"));
-    }
-    let mut row = row.clipped(width.saturating_sub(2));
-    let rest = width.saturating_sub(row.width() + 1);
-    row.push(Tone::Border, format!(" {}", "─".repeat(rest)));
-    row
-}
-
-/// A label and what it names, wrapped beside the label where there is room.
-fn entry(label: &str, row: Row, width: usize) -> Vec<Row> {
-    let hang = if width >= 60 { LABEL + 2 } else { 3 };
-    Row::of(Tone::Quiet, format!(" {label:<LABEL$} ")).joined(row).hung(width, hang)
 }
 
 /// An entry of our own words.

@@ -4,7 +4,7 @@
 
 mod condition;
 mod example;
-mod rule;
+pub mod rule;
 
 use toml::Spanned;
 use toml::de::DeValue;

@@ -18,14 +18,14 @@ struct Line {
     command: LogCommand,
 }
 
-fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
+pub fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
     let line = Line::try_parse_from(line.split(' ')).unwrap();
     let mut out = Vec::new();
     let finding = run(&line.command, db, NOON + 3_600_000, &mut out);
     (finding, String::from_utf8(out).unwrap())
 }
 
-fn so(db: &Path, line: &str) -> String {
+pub fn so(db: &Path, line: &str) -> String {
     let (finding, out) = log(db, line);
     assert_eq!(finding.unwrap(), Finding::So, "{out}");
     out

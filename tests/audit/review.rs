@@ -5,33 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use clap::Parser;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::store::Store;
-use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
+use mcp_approve::cli::log::LogError;
 use mcp_approve::policy::rule::Decision;
 use serde_json::Value;
 
+use crate::log::{log, so};
 use crate::{NOON, WRITER, folder, log_of, numbered, read, redactor, write};
-
-#[derive(Parser)]
-struct Line {
-    #[command(subcommand)]
-    command: LogCommand,
-}
-
-fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
-    let line = Line::try_parse_from(line.split(' ')).unwrap();
-    let mut out = Vec::new();
-    let finding = run(&line.command, db, NOON + 3_600_000, &mut out);
-    (finding, String::from_utf8(out).unwrap())
-}
-
-fn so(db: &Path, line: &str) -> String {
-    let (finding, out) = log(db, line);
-    assert_eq!(finding.unwrap(), Finding::So, "{out}");
-    out
-}
 
 fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
     let mut store = Store::open(db, WRITER).unwrap();

@@ -9,19 +9,19 @@ use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 
 use crate::desk::*;
 
-const APPROVE: OperatorVerdict = OperatorVerdict::Approve { unread: false };
-const UNREAD: OperatorVerdict = OperatorVerdict::Approve { unread: true };
+pub const APPROVE: OperatorVerdict = OperatorVerdict::Approve { unread: false };
+pub const UNREAD: OperatorVerdict = OperatorVerdict::Approve { unread: true };
 
-fn deny(reason: &str) -> OperatorVerdict {
+pub fn deny(reason: &str) -> OperatorVerdict {
     OperatorVerdict::Deny { reason: reason.into() }
 }
 
 /// Ticket and verdict of what was sent.
-fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
+pub fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
     verdicts(commands).into_iter().map(|(_, ticket, _, verdict)| (ticket, verdict)).collect()
 }
 
-fn selected(model: &Model) -> &str {
+pub fn selected(model: &Model) -> &str {
     model.selected.as_ref().map_or("", |key| &key.ticket)
 }
 

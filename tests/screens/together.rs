@@ -4,28 +4,13 @@ use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::maker;
-use mcp_approve::console::model::{Model, Screen};
+use mcp_approve::console::model::Screen;
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::OperatorVerdict;
 use mcp_approve::policy::parse;
 
 use crate::desk::*;
 use crate::frames::at_every_size;
-
-const APPROVE: OperatorVerdict = OperatorVerdict::Approve { unread: false };
-const UNREAD: OperatorVerdict = OperatorVerdict::Approve { unread: true };
-
-fn deny(reason: &str) -> OperatorVerdict {
-    OperatorVerdict::Deny { reason: reason.into() }
-}
-
-fn sent(commands: &[Command]) -> Vec<(String, OperatorVerdict)> {
-    verdicts(commands).into_iter().map(|(_, ticket, _, verdict)| (ticket, verdict)).collect()
-}
-
-fn selected(model: &Model) -> &str {
-    model.selected.as_ref().map_or("", |key| &key.ticket)
-}
+use crate::keys::{APPROVE, UNREAD, deny, selected, sent};
 
 /// Three identical writes, then one of its own.
 fn group() -> Desk {

@@ -29,6 +29,23 @@ impl Effect {
     pub const ALL: &'static [Self] =
         &[Self::ReadHere, Self::ReadElsewhere, Self::Unknown, Self::Write, Self::Execute, Self::Administer];
 
+    /// What an action of the taxonomy is, where nothing more is known of it.
+    pub fn of(action: Action) -> Self {
+        match action {
+            Action::Read | Action::Search => Self::ReadHere,
+            Action::Execute => Self::Execute,
+            Action::Unknown => Self::Unknown,
+            Action::Create
+            | Action::Update
+            | Action::Delete
+            | Action::Merge
+            | Action::Overwrite
+            | Action::Append
+            | Action::Send
+            | Action::Move => Self::Write,
+        }
+    }
+
     /// The word in records and rules.
     pub fn word(self) -> &'static str {
         match self {

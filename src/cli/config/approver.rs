@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 use crate::cli::{duration, name};
 use crate::gate::approvers::{Approver, May};
 use crate::interpose::approver::Callback;
-use crate::policy::glob::{Glob, GlobError};
+use crate::policy::glob::Glob;
+use crate::policy::parse::rule::globs;
 use crate::policy::reading::Reading;
 use crate::policy::rule::ToolGlob;
 
@@ -99,26 +100,4 @@ fn read<'t>(
     let command = program.into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
     let approver = Approver { name: called.clone(), server, tool, may };
     Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
-}
-
-fn globs<T>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    new: impl Fn(&str) -> Result<T, GlobError>,
-) -> Vec<T> {
-    let mut found = Vec::new();
-    for (at, text) in reading.texts(value, key) {
-        match new(&text) {
-            Ok(glob) => found.push(glob),
-            Err(error) => {
-                reading.problem(
-                    at,
-                    format!("`{key}` cannot be {text:?}: {error}"),
-                    "write a name, with * ? [a-z] where it may vary",
-                );
-            }
-        }
-    }
-    found
 }

@@ -9,9 +9,9 @@ mod sql;
 
 use serde_json::Value;
 
-use super::sections::caption;
 use super::{counted, grouped};
 use crate::behavior::taxonomy::Mutability;
+use crate::console::caption::caption;
 use crate::console::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
 use crate::gate::touched::{self, Change};

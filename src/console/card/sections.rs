@@ -3,13 +3,11 @@
 use super::{counted, size};
 use crate::behavior::evidence::{Claim, Evidence};
 use crate::behavior::taxonomy::{ContentType, Mutability};
+use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::gate::snapshot::{Check, CheckState, Snapshot};
-
-/// The columns of a label.
-const LABEL: usize = 11;
 
 /// Effect, badge, reason, signature, hazards, the three checks: our own words, before anything foreign speaks.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
@@ -192,22 +190,4 @@ fn says(claim: &Claim) -> String {
     ];
     let said: Vec<&str> = words.into_iter().flatten().collect();
     if said.is_empty() { "silent".to_owned() } else { said.join(" ") }
-}
-
-/// A section's rule: `── name · note ─────`.
-pub(super) fn caption(name: &str, note: &str, width: usize) -> Row {
-    let mut row = Row::of(Tone::Border, "── ").and(Tone::Ours, name);
-    if !note.is_empty() {
-        row.push(Tone::Quiet, format!(" · {note}"));
-    }
-    let mut row = row.clipped(width.saturating_sub(2));
-    let rest = width.saturating_sub(row.width() + 1);
-    row.push(Tone::Border, format!(" {}", "─".repeat(rest)));
-    row
-}
-
-/// A label and what it names, wrapped beside the label where there is room.
-fn entry(label: &str, row: Row, width: usize) -> Vec<Row> {
-    let hang = if width >= 60 { LABEL + 2 } else { 3 };
-    Row::of(Tone::Quiet, format!(" {label:<LABEL$} ")).joined(row).hung(width, hang)
 }

@@ -175,8 +175,8 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
     Some(id)
 }
 
-/// Globs under `key`; also used for `glob` in a condition.
-pub(super) fn globs<T>(
+/// Globs under `key`; also used for `glob` in a condition, and for approvers.
+pub fn globs<T>(
     reading: &mut Reading<'_>,
     value: &Spanned<DeValue<'_>>,
     key: &str,

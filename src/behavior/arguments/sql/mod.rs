@@ -110,20 +110,8 @@ fn effect_of(action: Action, span: &str, says: &str) -> Effect {
     {
         return Effect::Administer;
     }
-    match action {
-        _ if first == "SET" && span.to_ascii_uppercase().contains("GLOBAL") => Effect::Administer,
-        Action::Unknown => Effect::Unknown,
-        Action::Execute => Effect::Execute,
-        Action::Read | Action::Search => Effect::ReadHere,
-        Action::Create
-        | Action::Update
-        | Action::Delete
-        | Action::Merge
-        | Action::Overwrite
-        | Action::Append
-        | Action::Send
-        | Action::Move => Effect::Write,
-    }
+    let global = first == "SET" && span.to_ascii_uppercase().contains("GLOBAL");
+    if global { Effect::Administer } else { Effect::of(action) }
 }
 
 /// A statement longer than this is not read: no person wrote it, and none will check it.

@@ -2,7 +2,8 @@
 
 use similar::{ChangeTag, TextDiff};
 
-use super::{bordered, caption};
+use super::bordered;
+use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
 use crate::gate::facts::{Facts, FileKind};

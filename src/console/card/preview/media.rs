@@ -1,6 +1,7 @@
 //! Images and other bytes that come as base64 or data URLs: named by what they begin with, and by their size.
 
-use super::{bordered, caption};
+use super::bordered;
+use crate::console::caption::caption;
 use crate::console::card::size;
 use crate::console::row::{Row, Tone};
 
