@@ -173,8 +173,15 @@ pub struct SuggestOptions {
 /// What to import.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "Prints the rules, and as comments what could not be carried over. Only MCP tools are: what a program
-allows its own shell or editor is not asked here.
+    after_help = "Prints the rules, and as comments what could not be carried over and why. Only MCP tools are: what a
+program allows its own shell or editor is not asked here. Nothing gets looser than it was there.
+
+Files:
+  claude  settings.json, settings.local.json, managed-settings.json: permissions, and the lists of servers
+  cursor  permissions.json, cli-config.json or cli.json, mcp.json
+  gemini  settings.json, and each of policies/*.toml
+  codex   config.toml: [mcp_servers.NAME], and those of plugins
+  zed     settings.json: agent.tool_permissions
 
 Examples:
   mcp-approve rules import claude ~/.claude/settings.json
