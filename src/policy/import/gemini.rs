@@ -55,7 +55,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
             match parted(tool) {
                 Parted::Own => found.leave(what, OWN_TOOL),
                 Parted::Odd => {
-                    found.leave_one(decision, &what, "which server it means is not clear", Name::Any, Name::Any)
+                    found.leave_one(decision, &what, "which server it means is not clear", Name::Any, Name::Any);
                 }
                 Parted::Mcp(mut all) => {
                     // Where the servers are known, they tell how it is parted.
