@@ -6,6 +6,7 @@ pub mod edit;
 pub mod explain;
 pub mod fit;
 pub mod glob;
+pub mod grams;
 pub mod import;
 pub mod layers;
 pub mod lint;

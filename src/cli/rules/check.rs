@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::super::layers::{Keeps, Layers};
 use super::super::policy_file::{self, PolicyPlace, Why, load};
 use super::visible;
+use crate::console::plain;
 use crate::error::Error;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
@@ -93,10 +94,10 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
     for problem in problems {
         let source = text.lines().nth(problem.line - 1).unwrap_or_default();
         let before: String = source.chars().take(problem.column - 1).collect();
-        let (number, indent) = (problem.line, visible(&before).chars().count());
+        let (number, indent) = (problem.line, plain::block(&before).chars().count());
         let margin = " ".repeat(number.to_string().len());
         writeln!(out, "{}:{number}:{}: {}", shown(path), problem.column, visible(&problem.what))?;
-        writeln!(out, "  {number} | {}", visible(source))?;
+        writeln!(out, "  {number} | {}", plain::block(source))?;
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", visible(&problem.mend))?;
     }
