@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::grams::{Probe, Texts};
+use super::short::{begins, ends, same};
 
 /// A compiled glob. A copy shares what was compiled: of a name in a thousand rules the memory stays warm.
 #[derive(Clone)]
@@ -136,20 +137,20 @@ impl Glob {
     /// Whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.how.how {
-            How::Exact(exact) => exact == name,
+            How::Exact(exact) => same(exact, name),
             How::Pieces { first, between, last } => in_order(first, between, last, name),
-            How::Tokens { tokens, ends } => name.ends_with(ends.as_str()) && run(tokens, name),
+            How::Tokens { tokens, ends: tail } => ends(name, tail) && run(tokens, name),
         }
     }
 
     /// The same for a text that many globs are asked about: what is found in it once spares most of the searches.
     pub fn matches_in<'q>(&self, text: &'q str, texts: &Texts<'q>) -> bool {
-        let ends = match &self.how.how {
+        let fits = match &self.how.how {
             How::Exact(_) => true,
-            How::Pieces { first, last, .. } => text.starts_with(first.as_str()) && text.ends_with(last.as_str()),
-            How::Tokens { ends, .. } => text.ends_with(ends.as_str()),
+            How::Pieces { first, last, .. } => begins(text, first) && ends(text, last),
+            How::Tokens { ends: tail, .. } => ends(text, tail),
         };
-        ends && texts.may_have(text, &self.how.probe) && self.matches(text)
+        fits && texts.may_have(text, &self.how.probe) && self.matches(text)
     }
 }
 
@@ -193,9 +194,10 @@ fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
 
 /// Whether the pieces stand in the name one after the other, the first at its start and the last at its end.
 fn in_order(first: &str, between: &[String], last: &str, name: &str) -> bool {
-    let Some(mut rest) = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+    if name.len() < first.len() + last.len() || !begins(name, first) || !ends(name, last) {
         return false;
-    };
+    }
+    let mut rest = &name[first.len()..name.len() - last.len()];
     for piece in between {
         // The first place leaves the most room for what follows.
         match memchr::memmem::find(rest.as_bytes(), piece.as_bytes()).and_then(|at| rest.get(at + piece.len()..)) {

@@ -1,8 +1,12 @@
-//! What short runs of bytes a long text has in it, found once, so that most globs over it need no search. Owns no match.
+//! What is found of a call's arguments once for all rules: an argument by its name, and what short runs of bytes a long
+//! text has in it, so that most globs over it need no search. Owns no match.
 //!
 //! It may say that a run is there that is not, never the other way round.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 /// A text shorter than this is searched as quickly as it is looked up.
 const LONG: usize = 64;
@@ -84,9 +88,12 @@ fn hash(run: &[u8]) -> u32 {
     u32::try_from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).unwrap_or_default()
 }
 
-/// The long texts of one call that globs were asked about, and what was found in them.
+/// What was found of one call's arguments while its rules were tried: many ask for the same one.
 #[derive(Clone, Debug, Default)]
 pub struct Texts<'q> {
+    /// The argument that was looked up last, by the name as its rules share it.
+    last: RefCell<Option<(Arc<str>, &'q Value, Option<&'q Value>)>>,
+    /// The long texts that globs were asked about.
     seen: RefCell<Vec<Seen<'q>>>,
 }
 
@@ -98,6 +105,24 @@ struct Seen<'q> {
 }
 
 impl<'q> Texts<'q> {
+    /// The argument of this name, by `find` unless it is the one that was asked for last.
+    pub fn argument(
+        &self,
+        arguments: &'q Value,
+        arg: &Arc<str>,
+        find: impl FnOnce() -> Option<&'q Value>,
+    ) -> Option<&'q Value> {
+        let mut last = self.last.borrow_mut();
+        match &*last {
+            Some((name, of, found)) if Arc::ptr_eq(name, arg) && std::ptr::eq(*of, arguments) => *found,
+            _ => {
+                let found = find();
+                *last = Some((Arc::clone(arg), arguments, found));
+                found
+            }
+        }
+    }
+
     /// Whether `text` could have what the probe is of; no is certain. A text that is asked about often is looked over once.
     pub fn may_have(&self, text: &'q str, probe: &Probe) -> bool {
         if text.len() < LONG || probe.is_empty() {

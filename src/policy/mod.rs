@@ -18,6 +18,7 @@ pub mod rate;
 pub mod reading;
 pub mod replay;
 pub mod rule;
+mod short;
 pub mod suggest;
 pub mod under;
 pub mod when;

@@ -112,7 +112,8 @@ impl Predicate {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
-                let value = argument(shown.arguments, arg);
+                let find = || argument(shown.arguments, arg);
+                let value = shown.texts.argument(shown.arguments, arg, find);
                 tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
