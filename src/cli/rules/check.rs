@@ -13,6 +13,8 @@ use crate::console::plain;
 use crate::error::Error;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
+use crate::policy::rule::Rule;
+use crate::policy::when::About;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
 ///
@@ -83,6 +85,12 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
     for Warning { line, column, what, mend, .. } in &warnings {
         let (path, what, mend) = (shown(path), visible(what), visible(mend));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {mend}\n")?;
+    }
+    let has_rate = |rule: &&Rule| rule.when.iter().chain(&rule.unless).any(|one| matches!(one.about, About::Rate(_)));
+    let rated: Vec<&str> = policy.rules.iter().filter(has_rate).map(|rule| rule.id.as_str()).collect();
+    if !rated.is_empty() {
+        let rated = rated.join(", ");
+        writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
     }
     let rules = policy.rules.len();
     writeln!(out, "{}: in order, {rules} {}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
