@@ -170,7 +170,7 @@ pub(super) fn multiplexer() -> Option<&'static str> {
 }
 
 /// The operator's editor, as the field has it.
-fn editor() -> String {
+pub(super) fn editor() -> String {
     let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }

@@ -4,7 +4,7 @@ pub mod classify;
 mod diff;
 mod list;
 mod observed;
-mod person;
+pub(super) mod person;
 mod review;
 mod row;
 mod search;
