@@ -102,6 +102,7 @@ fn open(places: &Places) -> Result<(), Error> {
             Manners::Ring => Manner::Rings,
             Manners::Quiet => Manner::Quiet,
         },
+        confirmation: wanted.confirmation,
         problems,
     };
     let read = places.clone();

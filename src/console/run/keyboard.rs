@@ -79,6 +79,7 @@ pub(super) fn message(event: Event) -> Option<Msg> {
                 KeyCode::PageDown => Key::PageDown,
                 KeyCode::Home => Key::Home,
                 KeyCode::End => Key::End,
+                KeyCode::Tab => Key::Tab,
                 _ => return None,
             };
             Some(Msg::Key(key))
