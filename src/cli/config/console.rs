@@ -42,15 +42,17 @@ pub enum Manners {
     Quiet,
 }
 
-/// `notice`: how the terminal is asked for a desktop notice.
+/// `notice`: how a desktop notice is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notice {
-    /// As the terminal is known to understand.
+    /// As the terminal is known to understand; else by the desktop's own program, where there is one.
     #[default]
     Auto,
     Off,
     Osc9,
     Osc777,
+    /// By the desktop's own program.
+    Desktop,
 }
 
 /// `mouse`.
@@ -108,8 +110,13 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
                 settings.manners = if quiet { Manners::Quiet } else { Manners::Ring };
             }
             "notice" => {
-                let words =
-                    [("auto", Notice::Auto), ("off", Notice::Off), ("osc9", Notice::Osc9), ("osc777", Notice::Osc777)];
+                let words = [
+                    ("auto", Notice::Auto),
+                    ("off", Notice::Off),
+                    ("osc9", Notice::Osc9),
+                    ("osc777", Notice::Osc777),
+                    ("desktop", Notice::Desktop),
+                ];
                 settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
             }
             "mouse" => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind, poll, read};
 
-use super::{Heard, Inbox};
+use super::{Focus, Heard, Inbox};
 use crate::console::keymap::Key;
 use crate::console::update::{Msg, Turn};
 
@@ -58,6 +58,15 @@ impl Keyboard {
             let Ok(event) = read() else { return };
             kept.extend(message(event).filter(|msg| matches!(msg, Msg::Resize(..))));
         }
+    }
+}
+
+/// What an event tells about where the operator looks.
+pub(super) fn focus(event: &Event) -> Option<Focus> {
+    match event {
+        Event::FocusGained => Some(Focus::Here),
+        Event::FocusLost => Some(Focus::Elsewhere),
+        Event::Key(_) | Event::Paste(_) | Event::Resize(..) | Event::Mouse(_) => None,
     }
 }
 
