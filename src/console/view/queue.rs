@@ -163,6 +163,8 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
     let text = about(held);
     let is_path = text.contains('/') && !text.contains([' ', '\n']);
     let head = match (is_path, room) {
+        // Our own words begin with what matters.
+        _ if held.snapshot.about.is_none() => room,
         (true, ..32) => 0,
         (true, _) => room / 4,
         (false, _) => room * 2 / 3,
