@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
 use super::found::{Checked, Finding, Line, RuleBook, Task};
+use super::pinned::PinBook;
 use super::tally::Tally;
 use crate::audit::chain::Verifier;
 use crate::audit::index::Index;
@@ -25,6 +26,8 @@ use std::ops::ControlFlow;
 pub struct Sources {
     /// The audit log.
     pub log: PathBuf,
+    /// Reads what is remembered of tools; `None` where nothing has changed since it was last read.
+    pub pins: Box<dyn FnMut() -> Result<Option<PinBook>, String> + Send>,
     /// Reads the policy's files.
     pub rules: Box<dyn Fn() -> RuleBook + Send>,
     /// Bytes of memory that a process and all it started take; `None` where that cannot be told.
@@ -203,6 +206,11 @@ impl Clerk {
                     (self.tell)(Finding::Recent(recent));
                 }
             }
+            Task::Pins => match (self.sources.pins)() {
+                Ok(None) => {}
+                Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
+                Err(why) => (self.tell)(Finding::PinsTrouble(why)),
+            },
             Task::Rules => (self.tell)(Finding::Rules(Arc::new((self.sources.rules)()))),
             Task::Footprints(pids) => {
                 let measured = |pid: u32| (self.sources.memory)(pid).map(|bytes| (pid, bytes));

@@ -24,7 +24,7 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
 pub use rule::{Offer, RuleMaker};
 

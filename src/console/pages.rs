@@ -1,6 +1,7 @@
 //! What stands on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
 
 mod activity;
+pub(super) mod changed;
 mod log;
 mod record;
 mod rules;
@@ -73,7 +74,8 @@ pub fn foot(model: &Model) -> Row {
     match model.screen {
         Screen::Activity => activity::foot(model),
         Screen::Log => log::foot(model),
-        Screen::Queue | Screen::Detail | Screen::Tools | Screen::Rules | Screen::Servers => place(model),
+        Screen::Tools => tools::foot(model),
+        Screen::Queue | Screen::Detail | Screen::Rules | Screen::Servers => place(model),
     }
 }
 

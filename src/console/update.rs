@@ -11,6 +11,7 @@ mod moves;
 mod pointer;
 mod review;
 mod rule;
+mod tool;
 mod typing;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Held, Model, Overlay, Screen, Standing};
+use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
 
@@ -49,6 +51,8 @@ pub enum Msg {
     RuleWritten(Result<String, String>),
     /// What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
+    /// What became of a tool's review, or why nothing did.
+    ToolSettled(Result<Settled, String>),
 }
 
 /// Which way the wheel turned.
@@ -93,6 +97,8 @@ pub enum Command {
         toml: String,
     },
     ChangeRules(RuleChange),
+    /// Settles what is to be thought of a changed tool or program.
+    Settle(Settling),
     /// Throws away keys that were typed before the screen changed.
     Drain,
     /// Somebody should look: the bell, and a notice where the terminal has one.
@@ -139,6 +145,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
+        Msg::ToolSettled(outcome) => tool::settled(model, outcome),
     };
     moves::settle(model);
     if !is_news {
@@ -196,6 +203,8 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Number => {}
         Action::Accept => return review::enter(model),
         Action::End => return review::end(model),
+        Action::Refuse => return tool::refuse(model),
+        Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
         Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),

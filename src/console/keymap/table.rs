@@ -97,6 +97,14 @@ pub const BINDINGS: &[Binding] = &[
         help: "Accepts the change on show once it was read to its end; the first press asks, the second accepts.",
     },
     Binding {
+        action: Action::Refuse,
+        keys: &[Key::Char('x')],
+        shown: "x",
+        name: "refuse",
+        places: &[Review],
+        help: "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.",
+    },
+    Binding {
         action: Action::End,
         keys: &[Key::Char('x')],
         shown: "x",
@@ -248,8 +256,8 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('u')],
         shown: "u",
         name: "undo",
-        places: &[Queue, Detail, Rules],
-        help: "Takes back the last change of your policy file that was made here or by `rules`.",
+        places: &[Queue, Detail, Tools, Rules],
+        help: "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.",
     },
     Binding {
         action: Action::Earlier,

@@ -83,6 +83,10 @@ pub(super) fn open(model: &mut Model) {
     if screen == Screen::Rules && super::review::open(model) {
         return;
     }
+    let is_open = model.browse.shelf(screen).is_some_and(|shelf| shelf.sheet.is_some());
+    if screen == Screen::Tools && is_open && super::tool::open(model) {
+        return;
+    }
     if let Some(shelf) = model.browse.shelf_mut(screen) {
         shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
     }
@@ -215,7 +219,12 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
             tasks.extend(page(model));
             tasks.extend(record(model));
         }
-        Screen::Tools => {}
+        Screen::Tools => {
+            if due(model.browse.recalled, 2 * AGAIN) {
+                model.browse.recalled = Some(now);
+                tasks.push(Task::Pins);
+            }
+        }
         Screen::Rules => {
             if due(model.browse.read, 3 * AGAIN) {
                 model.browse.read = Some(now);
