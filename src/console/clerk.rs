@@ -16,9 +16,11 @@ use super::pinned::PinBook;
 use super::tally::Tally;
 use crate::audit::chain::Verifier;
 use crate::audit::index::Index;
+use crate::audit::past;
 use crate::audit::query::Found;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
+use crate::policy::past::PastCall;
 use search::{Searching, Stepped};
 use std::ops::ControlFlow;
 
@@ -184,6 +186,12 @@ impl Clerk {
                     (self.tell)(Finding::Record(seq, opened.map(Box::new)));
                 }
             }
+            Task::PastCall { seq } => {
+                if self.open()?.is_some() {
+                    let call = self.past_call(seq)?;
+                    (self.tell)(Finding::PastCall(seq, call));
+                }
+            }
             Task::Count => {
                 if self.open()?.is_some() && self.counting == Counting::Idle {
                     self.recall();
@@ -233,6 +241,16 @@ impl Clerk {
             }
         }
         Ok(self.reader.as_ref())
+    }
+
+    /// The call that a record is of.
+    fn past_call(&self, seq: u64) -> Result<Result<Box<PastCall>, String>, StoreError> {
+        let Some(reader) = &self.reader else { return Ok(Err("there is no log".to_owned())) };
+        let Some(found) = reader.one(seq, |row| Found::new(&row))? else {
+            return Ok(Err("the log has no such record".to_owned()));
+        };
+        let call = past::call_of(reader, self.index.as_ref(), &found)?;
+        Ok(call.map(Box::new).ok_or_else(|| "no policy ruled on it, or its record does not tell how".to_owned()))
     }
 
     fn count(&mut self, slices: u64) -> Result<(), StoreError> {

@@ -8,6 +8,7 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Field, Search};
 use crate::behavior::taxonomy::Mutability;
 use crate::policy::lint::Warning;
+use crate::policy::past::PastCall;
 use crate::policy::rule::{Decision, Defaults};
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,6 +23,8 @@ pub enum Task {
     Page(Wanted),
     /// One record in full.
     Record { seq: u64 },
+    /// The call that a record is of, for a rule.
+    PastCall { seq: u64 },
     /// Brings the tally up to the newest record.
     Count,
     /// Checks the whole chain.
@@ -65,6 +68,8 @@ pub enum Finding {
     Page(Page),
     /// `None`: the log has no such record.
     Record(u64, Option<Box<Opened>>),
+    /// The call that a record is of; why there is none.
+    PastCall(u64, Result<Box<PastCall>, String>),
     Tally(Arc<Tally>),
     Verified(Checked),
     /// How far searches go by the index, and whether it is filled as far as it can be now.

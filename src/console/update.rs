@@ -8,6 +8,7 @@ mod find;
 mod findings;
 mod heard;
 mod moves;
+mod past;
 mod pointer;
 mod review;
 mod rule;
@@ -198,7 +199,9 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Rule if model.screen == Screen::Log => return past::ask(model),
         Action::Rule => rule::open(model),
+        Action::WriteRule if matches!(model.overlay, Some(Overlay::PastRule(_))) => return past::enter(model),
         Action::WriteRule => return rule::enter(model),
         Action::Number => {}
         Action::Accept => return review::enter(model),

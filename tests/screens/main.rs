@@ -10,6 +10,7 @@ mod frames;
 mod grants;
 mod keys;
 mod lists;
+mod past;
 mod plain;
 mod previews;
 mod reviews;

@@ -7,6 +7,8 @@ use super::Place::{
 use super::{Action, Binding, Key, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
+/// Where a call is selected, one that waits or one of the log.
+const RULES_FROM: &[Place] = &[Queue, Detail, Log];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
@@ -58,7 +60,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('r')],
         shown: "r",
         name: "rule",
-        places: CARD,
+        places: RULES_FROM,
         help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter twice.",
     },
     Binding {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use crate::audit::record::Kind;
 use crate::audit::search::Search;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
@@ -38,6 +39,8 @@ pub struct Browse {
     pub rules: Shelf,
     pub servers: Shelf,
     pub window: Window,
+    /// The record that a rule is to be made from, while its call is looked up.
+    pub rule_from: Option<u64>,
     pub opened: Option<(u64, Option<Box<Opened>>)>,
     pub tally: Option<Arc<Tally>>,
     /// When the tally was last asked for, in milliseconds since 1970.
@@ -95,6 +98,8 @@ pub struct Window {
     pub below: Option<u64>,
     /// When the last page was asked for or came.
     pub looked: i64,
+    /// Of which kind the record is whose sheet is to open as soon as it is here.
+    pub opens: Option<Kind>,
 }
 
 /// A tool as its screen lists it.

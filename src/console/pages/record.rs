@@ -57,6 +57,9 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     if line.tool.is_some() {
         keys = keys.and(Tone::Key, "4").and(Tone::Quiet, " its tool  ");
     }
+    if line.ticket.is_some() && line.tool.is_some() {
+        keys = keys.and(Tone::Key, "r").and(Tone::Quiet, " a rule from it  ");
+    }
     if line.rule.is_some() {
         keys = keys.and(Tone::Key, "5").and(Tone::Quiet, " its rule  ");
     }

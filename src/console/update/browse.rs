@@ -1,6 +1,7 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
 use super::{Command, note};
+use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
 use crate::console::found::{Edge, Line, Task, Wanted};
 use crate::console::keymap::Action;
@@ -8,6 +9,7 @@ use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window}
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::content_rows;
+use crate::link::message::ActivityKind;
 
 /// Records of one page.
 const PAGE: usize = 300;
@@ -92,7 +94,7 @@ pub(super) fn open(model: &mut Model) {
     }
 }
 
-/// The records of the call that passed.
+/// The record of what passed, as the log shows it; the others of the same call stand behind it.
 fn open_passed(model: &mut Model) {
     let passing = model.passing();
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
@@ -100,9 +102,17 @@ fn open_passed(model: &mut Model) {
     else {
         return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
     };
+    let activity = passed.map(|passed| (passed.activity.kind, passed.activity.verdict));
+    let kind = match activity {
+        Some((ActivityKind::Outcome, _)) => Kind::Outcome,
+        Some((ActivityKind::Refused, _)) => Kind::Fault,
+        Some((ActivityKind::Call, None)) => Kind::DecisionAsked,
+        Some(_) | None => Kind::Decision,
+    };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
     search(model, Screen::Log, &find);
+    model.browse.window.opens = Some(kind);
 }
 
 /// `Esc`: closes the sheet, drops the search, or goes back to Waiting.

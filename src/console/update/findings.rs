@@ -41,6 +41,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
+        Finding::PastCall(seq, call) => super::past::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
@@ -96,7 +97,22 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
+    open_awaited(model, ended);
     trim(model);
+}
+
+/// Opens the record that somebody went to from elsewhere; where the log has no record of that kind, its call's newest.
+fn open_awaited(model: &mut Model, ended: bool) {
+    let window = &mut model.browse.window;
+    let Some(kind) = window.opens else { return };
+    let found = window.lines.iter().position(|line| line.known_kind() == Some(kind));
+    let at = found.or_else(|| (ended && !window.lines.is_empty()).then_some(0));
+    if at.is_some() || ended {
+        window.opens = None;
+    }
+    if let Some(at) = at {
+        (model.browse.log.at, model.browse.log.sheet) = (at, Some(0));
+    }
 }
 
 /// Lets go of what is farthest from the selection.
