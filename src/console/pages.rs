@@ -11,6 +11,7 @@ mod tools;
 use super::caption::{LABEL, caption, entry};
 use super::model::{Model, Screen, Shelf};
 use super::row::{Row, Tone};
+use super::screen::{self, Sides};
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -106,9 +107,20 @@ pub fn empty(model: &Model) -> Vec<Row> {
     }
 }
 
-/// The rows of the open sheet; none where nothing is open.
+/// Where the list and the sheet of the selected line stand.
+pub fn sides(model: &Model) -> Sides {
+    let body = model.areas().body;
+    match model.screen {
+        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers if count(model) > 0 => screen::sides(body),
+        Screen::Queue | Screen::Detail | Screen::Activity => Sides::One(body),
+        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Sides::One(body),
+    }
+}
+
+/// The rows of the sheet that is open, or stands beside the list; none where there is no such thing.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
-    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| shelf.sheet.is_some()) else {
+    let beside = matches!(sides(model), Sides::Both { .. });
+    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| beside || shelf.sheet.is_some()) else {
         return Vec::new();
     };
     match model.screen {

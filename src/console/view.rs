@@ -37,7 +37,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         (Some(Overlay::PastRule(maker)), _) => past::draw(&mut paint, maker, areas.body),
         (Some(Overlay::Review(open)), _) => review::draw(&mut paint, open, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            shelf::draw(&mut paint, model, areas.body);
+            shelf::draw(&mut paint, model);
         }
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

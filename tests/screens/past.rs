@@ -104,3 +104,24 @@ fn who_has_gone_on_is_not_called_back() {
     desk.send(Msg::Found(Finding::PastCall(7, Ok(Box::new(call())))));
     assert!(desk.model.overlay.is_none(), "another record's call");
 }
+
+#[test]
+fn beside_the_list_stands_the_record_and_who_runs_through_it_leaves_no_queue() {
+    let record = |commands: &[Command]| {
+        commands.iter().find_map(|command| match command {
+            Command::Look(Task::Record { seq }) => Some(*seq),
+            _ => None,
+        })
+    };
+    let mut narrow = Desk::connected(119, 40);
+    log(&mut narrow);
+    assert_eq!(record(&narrow.press(Key::Down)), None, "where there is no room, nothing is read that nobody opened");
+    let mut desk = Desk::connected(120, 40);
+    log(&mut desk);
+    desk.line("│ Enter opens it");
+    // The first is still being read: the next waits for it.
+    assert_eq!(record(&desk.press(Key::Down)), None);
+    assert_eq!(record(&desk.send(Msg::Found(Finding::Record(53, None)))), None);
+    desk.now += 1_000;
+    assert_eq!(record(&desk.send(Msg::Tick)), Some(52));
+}

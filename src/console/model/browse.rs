@@ -42,6 +42,8 @@ pub struct Browse {
     /// The record that a rule is to be made from, while its call is looked up.
     pub rule_from: Option<u64>,
     pub opened: Option<(u64, Option<Box<Opened>>)>,
+    /// When it was asked for, in milliseconds since 1970.
+    pub opened_at: i64,
     pub tally: Option<Arc<Tally>>,
     /// When the tally was last asked for, in milliseconds since 1970.
     pub counted: Option<i64>,

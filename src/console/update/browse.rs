@@ -8,7 +8,7 @@ use crate::console::keymap::Action;
 use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window};
 use crate::console::pages;
 use crate::console::row::Tone;
-use crate::console::screen::content_rows;
+use crate::console::screen::{Sides, content_rows};
 use crate::link::message::ActivityKind;
 
 /// Records of one page.
@@ -22,7 +22,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let room = content_rows(body);
     let screen = model.screen;
     if let Some(top) = model.browse.shelf(screen).and_then(|shelf| shelf.sheet) {
-        let rows = pages::sheet(model, usize::from(body.width)).len();
+        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet().width)).len();
         let top = super::moves::moved(top, action, room, rows);
         if let Some(shelf) = model.browse.shelf_mut(screen) {
             shelf.sheet = Some(top);
@@ -277,11 +277,19 @@ fn page(model: &mut Model) -> Option<Task> {
     Some(Task::Page(Wanted { id: window.pages, search, from: edge, most: PAGE }))
 }
 
+/// The record of the open sheet, or of the one beside the list. One at a time: who runs through the list does not leave
+/// a queue behind.
 fn record(model: &mut Model) -> Option<Task> {
-    let seq = model.browse.open_record().map(|line: &Line| line.seq)?;
-    if model.browse.opened.as_ref().is_some_and(|(opened, _)| *opened == seq) {
-        return None;
+    let now = model.now;
+    let beside = matches!(pages::sides(model), Sides::Both { .. });
+    let browse = &mut model.browse;
+    let line = browse.open_record().or_else(|| browse.window.lines.get(browse.log.at).filter(|_| beside));
+    let seq = line.map(|line: &Line| line.seq)?;
+    match &browse.opened {
+        Some((opened, _)) if *opened == seq => return None,
+        Some((_, None)) if now - browse.opened_at < AGAIN => return None,
+        Some(_) | None => {}
     }
-    model.browse.opened = Some((seq, None));
+    (browse.opened, browse.opened_at) = (Some((seq, None)), now);
     Some(Task::Record { seq })
 }

@@ -19,7 +19,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
     match finding {
         Finding::Page(page) => take_page(model, page),
         Finding::Record(seq, opened) => {
-            if browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
+            let selected = browse.window.lines.get(browse.log.at).map(|line| line.seq);
+            if selected == Some(seq) || browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
                 browse.opened = Some((seq, opened));
             }
         }
