@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::audit::record::{Entry, Kind};
+use crate::cli::config;
 use crate::cli::places::Places;
 use crate::cli::user;
 use crate::error::Error;
@@ -33,7 +34,7 @@ pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<
 ///
 /// # Errors
 /// The log could not take it; then it must not be done.
-pub(super) fn record(
+pub(in crate::cli) fn record(
     places: &Places,
     now: i64,
     server: &Server,
@@ -43,7 +44,7 @@ pub(super) fn record(
     places.create_state()?;
     let (done, acks) = mpsc::channel();
     let key = places.state_dir().join("redaction.key");
-    let mut scribe = Scribe::start(Ok(places.audit_db()), key, move |work| {
+    let mut scribe = Scribe::start(Ok(config::audit_db(places)?), key, move |work| {
         // Whoever waited may have given up.
         let _ = done.send(work);
     });
