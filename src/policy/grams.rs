@@ -92,9 +92,17 @@ fn hash(run: &[u8]) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub struct Texts<'q> {
     /// The argument that was looked up last, by the name as its rules share it.
-    last: RefCell<Option<(Arc<str>, &'q Value, Option<&'q Value>)>>,
+    last: RefCell<Option<Argument<'q>>>,
     /// The long texts that globs were asked about.
     seen: RefCell<Vec<Seen<'q>>>,
+}
+
+/// An argument that was looked up.
+#[derive(Clone, Debug)]
+struct Argument<'q> {
+    name: Arc<str>,
+    of: &'q Value,
+    found: Option<&'q Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -114,10 +122,10 @@ impl<'q> Texts<'q> {
     ) -> Option<&'q Value> {
         let mut last = self.last.borrow_mut();
         match &*last {
-            Some((name, of, found)) if Arc::ptr_eq(name, arg) && std::ptr::eq(*of, arguments) => *found,
+            Some(last) if Arc::ptr_eq(&last.name, arg) && std::ptr::eq(last.of, arguments) => last.found,
             _ => {
                 let found = find();
-                *last = Some((Arc::clone(arg), arguments, found));
+                *last = Some(Argument { name: Arc::clone(arg), of: arguments, found });
                 found
             }
         }
