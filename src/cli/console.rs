@@ -1,6 +1,7 @@
 //! `mcp-approve` alone, and `--inline`: the console on this terminal, over every wrapper in the run folder.
 
 mod footprint;
+mod pins;
 mod rule_book;
 
 use std::fs::OpenOptions;
@@ -37,7 +38,8 @@ use crate::link::client::{ClientEvent, Clients, Me};
 /// # Errors
 /// The terminal or the run folder is not usable.
 pub fn run(places: &Places) -> Result<ExitCode, Error> {
-    secrecy::keep_memory_private();
+    // An editor that the operator opens from here holds a call's arguments: it keeps our limit.
+    let _ = secrecy::keep_memory_private();
     places.create_state()?;
     open(places)?;
     Ok(ExitCode::SUCCESS)
@@ -75,7 +77,8 @@ fn open(places: &Places) -> Result<(), Error> {
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
     let accepted = Accepted::new(places.accepted_dir());
-    let (policy, of_rules, of_changes) = (places.policy_file(), places.clone(), places.clone());
+    let (policy, of_rules, of_changes, of_pins) =
+        (places.policy_file(), places.clone(), places.clone(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -91,6 +94,7 @@ fn open(places: &Places) -> Result<(), Error> {
             Ok(policy.display().to_string())
         }),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
+        settle: Box::new(move |settling| pins::settle(&of_pins, settling)),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
@@ -108,9 +112,11 @@ fn open(places: &Places) -> Result<(), Error> {
         problems,
     };
     let read = places.clone();
+    let mut pins = pins::Reader::new(places.clone());
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         rules: Box::new(move || rule_book(&read)),
+        pins: Box::new(move || pins.read()),
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
             // The tour comes again; nothing else is lost.
@@ -173,7 +179,7 @@ pub(super) fn multiplexer() -> Option<&'static str> {
 }
 
 /// The operator's editor, as the field has it.
-fn editor() -> String {
+pub(super) fn editor() -> String {
     let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }

@@ -51,8 +51,10 @@ pub enum Action {
     WriteRule,
     /// A digit of a number.
     Number,
-    /// Ends a grant, removes a rule, refuses a definition.
+    /// Ends a grant, removes a rule.
     End,
+    /// Refuses a definition.
+    Refuse,
     Undo,
     Accept,
     Find,

@@ -7,6 +7,7 @@ mod browse;
 pub mod figures;
 mod folding;
 mod pace;
+pub mod past;
 pub mod queue;
 pub mod review;
 pub mod rule;
@@ -27,7 +28,7 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
 pub use rule::{Offer, RuleMaker};
 pub use word::Confirmation;
@@ -206,6 +207,8 @@ pub enum Overlay {
     Batch(Batch),
     /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
+    /// A rule is made from a call of the log.
+    PastRule(past::PastMaker),
     /// A change that waits is read.
     Review(Review),
     /// Words to find in the card.
@@ -311,7 +314,7 @@ impl Model {
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
             (Some(Overlay::Batch(_)), _) => Place::Batch,
-            (Some(Overlay::Rule(_)), _) => Place::Rule,
+            (Some(Overlay::Rule(_) | Overlay::PastRule(_)), _) => Place::Rule,
             (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
             (Some(Overlay::Search { .. }), _) => Place::Search,
@@ -345,13 +348,7 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(
-                self.overlay,
-                Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_))
-            ) =>
-            {
-                Arrangement::Body
-            }
+            _ if self.overlay.as_ref().is_some_and(Overlay::is_whole) => Arrangement::Body,
             Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,

@@ -13,6 +13,7 @@ use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
 use super::model::{Model, Settings};
+use super::pinned::{Settled, Settling};
 use super::update::{Command, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
@@ -35,6 +36,8 @@ pub struct Outside {
     pub write_rule: RuleWriter,
     /// Changes the rules that stand: gives what was done, or why nothing was.
     pub change_rules: RuleChanger,
+    /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
+    pub settle: Settler,
 }
 
 /// How a desktop notice is asked for.
@@ -71,6 +74,9 @@ pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Changes the rules that stand: gives what was done, or why nothing was.
 pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
+
+/// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
+pub type Settler = Box<dyn Fn(&Settling) -> Result<Settled, String>>;
 
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
@@ -247,6 +253,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
                     }
+                    Command::Settle(settling) => more.push(Msg::ToolSettled((self.outside.settle)(&settling))),
                     Command::OpenEditor { armed, text } => {
                         let outside = self.outside;
                         let edit = || editor::edit(&outside.editor, &outside.drafts, &text);

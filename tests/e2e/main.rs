@@ -8,5 +8,6 @@ mod console;
 mod decide;
 mod endings;
 mod fake;
+mod review;
 mod transcript;
 mod trouble;

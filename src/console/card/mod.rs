@@ -12,6 +12,7 @@ mod region;
 mod sections;
 mod sheet;
 mod token;
+mod undeclared;
 mod walk;
 
 use std::sync::Arc;

@@ -10,7 +10,7 @@ pub struct Ground<'a> {
     pub text: &'a str,
     pub extents: &'a Extents,
     pub width: usize,
-    /// Top-level keys that the tool's schema does not declare, sorted.
+    /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
     pub undeclared: &'a [String],
     pub folds: &'a Folds,
 }

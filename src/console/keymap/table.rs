@@ -7,6 +7,8 @@ use super::Place::{
 use super::{Action, Binding, Key, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
+/// Where a call is selected, one that waits or one of the log.
+const RULES_FROM: &[Place] = &[Queue, Detail, Log];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
@@ -58,7 +60,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('r')],
         shown: "r",
         name: "rule",
-        places: CARD,
+        places: RULES_FROM,
         help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter twice.",
     },
     Binding {
@@ -95,6 +97,14 @@ pub const BINDINGS: &[Binding] = &[
         name: "accept (twice)",
         places: &[Review],
         help: "Accepts the change on show once it was read to its end; the first press asks, the second accepts.",
+    },
+    Binding {
+        action: Action::Refuse,
+        keys: &[Key::Char('x')],
+        shown: "x",
+        name: "refuse",
+        places: &[Review],
+        help: "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.",
     },
     Binding {
         action: Action::End,
@@ -272,8 +282,8 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('u')],
         shown: "u",
         name: "undo",
-        places: &[Queue, Detail, Rules],
-        help: "Takes back the last change of your policy file that was made here or by `rules`.",
+        places: &[Queue, Detail, Tools, Rules],
+        help: "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.",
     },
     Binding {
         action: Action::Earlier,

@@ -59,6 +59,13 @@ pub enum Question {
     NotAsked,
 }
 
+impl Overlay {
+    /// Whether it takes the whole body of the screen.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::PastRule(_) | Self::Review(_))
+    }
+}
+
 impl Model {
     /// The selected call, if a key may decide it now.
     ///
@@ -99,6 +106,7 @@ impl Model {
                 Overlay::Help { .. }
                 | Overlay::Batch(_)
                 | Overlay::Rule(_)
+                | Overlay::PastRule(_)
                 | Overlay::Review(_)
                 | Overlay::Search { .. }
                 | Overlay::Palette { .. },

@@ -29,11 +29,11 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
         }
         return;
     }
-    let count = pages::count(model);
+    let (count, list) = (pages::count(model), pages::sides(model).list());
     let screen = model.screen;
     let Some(shelf) = model.browse.shelf_mut(screen).filter(|shelf| shelf.sheet.is_none()) else { return };
     // Below the title and the second line; the last row is not of the list.
-    let list = Rect { height: areas.body.height.saturating_sub(1), ..areas.body };
+    let list = Rect { height: areas.body.height.saturating_sub(1), ..list };
     if let Some(line) = line(list, x, y, 2)
         && shelf.top + line < count
     {
