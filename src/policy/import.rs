@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::wire::relaxed;
+
 use super::rule::Decision;
 use super::written;
 
@@ -181,51 +183,9 @@ fn star_only(name: &str) -> String {
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.
 fn json(text: &str) -> Result<Value, NotTheirs> {
-    serde_json::from_str(&without_comments(text)).map_err(|error| NotTheirs::Unreadable(error.to_string()))
+    relaxed::json(text).map_err(|error| NotTheirs::Unreadable(error.to_string()))
 }
 
 fn toml(text: &str) -> Result<Value, NotTheirs> {
     toml::from_str(text).map_err(|error| NotTheirs::Unreadable(error.message().replace('\n', ", ")))
-}
-
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => {
-                let token = string_length(rest);
-                out.push_str(&rest[..token]);
-                token
-            }
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '}' | ']' => {
-                let trimmed = out.trim_end().len();
-                if out[..trimmed].ends_with(',') {
-                    out.truncate(trimmed - 1);
-                }
-                out.push(first);
-                1
-            }
-            other => {
-                out.push(other);
-                other.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
-    out
-}
-
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '"' if !escaped => return at + 1,
-            '\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    text.len()
 }

@@ -44,6 +44,10 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
         Finding::PastCall(seq, call) => super::past::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
+        Finding::Hosts(unwrapped) => {
+            browse.unwrapped = unwrapped;
+            rebuild(model);
+        }
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
             browse.trouble = Some(what);
@@ -218,6 +222,12 @@ fn servers(model: &Model) -> Vec<ServerLine> {
     for (at, one) in model.wrappers.iter().enumerate() {
         if of(one, Some(model.now)) {
             lines.push(ServerLine::Running(at));
+        }
+    }
+    for (at, one) in model.browse.unwrapped.iter().enumerate() {
+        let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
+        if wanted(&one.server, "", None, &text) {
+            lines.push(ServerLine::Unwrapped(at));
         }
     }
     for (at, (one, when)) in model.browse.ended.iter().enumerate().rev() {
