@@ -21,6 +21,7 @@ pub enum Key {
     PageDown,
     Home,
     End,
+    Tab,
 }
 
 /// What a key asks for.
@@ -60,6 +61,9 @@ pub enum Action {
     Seek,
     NextHit,
     PreviousHit,
+    Fold,
+    FoldAll,
+    NextFold,
     Waiting,
     Activity,
     Log,
@@ -91,6 +95,8 @@ pub enum Place {
     Help,
     /// Asked whether a dangerous approval is meant.
     Confirm,
+    /// Typing the word that approves a dangerous call: other keys are text.
+    Word,
     /// Writing the reason of a denial: other keys are text.
     Reason,
     /// Told that the edited arguments cannot be read.
@@ -160,6 +166,7 @@ impl Place {
             Self::Palette => "commands",
             Self::Help => "help",
             Self::Confirm => "confirmation",
+            Self::Word => "typed word",
             Self::Reason => "reason",
             Self::Unreadable => "failed edit",
             Self::Batch => "list",

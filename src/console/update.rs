@@ -6,6 +6,7 @@ mod decide;
 mod edit;
 mod find;
 mod findings;
+mod fold;
 mod heard;
 mod moves;
 mod past;
@@ -171,7 +172,7 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
             Vec::new()
         }
         Some(action) => act(model, action),
-        None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
+        None if matches!(place, Place::Reason | Place::Find | Place::Word) => decide::typed(model, key),
         None if matches!(place, Place::Search | Place::Palette) => {
             typing::typed(model, key);
             Vec::new()
@@ -213,6 +214,9 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
         Action::NextHit | Action::PreviousHit => find::again(model, action),
+        Action::Fold => fold::turn(model),
+        Action::FoldAll => fold::turn_all(model),
+        Action::NextFold => fold::next(model),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => browse::visit(model, Screen::Activity),
         Action::Log => browse::visit(model, Screen::Log),

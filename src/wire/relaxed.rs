@@ -7,10 +7,11 @@ use serde_json::Value;
 /// # Errors
 /// What is no JSON even so.
 pub fn json(text: &str) -> Result<Value, serde_json::Error> {
-    serde_json::from_str(&without_comments(text))
+    serde_json::from_str(&plain(text))
 }
 
-fn without_comments(text: &str) -> String {
+/// The same text as plain JSON; line breaks stay, so that an error names the right line.
+pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -21,11 +22,17 @@ fn without_comments(text: &str) -> String {
                 token
             }
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("/*") => {
+                let end = rest[2..].find("*/").map_or(rest.len(), |end| end + 4);
+                // What a comment parts stays parted.
+                out.push(' ');
+                out.extend(rest[..end].matches('\n'));
+                end
+            }
             '}' | ']' => {
                 let trimmed = out.trim_end().len();
                 if out[..trimmed].ends_with(',') {
-                    out.truncate(trimmed - 1);
+                    out.replace_range(trimmed - 1..trimmed, " ");
                 }
                 out.push(first);
                 1

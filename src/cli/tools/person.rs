@@ -17,12 +17,12 @@ use crate::wire::digest::Digest;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether stdin and stdout are a terminal.
-pub(super) fn is_here() -> bool {
+pub(in crate::cli) fn is_here() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Asks, and gives the answer's first word in lower case; `None` at the end of the input.
-pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
+pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
     write!(out, "{question} ")?;
     out.flush()?;
     let mut line = String::new();

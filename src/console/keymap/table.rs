@@ -2,7 +2,7 @@
 
 use super::Place::{
     Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Review, Rule, Rules, Search, Servers,
-    Tools, Unreadable,
+    Tools, Unreadable, Word,
 };
 use super::{Action, Binding, Key, Place};
 
@@ -136,8 +136,8 @@ pub const BINDINGS: &[Binding] = &[
         shown: "Esc",
         name: "back",
         places: &[
-            Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Reason, Unreadable,
-            Batch, Rule, Review, Find,
+            Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason,
+            Unreadable, Batch, Rule, Review, Find,
         ],
         help: "Goes back one step without deciding anything; in a list, drops its search.",
     },
@@ -236,6 +236,30 @@ pub const BINDINGS: &[Binding] = &[
         name: "previous",
         places: CARD,
         help: "Goes to the previous place that was looked for.",
+    },
+    Binding {
+        action: Action::Fold,
+        keys: &[Key::Char('z')],
+        shown: "z",
+        name: "fold",
+        places: CARD,
+        help: "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.",
+    },
+    Binding {
+        action: Action::FoldAll,
+        keys: &[Key::Char('Z')],
+        shown: "Z",
+        name: "fold all",
+        places: CARD,
+        help: "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.",
+    },
+    Binding {
+        action: Action::NextFold,
+        keys: &[Key::Tab],
+        shown: "Tab",
+        name: "next fold",
+        places: CARD,
+        help: "Goes to the next object or list of the arguments that folds.",
     },
     Binding {
         action: Action::Group,

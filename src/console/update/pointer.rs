@@ -1,8 +1,8 @@
-//! The mouse: a click selects, the wheel scrolls. Neither opens, decides nor confirms anything.
+//! The mouse: a click selects or folds, the wheel scrolls. Neither opens, decides nor confirms anything.
 
 use ratatui::layout::{Position, Rect};
 
-use super::{Turn, moves};
+use super::{Turn, fold, moves};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, Model, Overlay, Screen};
 use crate::console::pages;
@@ -20,6 +20,12 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
         let key = model.group(&model.rows(), model.queue_top + line).map(|group| group.lead.key.clone());
         if key.is_some() {
             moves::select(model, key);
+        }
+        return;
+    }
+    if matches!(model.screen, Screen::Queue | Screen::Detail) {
+        if let Some(line) = line(areas.card, x, y, 1) {
+            fold::click(model, model.scroll + line);
         }
         return;
     }
