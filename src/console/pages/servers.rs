@@ -96,7 +96,7 @@ fn standing(one: &Connected) -> Row {
 }
 
 /// The latest latencies as bars, each against the longest of them.
-fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
+pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let Some(latencies) = model.browse.latencies.get(&one.wrapper.session) else {
         return Row::of(Tone::Quiet, " ".repeat(columns));
@@ -201,7 +201,8 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let refused = counted(usize::try_from(status.refused_lines).unwrap_or(usize::MAX), "line");
     rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let row = spark(model, one, 32).and(Tone::Quiet, format!(" last {}", time::latency(*last)));
+        let row = spark(model, one, width.saturating_sub(30).min(32))
+            .and(Tone::Quiet, format!(" last {}", time::latency(*last)));
         rows.extend(entry("latency", row, width));
     }
     rows.push(caption("process", "", width));

@@ -10,6 +10,8 @@ use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
+/// Latencies of one session that are taken from the log.
+const LATENCIES: usize = 32;
 /// Ended sessions that are listed.
 const PAST: usize = 200;
 
@@ -152,6 +154,14 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         }
     }
     for passed in before.into_iter().rev() {
+        let runs = model.wrappers.iter().any(|one| one.wrapper.session == passed.session);
+        let answered = runs && passed.activity.kind == ActivityKind::Outcome;
+        if let Some(latency) = passed.activity.latency_us.filter(|_| answered) {
+            let all = model.browse.latencies.entry(passed.session.clone()).or_default();
+            if all.len() < LATENCIES {
+                all.push_front(latency);
+            }
+        }
         model.activity.push_front(passed);
     }
 }
