@@ -4,11 +4,10 @@ use std::io::Write;
 use std::path::Path;
 
 use super::visible;
-use crate::audit::index::Index;
 use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::Reader;
-use crate::cli::log::LogError;
+use crate::cli::log::{LogError, progress};
 use crate::console::plain;
 use crate::error::Error;
 use crate::policy::past::PastCall;
@@ -29,7 +28,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let index = Index::brought_on(db, &reader).map_err(LogError::from)?;
+    let index = progress::index(db, &reader).map_err(LogError::from)?;
     let found = match what.parse() {
         Ok(seq) => query::at(&reader, seq).map_err(LogError::from)?,
         Err(_) => query::of_ticket(&reader, index.as_ref(), what).map_err(LogError::from)?.pop(),
