@@ -82,8 +82,8 @@ pub struct Imported {
 /// A text that is no file of that program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTheirs {
-    #[error("it is neither JSON nor TOML: {0}")]
-    Unreadable(String),
+    #[error("it is no {0}: {1}")]
+    Unreadable(&'static str, String),
     #[error("it has no permissions in it: {0}")]
     Nothing(&'static str),
 }
@@ -259,9 +259,9 @@ fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.
 fn json(text: &str) -> Result<Value, NotTheirs> {
-    relaxed::json(text).map_err(|error| NotTheirs::Unreadable(error.to_string()))
+    relaxed::json(text).map_err(|error| NotTheirs::Unreadable("JSON", error.to_string()))
 }
 
 fn toml(text: &str) -> Result<Value, NotTheirs> {
-    toml::from_str(text).map_err(|error| NotTheirs::Unreadable(error.message().replace('\n', ", ")))
+    toml::from_str(text).map_err(|error| NotTheirs::Unreadable("TOML", error.message().replace('\n', ", ")))
 }

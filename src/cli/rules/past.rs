@@ -8,6 +8,7 @@ use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::cli::log::{LogError, progress};
+use crate::console::plain;
 use crate::error::Error;
 use crate::policy::past::PastCall;
 
@@ -44,7 +45,7 @@ pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
 pub(super) fn line(call: &PastCall) -> String {
     let time = jiff::Timestamp::from_millisecond(call.time).map(|time| format!("{time:.0}")).unwrap_or_default();
     let arguments: String = call.arguments.to_string().chars().take(60).collect();
-    visible(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
+    plain::block(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
 }
 
 /// A few calls, the newest first, and how many more there are.
