@@ -167,6 +167,8 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
         _ if held.snapshot.about.is_none() => room,
         (true, ..32) => 0,
         (true, _) => room / 4,
+        // A statement ends in its table, a sentence in whom it is for.
+        (false, ..32) => room / 2,
         (false, _) => room * 2 / 3,
     };
     Row::default().and_foreign(Tone::Ours, text).elided(room, head)
