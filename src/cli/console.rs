@@ -2,11 +2,13 @@
 
 mod footprint;
 mod rule_book;
+mod tried_policy;
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -83,9 +85,9 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
         },
-        write_rule: Box::new(move |rule| {
+        write_rule: Box::new(move |rule, except| {
             // What the operator has read on the panel is accepted with it, unless something else in the file still waits.
-            accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()))?;
+            accepted.with(&policy, || append(&of_rules, rule, except, clock::wall_ms()))?;
             Ok(policy.display().to_string())
         }),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
@@ -104,10 +106,12 @@ fn open(places: &Places) -> Result<(), Error> {
         },
         problems,
     };
-    let read = places.clone();
+    let (read, tried) = (places.clone(), places.clone());
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         rules: Box::new(move || rule_book(&read)),
+        policy: Arc::new(move |which| tried_policy::read(&tried, which)),
+        now: clock::wall_ms,
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
             // The tour comes again; nothing else is lost.

@@ -50,9 +50,13 @@ pub enum Action {
     WriteRule,
     /// A digit of a number.
     Number,
+    /// A letter: the rule of that scope.
+    Scope,
     /// Ends a grant, removes a rule, refuses a definition.
     End,
     Undo,
+    /// The written policy against the log.
+    Replay,
     Accept,
     Find,
     Seek,

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::card::counted;
 use super::grants;
 use super::model::Held;
-use super::model::rule::{Choice, GrantOffer};
+use super::model::rule::{Choice, Except, GrantOffer};
 use crate::behavior::conclude::Behavior;
 use crate::gate::snapshot::Snapshot;
 use crate::policy::decide::Question;
@@ -12,6 +13,7 @@ use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
 use crate::policy::parse;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
+use crate::policy::when::About;
 
 /// How long an offered allow lasts: what is forgotten does not stay open.
 const DAYS: i64 = 30;
@@ -42,11 +44,16 @@ pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOff
     grants::offers(held, &proposals, others, &roots)
 }
 
+/// Where the paths of a call start, as far as its card tells.
+pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
+    Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() }
+}
+
 fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let behavior = behavior_of(snapshot);
     let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
-    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() };
+    let roots = roots(snapshot, home);
     let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
 }
@@ -65,8 +72,7 @@ fn choice(
     let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
     let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
     let mut warnings = if decision == Decision::Allow { proposal.warnings() } else { Vec::new() };
-    let is_wide = !matches!(proposal.scope, Scope::ThisCall);
-    if decision == Decision::Allow && is_wide && snapshot.danger.is_some() {
+    if decision == Decision::Allow && snapshot.danger.is_some() {
         warnings.push("calls like this one are dangerous, and the rule lets the next one pass unseen".to_owned());
     }
     let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
@@ -83,11 +89,36 @@ fn choice(
         };
         policy.as_ref().is_some_and(|policy| proposal.covers(policy, &question))
     };
-    Choice {
-        label: format!("{} {}", decision.word(), proposal.scope.says()),
-        toml,
-        warnings,
-        waiting: waiting.iter().filter(covers).count(),
+    let waiting = waiting.iter().filter(covers).count();
+    let others = waiting.saturating_sub(1);
+    if decision == Decision::Allow && others > 0 {
+        warnings.push(format!("passing at once: {} of those that wait now", counted(others, "other call")));
+    }
+    let stands = snapshot.ruling.rule.as_ref().filter(|_| decision == Decision::Allow);
+    let except = stands.and_then(|rule| Some(Except { rule: rule.clone(), condition: condition(proposal)? }));
+    if let (Some(rule), None) = (stands, &except) {
+        warnings.push(format!("rule {rule} asks for it, and an allow does not loosen that: except it there by hand"));
+    }
+    let label = format!("{} {}", decision.word(), proposal.scope.says());
+    Choice { except, label, toml, warnings, waiting, letter: letter(&proposal.scope, decision), decision }
+}
+
+/// The only condition of a rule on its arguments: all that an `unless`, of which any entry is enough, can say as well.
+fn condition(proposal: &Proposal) -> Option<String> {
+    match proposal.rule.when.as_slice() {
+        [one] if matches!(one.about, About::Argument { .. }) => Some(one.text.clone()),
+        _ => None,
+    }
+}
+
+/// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".
+fn letter(scope: &Scope, decision: Decision) -> char {
+    match (decision, scope) {
+        (Decision::Ask | Decision::Deny, _) => 'n',
+        (Decision::Allow, Scope::ThisCall) => 'c',
+        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => 'v',
+        (Decision::Allow, Scope::Under { .. }) => 'f',
+        (Decision::Allow, Scope::ThisTool) => 't',
     }
 }
 

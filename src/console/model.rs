@@ -26,7 +26,7 @@ pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
 pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
 pub use review::Review;
-pub use rule::{Offer, RuleMaker};
+pub use rule::{Except, Offer, RuleMaker};
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]

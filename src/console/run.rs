@@ -11,7 +11,7 @@ use super::clerk::{self, Sources};
 use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
-use super::model::{Model, Settings};
+use super::model::{Except, Model, Settings};
 use super::update::{Command, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
@@ -53,8 +53,9 @@ pub enum Pointer {
     Left,
 }
 
-/// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
-pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
+/// Adds a rule's text to the operator's policy file, and excepts its calls from another rule there: gives the file, or why
+/// it was not written.
+pub type RuleWriter = Box<dyn Fn(&str, Option<&Except>) -> Result<String, String>>;
 
 /// Changes the rules that stand: gives what was done, or why nothing was.
 pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
@@ -208,7 +209,9 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                             more.push(Msg::Link(ClientEvent::Trouble(why)));
                         }
                     }
-                    Command::WriteRule { toml } => more.push(Msg::RuleWritten((self.outside.write_rule)(&toml))),
+                    Command::WriteRule { toml, except } => {
+                        more.push(Msg::RuleWritten((self.outside.write_rule)(&toml, except.as_ref())));
+                    }
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
                     }

@@ -11,6 +11,7 @@ mod moves;
 mod pointer;
 mod review;
 mod rule;
+mod tried;
 mod typing;
 
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Held, Model, Overlay, Screen, Standing};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standing};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
 
@@ -88,9 +89,10 @@ pub enum Command {
         armed: Armed,
         text: String,
     },
-    /// Adds this text to the operator's policy file.
+    /// Adds this text to the operator's policy file, and excepts its calls from the rule that asks for them.
     WriteRule {
         toml: String,
+        except: Option<Except>,
     },
     ChangeRules(RuleChange),
     /// Throws away keys that were typed before the screen changed.
@@ -162,6 +164,10 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
             rule::number(model, key);
             Vec::new()
         }
+        Some(Action::Scope) => {
+            rule::scope(model, key);
+            Vec::new()
+        }
         Some(action) => act(model, action),
         None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
         None if matches!(place, Place::Search | Place::Palette) => {
@@ -184,16 +190,17 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => {
             moves::go(model, action);
         }
-        Action::Open => moves::open(model),
+        Action::Open => return moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
         Action::Group => batch::regroup(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
-        Action::Rule => rule::open(model),
+        Action::Rule => return rule::open(model),
+        Action::Replay => return review::replay(model),
         Action::WriteRule => return rule::enter(model),
-        Action::Number => {}
+        Action::Number | Action::Scope => {}
         Action::Accept => return review::enter(model),
         Action::End => return review::end(model),
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],

@@ -12,4 +12,5 @@ mod keys;
 mod lists;
 mod plain;
 mod previews;
+mod rulemaker;
 mod together;

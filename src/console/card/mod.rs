@@ -19,6 +19,7 @@ use super::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
+pub use sections::nearest;
 pub use token::{counted, grouped, size};
 
 /// A card's rows at one width.

@@ -1,6 +1,10 @@
-//! A change that waits for the operator: read to its end, then accepted with Enter twice. Owns how far the reading is.
+//! What is read before it counts: a change that waits, what the written policy would change, a suggested rule. Owns how
+//! far the reading is.
+
+use std::sync::Arc;
 
 use super::rule::RuleStage;
+use crate::console::tried::{Attempt, Replayed, SuggestedRule};
 use crate::policy::rule::Pending;
 
 /// The open review.
@@ -10,11 +14,26 @@ pub struct Review {
     /// The first row on screen.
     pub top: usize,
     pub stage: RuleStage,
+    /// When it was opened.
+    pub opened: i64,
+    /// What it would change of past rulings.
+    pub past: Attempt<Replayed>,
 }
 
-/// What has changed.
+/// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A policy file that loosens something, as the wrapper of this session showed it.
     Policy { session: String, pending: Pending },
+    /// The files as they are written, against the log; there is nothing to accept.
+    Written,
+    /// A rule that the log suggests.
+    Suggested(Arc<SuggestedRule>),
+}
+
+impl Review {
+    /// Nothing is read yet.
+    pub fn of(change: Change, trial: u64, now: i64) -> Self {
+        Self { change, top: 0, stage: RuleStage::Choosing, opened: now, past: Attempt::asked(trial) }
+    }
 }

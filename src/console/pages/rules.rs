@@ -7,7 +7,9 @@ use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
+use crate::policy::fit::rules_name;
 use crate::policy::rule::Decision;
 
 /// Days before its end from which on a rule's end is marked.
@@ -27,6 +29,10 @@ pub(super) fn title(model: &Model) -> Row {
     }
     if waits > 0 {
         row.push(Tone::Danger, format!(" · {} to accept", counted(waits, "change")));
+    }
+    let suggested = standing(|line| matches!(line, RuleEntry::Suggested(_)));
+    if suggested > 0 {
+        row.push(Tone::Key, format!(" · {}", counted(suggested, "suggestion")));
     }
     let defaults = &book.defaults;
     row.and(
@@ -66,6 +72,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
         Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
             .and(Tone::Key, "r")
             .and(Tone::Ours, " on a waiting call makes one."),
+        suggests(model),
         Row::default(),
         Row::of(Tone::Ours, "A rule in ").and_foreign(Tone::Ours, &file).and(Tone::Ours, " answers for you:"),
         Row::of(Tone::Key, "  [[rule]]"),
@@ -74,6 +81,29 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
         Row::of(Tone::Key, "  server = \"memory\""),
         Row::of(Tone::Key, "  tool = \"add_observations\""),
     ]
+}
+
+/// How it stands with what the log suggests, where there is nothing to list.
+fn suggests(model: &Model) -> Row {
+    let attempt = &model.browse.suggested;
+    match &attempt.found {
+        _ if attempt.failed.is_some() => {
+            let why = attempt.failed.as_deref().unwrap_or_default();
+            Row::of(Tone::Warn, "The log suggests nothing: ").and_foreign(Tone::Warn, why)
+        }
+        None => Row::of(Tone::Quiet, "The log is being read for rules that would have saved questions …"),
+        Some(found) if found.calls == 0 => {
+            let words = "The log is empty. Wrap with --observe for a day, and rules are suggested here.";
+            Row::of(Tone::Ours, words)
+        }
+        Some(found) => {
+            let words = format!(
+                "Of {} none suggests a rule: it takes two like questions, both answered with yes.",
+                counted(found.calls, "past call")
+            );
+            Row::of(Tone::Ours, words)
+        }
+    }
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
@@ -92,6 +122,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> R
             .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
             .and(Tone::Key, "  Enter")
             .and(Tone::Quiet, " shows it"),
+        RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
             let row =
                 Row::of(Tone::Warn, " ◷ ").and(Tone::Good, "grant  ").joined(cell(Tone::Strong, &card.id, columns));
@@ -109,6 +140,20 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> R
                 .joined(grants::covers(card))
         }
     }
+}
+
+fn suggested(rule: &SuggestedRule, width: usize) -> Row {
+    let row = Row::of(Tone::Key, " + suggest ");
+    let saves = counted(rule.saves, "question");
+    // The tool stands before it.
+    let says = rule.says.strip_prefix("this tool with ").unwrap_or(&rule.says);
+    let row = if width < NARROW {
+        row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves as u64)))
+    } else {
+        row.and(Tone::Strong, format!("saves {saves:<14} "))
+    };
+    let row = row.and_foreign(Tone::Ours, rules_name(&rule.server)).and(Tone::Quiet, "/");
+    row.and_foreign(Tone::Strong, &rule.tool).and(Tone::Quiet, ": ").and_foreign(Tone::Ours, says)
 }
 
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
@@ -172,7 +217,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
         // Enter shows it as a review.
-        RuleEntry::Waits { .. } => return Vec::new(),
+        RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => return Vec::new(),
     };
     let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
     match rule(model, line) {

@@ -8,6 +8,7 @@ use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window}
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::content_rows;
+use crate::console::tried::{Attempt, Trial};
 
 /// Records of one page.
 const PAGE: usize = 300;
@@ -72,20 +73,17 @@ fn begin(model: &mut Model, edge: Edge) {
 }
 
 /// `Enter`: the selected line's sheet, or back.
-pub(super) fn open(model: &mut Model) {
-    if pages::count(model) == 0 {
-        return;
-    }
-    if model.screen == Screen::Activity {
-        return open_passed(model);
-    }
+pub(super) fn open(model: &mut Model) -> Vec<Command> {
     let screen = model.screen;
-    if screen == Screen::Rules && super::review::open(model) {
-        return;
+    if pages::count(model) == 0 {
+        return Vec::new();
     }
-    if let Some(shelf) = model.browse.shelf_mut(screen) {
+    if screen == Screen::Activity {
+        open_passed(model);
+    } else if let Some(shelf) = model.browse.shelf_mut(screen) {
         shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
     }
+    Vec::new()
 }
 
 /// The records of the call that passed.
@@ -220,6 +218,13 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
             if due(model.browse.read, 3 * AGAIN) {
                 model.browse.read = Some(now);
                 tasks.push(Task::Rules);
+            }
+            if due(model.browse.suggesting, 300 * AGAIN) {
+                model.browse.suggesting = Some(now);
+                // What was found last stays until something newer is.
+                let id = model.browse.next_trial();
+                model.browse.suggested = Attempt { id, ..model.browse.suggested.clone() };
+                tasks.push(Task::Try(Trial::Suggestions { id }));
             }
         }
         Screen::Servers => {

@@ -41,6 +41,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             browse.book = Some(book);
             rebuild(model);
         }
+        Finding::Tried(tried) => super::tried::take(model, tried),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {

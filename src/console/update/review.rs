@@ -1,24 +1,55 @@
-//! The keys on a change that waits: read to its end, Enter twice accepts. And the keys of Rules: end, remove, take back.
+//! The keys on what is read before it counts: a change that waits, read to its end, takes Enter twice; a suggested rule
+//! takes one. And the keys of Rules: replay, end, remove, take back.
+
+use std::sync::Arc;
 
 use super::{Command, moves, note};
+use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{ARMING, Model, Overlay, RuleEntry};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
+use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::link::message::FromConsole;
+use crate::policy::rule::Layer;
 
-/// `Enter` on a change that waits, in Rules; `false` where something else is selected.
-pub(super) fn open(model: &mut Model) -> bool {
-    let Some(RuleEntry::Waits { session, pending }) = model.browse.rule_lines.get(model.browse.rules.at) else {
-        return false;
-    };
-    let change = Change::Policy { session: session.clone(), pending: (**pending).clone() };
-    model.overlay = Some(Overlay::Review(Review { change, top: 0, stage: RuleStage::Choosing }));
-    true
+/// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
+pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
+    let line = model.browse.rule_lines.get(model.browse.rules.at)?;
+    match line.clone() {
+        RuleEntry::Waits { session, pending } => {
+            let own = matches!(pending.layer, Layer::Project | Layer::Run);
+            let mut wrappers = model.wrappers.iter().map(|one| &one.wrapper);
+            let server = wrappers.find(|wrapper| wrapper.session == session).filter(|_| own);
+            let which = Which::Accepted {
+                layer: pending.layer,
+                file: pending.file.clone(),
+                digest: pending.digest,
+                server: server.map(|wrapper| wrapper.server.clone()),
+            };
+            Some(try_on_the_log(model, Change::Policy { session, pending: *pending }, which))
+        }
+        RuleEntry::Suggested(rule) => {
+            model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
+            Some(Vec::new())
+        }
+        RuleEntry::Grant { .. } | RuleEntry::Rule(_) => None,
+    }
+}
+
+/// `R`: what the files as they are written would change of past rulings.
+pub(super) fn replay(model: &mut Model) -> Vec<Command> {
+    try_on_the_log(model, Change::Written, Which::Written)
+}
+
+fn try_on_the_log(model: &mut Model, change: Change, which: Which) -> Vec<Command> {
+    let id = model.browse.next_trial();
+    model.overlay = Some(Overlay::Review(Review::of(change, id, model.now)));
+    vec![Command::Look(Task::Try(Trial::Policy { id, which }))]
 }
 
 /// Moves in the rows of the change.
@@ -37,23 +68,36 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     }
     let now = model.now;
     let Some(Overlay::Review(review)) = &mut model.overlay else { return Vec::new() };
-    match review.stage {
-        RuleStage::Choosing => {
-            review.stage = RuleStage::Sure { since: now };
-            // What was typed ahead is not for this question.
-            vec![Command::Drain]
-        }
-        RuleStage::Sure { since } if now - since < ARMING => {
-            super::passing_note(model, Tone::Warn, "The question has just come up: no key answers it yet.");
+    let since = if let RuleStage::Sure { since } = review.stage { since } else { review.opened };
+    let sure = review.stage != RuleStage::Choosing;
+    match review.change.clone() {
+        Change::Written => {
+            note(model, Tone::Ours, "There is nothing to accept here: what is written counts already, or waits above.");
             Vec::new()
         }
-        RuleStage::Sure { .. } => {
-            let Change::Policy { session, pending } = review.change.clone();
+        _ if now - since < ARMING => {
+            super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
+            Vec::new()
+        }
+        Change::Policy { .. } if review.past.goes_on() => {
+            super::passing_note(model, Tone::Warn, "What it would change is still being counted: wait a moment.");
+            Vec::new()
+        }
+        Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
+            model.overlay = None;
+            vec![Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]
+        }
+        Change::Policy { session, pending } if sure => {
             model.overlay = None;
             let row = Row::of(Tone::Good, "Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
             model.note = Some(row.and(Tone::Quiet, ". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
             vec![Command::Send { session, message }]
+        }
+        Change::Policy { .. } | Change::Suggested(_) => {
+            review.stage = RuleStage::Sure { since: now };
+            // What was typed ahead is not for this question.
+            vec![Command::Drain]
         }
     }
 }
@@ -85,13 +129,20 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             );
             Vec::new()
         }
+        Some(RuleEntry::Suggested(rule)) => {
+            let rule = Arc::clone(rule);
+            model.browse.declined.push(rule);
+            super::findings::rebuild(model);
+            note(model, Tone::Ours, "Put aside until the next console; nothing was written.");
+            Vec::new()
+        }
         None => Vec::new(),
     }
 }
 
 /// What became of a removal or an undo: what was done, or why it was not.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
-    model.browse.read = None;
+    (model.browse.read, model.browse.suggesting) = (None, None);
     model.note = Some(match outcome {
         Ok(what) => Row::default().and_foreign(Tone::Good, &what),
         Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),

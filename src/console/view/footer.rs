@@ -1,6 +1,7 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
+use crate::console::model::review::Change;
 use crate::console::model::{Extent, Model, Offer, Overlay};
 use crate::console::row::{Row, Tone};
 
@@ -26,6 +27,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
                 && (binding.action != Action::Number || on_a_grant(model))
+                && (binding.action != Action::Accept || !only_read(model))
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
         .map(|binding| match binding.action {
@@ -74,6 +76,11 @@ fn on_a_grant(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
 }
 
+/// Whether the review on screen has nothing to accept.
+fn only_read(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
+}
+
 /// Lists need no word on how to move.
 const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
 
@@ -86,7 +93,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit | Action::Rule)
+    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {
