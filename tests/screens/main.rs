@@ -14,3 +14,4 @@ mod plain;
 mod previews;
 mod rulemaker;
 mod together;
+mod trial;

@@ -165,6 +165,7 @@ fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
     let mut row = if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::of(Tone::Ours, "   ") };
     row = match rule {
+        Some(rule) if waits(model, &rule.id) => row.and(Tone::Danger, "waits  "),
         Some(rule) => row.joined(decision(rule.decision)),
         None => row.and(Tone::Quiet, "gone   "),
     };
@@ -177,8 +178,22 @@ fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
     if let Some(end) = rule.and_then(|rule| rule.expires) {
         row = row.and(Tone::Ours, "  ").joined(expiry(end, model));
     }
-    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, "stands in no file any more"));
+    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
     row.and(Tone::Ours, "  ").joined(selects)
+}
+
+/// Where a rule is that decided, and that no file has now.
+fn gone(model: &Model) -> &'static str {
+    match &model.browse.book {
+        Some(book) if book.broken.is_some() => "its file cannot be read as it is now",
+        Some(_) | None => "stands in no file any more",
+    }
+}
+
+/// Whether a rule is new in a file that waits to be accepted: it decides nothing yet.
+fn waits(model: &Model, id: &str) -> bool {
+    let mut pending = model.wrappers.iter().flat_map(|one| &one.status.pending);
+    pending.any(|pending| pending.suspends(id))
 }
 
 fn expiry(end: i64, model: &Model) -> Row {
@@ -227,6 +242,10 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         }
         Some(rule) => {
             rows.extend(entry("decision", decision(rule.decision), width));
+            if waits(model, &rule.id) {
+                let words = "▲ it waits to be accepted, and decides nothing until then: Enter on the line Δ above";
+                rows.extend(entry("", Row::of(Tone::Danger, words), width));
+            }
             let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
             let file = file.map(|file| format!("{}:{}", file.path.display(), rule.line)).unwrap_or_default();
             rows.extend(foreign("file", &file, width));
@@ -255,14 +274,12 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(ours("", "an ask counts only where nobody was there to answer: then the rule denied", width));
     }
     rows.push(Row::default());
-    rows.push(
-        Row::of(Tone::Key, " 3")
-            .and(Tone::Quiet, " its records  ")
-            .and(Tone::Key, "x")
-            .and(Tone::Quiet, " removes it  ")
-            .and(Tone::Key, "Esc")
-            .and(Tone::Quiet, " back"),
-    );
+    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
+    let keys = match rule(model, line) {
+        Some(_) => keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  "),
+        None => keys,
+    };
+    rows.push(keys.and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
     rows
 }
 

@@ -22,6 +22,9 @@ pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>
         let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
         rows.push(Row::of(Tone::Danger, words));
     }
+    if attempt.reach == (Reach { calls: 0, progress: Progress::Whole }) {
+        return vec![Row::of(Tone::Quiet, " the log has no past call of this tool yet")];
+    }
     let of = match attempt.reach.progress {
         Progress::Counting => "so far, still counting".to_owned(),
         Progress::Whole => format!("of {} of this tool", grouped(attempt.reach.calls)),

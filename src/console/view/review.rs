@@ -31,7 +31,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
         ),
         Change::Written => (Row::of(Tone::Strong, " Replay"), "the policy as it is written, on the calls of the log "),
         Change::Suggested(rule) => (
-            Row::of(Tone::Strong, " Suggested: allow ").and_foreign(Tone::Ours, &rule.says),
+            Row::of(Tone::Strong, " Suggested: allow ")
+                .and_foreign(Tone::Strong, &rule.tool)
+                .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool").unwrap_or_default()),
             "from the log; nothing is written yet ",
         ),
     };
