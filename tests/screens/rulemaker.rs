@@ -39,8 +39,8 @@ fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
 
 /// As many past calls for every rule on offer, of which so many were denied.
 fn past(calls: usize, denied: usize) -> Vec<Matched> {
-    let line = |n| past_line(n, if n <= denied as i64 { Ended::Refused } else { Ended::Ran });
-    let lines = (1..=calls as i64).map(line).collect();
+    let line = |(at, n): (usize, i64)| past_line(n, if at < denied { Ended::Refused } else { Ended::Ran });
+    let lines = (1..).enumerate().take(calls).map(line).collect();
     vec![Matched { calls, asked: calls, denied, untold: 0, lines }; 9]
 }
 
