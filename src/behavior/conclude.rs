@@ -11,7 +11,7 @@ use super::identity::Identity;
 use super::infer::{self, Inference};
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use super::{annotated, arguments, declared, tells};
-use crate::capability::types;
+use crate::capability::undeclared::{Reach, Undeclared, undeclared};
 use crate::mcp::tool::Tool;
 
 /// How far a server's own words may lower a risk.
@@ -138,10 +138,16 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
     let mut behavior = described.clone();
     behavior.hazards.extend(hazards::arguments::found(text, arguments));
     if let Some(tool) = tool {
-        let undeclared = types::undeclared(tool, arguments);
-        if !undeclared.is_empty() {
-            let what = format!("not declared by the tool: {}", undeclared.join(", "));
-            behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what });
+        let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
+        let mut what = Vec::new();
+        if !keys.is_empty() {
+            what.push(format!("not declared by the tool: {}", keys.join(", ")));
+        }
+        if reach == Reach::Bounded {
+            what.push("there may be more: not all of it was compared with the tool's schema".to_owned());
+        }
+        if !what.is_empty() {
+            behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what: what.join("; ") });
         }
     }
     for analysis in arguments::found(tool, arguments) {

@@ -3,3 +3,4 @@
 pub mod schema;
 pub mod scope;
 pub mod types;
+pub mod undeclared;

@@ -45,69 +45,6 @@ pub fn signature(tool: &Tool) -> String {
     line + ") -> " + &result
 }
 
-/// The keys of `arguments` that the schema does not declare (top level only; none when the schema takes any key).
-///
-/// A schema takes any key when it says so: no `properties` at all, or an `additionalProperties` that is not `false`.
-pub fn undeclared(tool: &Tool, arguments: &Value) -> Vec<String> {
-    let Value::Object(arguments) = arguments else {
-        return Vec::new();
-    };
-    // Nearly every schema is one flat object: no set is built for it.
-    if let Value::Object(schema) = &tool.input_schema
-        && let Some(Value::Object(properties)) = schema.get("properties")
-        && !["allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas"].iter().any(|key| schema.contains_key(*key))
-    {
-        if takes_any(schema) {
-            return Vec::new();
-        }
-        return arguments.keys().filter(|key| !properties.contains_key(*key)).cloned().collect();
-    }
-    let mut declared = BTreeSet::new();
-    match declare(&tool.input_schema, &tool.input_schema, &mut declared, 0) {
-        Keys::Any => Vec::new(),
-        Keys::Declared if declared.is_empty() => Vec::new(),
-        Keys::Declared => arguments.keys().filter(|key| !declared.contains(key.as_str())).cloned().collect(),
-    }
-}
-
-/// Which keys a schema takes.
-enum Keys {
-    Any,
-    Declared,
-}
-
-fn takes_any(schema: &Map<String, Value>) -> bool {
-    let open = |key| schema.get(key).is_some_and(|rest: &Value| *rest != Value::Bool(false));
-    open("additionalProperties") || open("unevaluatedProperties") || schema.contains_key("patternProperties")
-}
-
-fn declare<'a>(root: &'a Value, schema: &'a Value, declared: &mut BTreeSet<&'a str>, depth: usize) -> Keys {
-    let Value::Object(schema) = schema else {
-        return Keys::Any;
-    };
-    if depth > MAX_DEPTH || takes_any(schema) {
-        return Keys::Any;
-    }
-    if let Some(Value::Object(properties)) = schema.get("properties") {
-        declared.extend(properties.keys().map(String::as_str));
-    }
-    let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)).filter_map(Value::as_array);
-    let single = ["if", "then", "else"].iter().filter_map(|key| schema.get(*key));
-    let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
-    let referred = schema.get("$ref").and_then(|reference| resolve(root, reference));
-    let subschemas =
-        branches.flatten().chain(single).chain(dependent.into_iter().flat_map(Map::values)).chain(referred);
-    for subschema in subschemas {
-        // A condition such as `{"required": [...]}` declares nothing and opens nothing.
-        if let Value::Object(_) = subschema
-            && let Keys::Any = declare(root, subschema, declared, depth + 1)
-        {
-            return Keys::Any;
-        }
-    }
-    Keys::Declared
-}
-
 /// Renders types of one document, within a budget of work.
 struct Types<'a> {
     root: &'a Value,

@@ -1,14 +1,14 @@
 //! `mcp-approve tools`: everything ever seen of servers' tools, told, searched and reviewed. One file per command below.
 
 pub mod classify;
-mod diff;
+pub(super) mod diff;
 mod list;
 mod observed;
-mod person;
+pub(super) mod person;
 mod review;
 mod row;
 mod search;
-mod show;
+pub(super) mod show;
 mod verify;
 
 use std::io::Write;

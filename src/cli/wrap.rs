@@ -21,7 +21,7 @@ use crate::interpose::stdio::HostPipe;
 /// # Errors
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
-    secrecy::keep_memory_private();
+    let core = secrecy::keep_memory_private();
     let settings = config::settle(options, places)?;
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
@@ -44,6 +44,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
             },
         }),
         command: settings.command,
+        core,
         name: settings.name,
         approvers: settings.approvers,
         approval_timeout: settings.approval_timeout,

@@ -21,6 +21,7 @@ pub enum Key {
     PageDown,
     Home,
     End,
+    Tab,
 }
 
 /// What a key asks for.
@@ -52,8 +53,10 @@ pub enum Action {
     Number,
     /// A letter: the rule of that scope.
     Scope,
-    /// Ends a grant, removes a rule, refuses a definition.
+    /// Ends a grant, removes a rule, drops a suggestion.
     End,
+    /// Refuses a definition.
+    Refuse,
     Undo,
     /// The written policy against the log.
     Replay,
@@ -62,6 +65,9 @@ pub enum Action {
     Seek,
     NextHit,
     PreviousHit,
+    Fold,
+    FoldAll,
+    NextFold,
     Waiting,
     Activity,
     Log,
@@ -93,6 +99,8 @@ pub enum Place {
     Help,
     /// Asked whether a dangerous approval is meant.
     Confirm,
+    /// Typing the word that approves a dangerous call: other keys are text.
+    Word,
     /// Writing the reason of a denial: other keys are text.
     Reason,
     /// Told that the edited arguments cannot be read.
@@ -162,6 +170,7 @@ impl Place {
             Self::Palette => "commands",
             Self::Help => "help",
             Self::Confirm => "confirmation",
+            Self::Word => "typed word",
             Self::Reason => "reason",
             Self::Unreadable => "failed edit",
             Self::Batch => "list",

@@ -289,7 +289,7 @@ impl PastLine {
             server: call.server.clone(),
             ticket: call.ticket.clone(),
             tool: call.tool.clone(),
-            about: effect_line::about(&call.arguments).unwrap_or_default(),
+            about: effect_line::about(&call.behavior, &call.arguments).unwrap_or_default(),
             ruling: call.ruling,
             ended: call.ended,
             by: call.by.clone(),

@@ -19,7 +19,7 @@ use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
-use crate::capability::types;
+use crate::capability::undeclared;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
@@ -47,6 +47,7 @@ pub struct Judged {
     pub described: Option<Arc<Described>>,
     pub behavior: Behavior,
     pub ruling: Ruling,
+    /// JSON Pointers of the keys that the tool's schema does not declare.
     pub undeclared: Vec<String>,
     /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
     pub violations: Vec<Violation>,
@@ -137,7 +138,7 @@ fn judge_at(
     let mut undeclared = Vec::new();
     let mut violations = Vec::new();
     if let Some(known) = described.as_deref() {
-        undeclared = types::undeclared(&known.tool, &arguments);
+        undeclared = undeclared::undeclared(&known.tool.input_schema, &arguments).keys;
         match &known.input {
             Ok(schema) if schema.fits(&arguments) => {}
             Ok(schema) => violations = schema.violations(&arguments),
@@ -204,7 +205,7 @@ fn judge_at(
     let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
         effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
-        about: if is_told { effect_line::about(&arguments) } else { None },
+        about: if is_told { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,

@@ -42,7 +42,7 @@ pub struct Snapshot {
     pub safe: Safe,
     /// The exact JSON text of the arguments.
     pub arguments: String,
-    /// Keys of the arguments that the schema does not declare.
+    /// JSON Pointers of the keys that the tool's schema does not declare.
     pub undeclared: Vec<String>,
     /// Of the bytes that will be forwarded.
     pub digest: Digest,

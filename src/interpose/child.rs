@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Command;
 
 use super::guardian::Guardian;
+use super::secrecy::CoreLimit;
 use super::stdio::{AsyncIn, AsyncOut, widen};
 
 /// A running server.
@@ -51,18 +52,18 @@ impl SpawnError {
 
 impl Child {
     /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours; the guardian knows its group
-    /// before it runs. `command` is not empty.
+    /// before it runs, and `core` is its limit on core files. `command` is not empty.
     ///
     /// # Errors
     /// [`SpawnError`] when it cannot be run.
-    pub fn spawn(command: &[OsString], guardian: &Guardian) -> Result<Self, SpawnError> {
+    pub fn spawn(command: &[OsString], guardian: &Guardian, core: CoreLimit) -> Result<Self, SpawnError> {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
         };
         let name = shown(program);
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
-        guardian.enlist(command.as_std_mut());
+        guardian.enlist(command.as_std_mut(), core);
         let child = command.spawn().map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => match unread_script(program).as_deref().map(interpreter) {
                 None => SpawnError::NotFound(name),

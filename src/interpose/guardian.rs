@@ -13,6 +13,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use super::secrecy::CoreLimit;
+
 /// What the wrapper writes: a group's number (never zero or negative), or one of these.
 const NO_GROUP: i32 = 0;
 const GOODBYE: i32 = -1;
@@ -66,14 +68,16 @@ impl Guardian {
         self.tell(NO_GROUP)
     }
 
-    /// Lets a command name its own process as the group between its fork and its exec, so that no moment is unwatched.
+    /// Lets a command name its own process as the group between its fork and its exec, so that no moment is unwatched,
+    /// and take the limit on core files that we were given instead of ours.
     /// The command must be started as the leader of its own group, while this guardian lives.
-    pub fn enlist(&self, command: &mut Command) {
+    pub fn enlist(&self, command: &mut Command, core: CoreLimit) {
         let pipe = self.pipe.as_raw_fd();
-        // SAFETY: the closure runs between fork and exec and calls only getpid and write, which are safe there. The
-        // descriptor is the guardian's pipe, which the child has as a copy until it execs.
+        // SAFETY: the closure runs between fork and exec and calls only setrlimit, getpid and write, which are safe there.
+        // The descriptor is the guardian's pipe, which the child has as a copy until it execs.
         unsafe {
             command.pre_exec(move || {
+                core.restore();
                 let word = libc::getpid().to_ne_bytes();
                 match libc::write(pipe, word.as_ptr().cast(), word.len()) {
                     -1 => Err(io::Error::last_os_error()),

@@ -1,11 +1,33 @@
 //! Keeps what this process knows from other processes of the same user: held calls, and what the operator sees.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// A limit on core files: the one that we were given is what the wrapped server is to have.
+#[derive(Clone, Copy, Debug)]
+pub struct CoreLimit(Rlimit);
+
+impl CoreLimit {
+    /// The one that holds for this process.
+    pub fn now() -> Self {
+        Self(getrlimit(Resource::Core))
+    }
+
+    /// Sets it again, for what is about to be run. Only a system call: it may stand between fork and exec.
+    ///
+    /// A system that refuses leaves the server without core files, which is no reason not to run it.
+    pub fn restore(self) {
+        let _ = setrlimit(Resource::Core, self.0);
+    }
+}
+
 /// Lets no other process of this user read this one's memory or act as its debugger, and no crash write it to disk.
+/// Returns the limit on core files as it was.
 ///
 /// On Linux by the "dumpable" mark, which ends with the next exec, so that the wrapped server is left as it would be
-/// without us. Elsewhere the system keeps other processes out unless the user grants it. A system that refuses costs
-/// this protection and nothing else: it is no part of assurance level 0, which an agent with a shell defeats anyway.
-pub fn keep_memory_private() {
+/// without us, and everywhere by a limit of zero on core files, which lasts: whoever runs a server restores it. Only the
+/// limit that can be raised again is set. A system that refuses costs this protection and nothing else: it is no part of
+/// assurance level 0, which an agent with a shell defeats anyway.
+pub fn keep_memory_private() -> CoreLimit {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -13,4 +35,9 @@ pub fn keep_memory_private() {
             tracing::warn!(%error, "other processes of this user can read our memory");
         }
     }
+    let given = CoreLimit::now();
+    if let Err(error) = setrlimit(Resource::Core, Rlimit { current: Some(0), ..given.0 }) {
+        tracing::warn!(%error, "a crash may write our memory to a core file");
+    }
+    given
 }

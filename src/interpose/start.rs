@@ -21,6 +21,7 @@ use super::notice;
 use super::outbox::Outbox;
 use super::reload::{Reader, Reload};
 use super::scribe::Scribe;
+use super::secrecy::CoreLimit;
 use super::server::Server;
 use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
@@ -41,6 +42,8 @@ use crate::policy::rule::Policy;
 pub struct Setup {
     /// The server's command line; not empty.
     pub command: Vec<OsString>,
+    /// The limit on core files that it is to have.
+    pub core: CoreLimit,
     /// The server's name, without `#2`.
     pub name: String,
     pub policy: Policy,
@@ -127,7 +130,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
     let adopted = Adopted::start();
-    let mut child = Child::spawn(&setup.command, guardian)?;
+    let mut child = Child::spawn(&setup.command, guardian, setup.core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
         Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),

@@ -250,7 +250,9 @@ fn e10_no_process_of_the_same_user_reads_the_memory_of_wrapper_or_console() {
     }
     let list = home.join("pids");
     let script = "echo $$ > \"$0\"; exec sleep 600";
-    let mut command = Command::new(&program);
+    // Where the system lets us, with core files allowed, of 4 KiB at most: the server keeps that.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -S -c 8 || :; exec \"$0\" \"$@\""]).arg(&program);
     command.arg("--home").arg(&home).args(["--name", "s", "--", "sh", "-c", script]).arg(&list);
     if is_root {
         command.uid(nobody).gid(nobody);
@@ -260,6 +262,11 @@ fn e10_no_process_of_the_same_user_reads_the_memory_of_wrapper_or_console() {
     let owner = |pid: u32| fs::metadata(format!("/proc/{pid}/mem")).unwrap().uid();
     until("the server runs its program", || (owner(server) == me).then_some(()));
     assert_eq!(owner(host.pid()), 0, "the wrapper's memory is open to its user");
+    let given = Command::new("sh").args(["-c", "ulimit -S -c 8; cat /proc/self/limits"]).output().unwrap().stdout;
+    let given = core_limit(&String::from_utf8(given).unwrap());
+    let core = |pid: u32| core_limit(&fs::read_to_string(format!("/proc/{pid}/limits")).unwrap());
+    assert_eq!(core(host.pid()), "0", "a crash of the wrapper leaves its memory on the disk");
+    assert_eq!(core(server), given, "the server's limit is not the one it was given");
     let mut console = portable_pty::CommandBuilder::new("/bin/sh");
     let id = if is_root { "setpriv --reuid=65534 --regid=65534 --clear-groups" } else { "" };
     let (program, home) = (program.display(), home.display());
@@ -268,6 +275,14 @@ fn e10_no_process_of_the_same_user_reads_the_memory_of_wrapper_or_console() {
     terminal.shows(&["mcp-approve"]);
     let pid = processes::awaits(Path::new(&format!("{home}/console")), 1)[0];
     assert_eq!(owner(pid), 0, "the console's memory is open to its user");
+    assert_eq!(core(pid), "0", "a crash of the console leaves its memory on the disk");
+}
+
+/// The soft limit on core files, as /proc tells it: bytes, or `unlimited`.
+#[cfg(target_os = "linux")]
+fn core_limit(limits: &str) -> String {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).unwrap();
+    line.split_whitespace().next().unwrap().to_owned()
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use mcp_approve::interpose::guardian::Guardian;
+use mcp_approve::interpose::secrecy::CoreLimit;
 
 use super::{again, is_alive, pids, poll};
 
@@ -109,6 +110,6 @@ fn holder() {
 fn led(guardian: &Guardian, script: impl AsRef<std::ffi::OsStr>) -> Child {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script).process_group(0);
-    guardian.enlist(&mut command);
+    guardian.enlist(&mut command, CoreLimit::now());
     command.spawn().unwrap()
 }

@@ -3,10 +3,12 @@
 //! A walk is small and can be copied, so that layout can go on from any place it has been at. Nothing is cut: what does
 //! not fit on a row goes on in the next.
 
+use super::folds::Fold;
 use super::json::{said, skip_space, string_end};
 use super::region::{Form, Region};
 use super::sheet::{Ground, Sheet};
-use super::token::{alignment, counted, is_beyond_doubles, is_short_list, label, quoted, size};
+use super::token::{alignment, counted, insides, is_beyond_doubles, is_short_list, label, quoted, size};
+use super::undeclared::Within;
 use crate::console::row::{Row, Tone};
 
 /// Where a walk stands.
@@ -25,6 +27,7 @@ struct Open {
     passed: usize,
     /// Columns that labels are filled up to.
     align: usize,
+    undeclared: Within,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +49,7 @@ enum Doing {
 enum Then {
     Members,
     /// The region was a key; its value begins here.
-    Value(usize),
+    Value(usize, Within),
     Nothing,
 }
 
@@ -107,57 +110,58 @@ impl Walk {
             // The only value. The caption above it names and measures it already when it is an object.
             return match on.text.as_bytes().get(self.at) {
                 Some(b'{') if on.extents.of(on.text, self.at).entries > 0 => {
-                    self.enter(on, Container::Object);
+                    self.enter(on, Container::Object, Within::all(on.undeclared));
                 }
-                _ => self.value(on, sheet, Row::default(), self.at),
+                _ => self.value(on, sheet, Row::default(), self.at, Within::all(on.undeclared)),
             };
         };
         open.passed += 1;
-        let (kind, align) = (open.kind, open.align);
-        let label = match kind {
-            Container::List => Row::of(Tone::Quiet, format!("[{}]", open.passed - 1)),
-            Container::Object => match self.key(on, sheet) {
-                Some(label) => label,
+        let (kind, align, outer) = (open.kind, open.align, open.undeclared);
+        let (label, within) = match kind {
+            Container::List => {
+                let at = (open.passed - 1).to_string();
+                let within = outer.member(on.undeclared, &at);
+                (Row::of(Tone::Quiet, format!("[{at}]")), within)
+            }
+            Container::Object => match self.key(on, sheet, outer) {
+                Some(labelled) => labelled,
                 None => return,
             },
         };
         let label = label.padded(align).and(Tone::Quiet, "  ");
-        self.value(on, sheet, label, self.at);
+        self.value(on, sheet, label, self.at, within);
     }
 
     /// A key as a label, and the walk at its value; `None` when it is so long that it goes into a region first.
-    fn key(&mut self, on: &Ground<'_>, sheet: &mut Sheet) -> Option<Row> {
+    fn key(&mut self, on: &Ground<'_>, sheet: &mut Sheet, outer: Within) -> Option<(Row, Within)> {
         let end = string_end(on.text, self.at);
         let start = self.at + 1;
         let raw = on.text.get(start..end - 1).unwrap_or_default();
         let colon = skip_space(on.text, end);
         let value = skip_space(on.text, colon + 1);
-        let declared = |key: &str| on.undeclared.binary_search_by(|known| known.as_str().cmp(key));
-        let note = match self.open.len() {
-            1 if declared(&said(raw)).is_ok() => " (undeclared)",
-            _ => "",
-        };
+        let within = outer.member(on.undeclared, &said(raw));
+        let note = if within.is_one(on.undeclared) { " (undeclared)" } else { "" };
         let shown = if raw.len() > LONGEST_LABEL * 8 { None } else { Some(label(raw)) };
         let longest = LONGEST_LABEL.min(on.width / 2);
         if let Some(label) = shown.filter(|label| label.width() <= longest) {
             self.at = value;
-            return Some(label.and(Tone::Warn, note));
+            return Some((label.and(Tone::Warn, note), within));
         }
         let words = format!("a key of {}", size(said(raw).len()));
         let row = indent(on, self.open.len()).and(Tone::Quiet, words);
         sheet.wrapped(row.and(Tone::Warn, note), on.width);
-        self.enter_region(Form::Quoted, start, end - 1, Then::Value(value));
+        self.enter_region(Form::Quoted, start, end - 1, Then::Value(value, within));
         None
     }
 
-    fn enter(&mut self, on: &Ground<'_>, kind: Container) {
+    fn enter(&mut self, on: &Ground<'_>, kind: Container, undeclared: Within) {
         let align = if kind == Container::Object { alignment(on.text, on.extents, self.at) } else { 0 };
-        self.open.push(Open { kind, passed: 0, align });
+        self.open.push(Open { kind, passed: 0, align, undeclared });
         self.at += 1;
         self.doing = Doing::Members;
     }
 
-    fn value(&mut self, on: &Ground<'_>, sheet: &mut Sheet, label: Row, at: usize) {
+    fn value(&mut self, on: &Ground<'_>, sheet: &mut Sheet, label: Row, at: usize, within: Within) {
         let extent = on.extents.of(on.text, at);
         let prefix = indent(on, self.open.len()).joined(label);
         let room = on.width.saturating_sub(prefix.width());
@@ -179,9 +183,21 @@ impl Walk {
                     (Container::List, counted(extent.entries, "item"))
                 };
                 let words = format!("{words}, {}", size(extent.bytes));
-                sheet.wrapped(prefix.and(Tone::Quiet, words), on.width);
+                let fold = on.folds.of(at, self.open.len(), extent);
+                if fold == Fold::Closed {
+                    let row = prefix.and(Tone::Warn, "▸ ").and(Tone::Quiet, words).and(Tone::Warn, " folded");
+                    let row = if within.is_around(on.undeclared) {
+                        row.and(Tone::Warn, ", undeclared keys in it")
+                    } else {
+                        row
+                    };
+                    let row = insides(row, on.text, on.extents, at, on.width);
+                    return sheet.anchored(row, on.width, at, fold);
+                }
+                let row = prefix.and(Tone::Quiet, "▾ ").and(Tone::Quiet, words);
+                sheet.anchored(row, on.width, at, fold);
                 self.at = at;
-                self.enter(on, kind);
+                self.enter(on, kind, within);
             }
             Some(b'"') => {
                 if let Some(row) = quoted(token, room) {
@@ -232,7 +248,9 @@ impl Walk {
             Then::Nothing => self.doing = Doing::Done,
             // A bare token ends where it ends; a string has its quote to pass.
             Then::Members => self.at = end + usize::from(on.text.as_bytes().get(end) == Some(&b'"')),
-            Then::Value(at) => self.value(on, sheet, Row::of(Tone::Quiet, "its value  "), at),
+            Then::Value(at, within) => {
+                self.value(on, sheet, Row::of(Tone::Quiet, "its value  "), at, within);
+            }
         }
     }
 }

@@ -75,7 +75,8 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
             note(model, Tone::Ours, "There is nothing to accept here: what is written counts already, or waits above.");
             Vec::new()
         }
-        _ if now - since < ARMING => {
+        // Of a change the first Enter only asks.
+        ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
             super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
             Vec::new()
         }
@@ -94,7 +95,11 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
             vec![Command::Send { session, message }]
         }
-        Change::Policy { .. } | Change::Suggested(_) => {
+        change @ (Change::Definition(_) | Change::Program(_)) if sure => {
+            model.overlay = None;
+            super::tool::accepted(change).map(Command::Settle).into_iter().collect()
+        }
+        Change::Policy { .. } | Change::Definition(_) | Change::Program(_) | Change::Suggested(_) => {
             review.stage = RuleStage::Sure { since: now };
             // What was typed ahead is not for this question.
             vec![Command::Drain]

@@ -8,7 +8,7 @@ use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{GrantOffer, RuleStage};
-use crate::console::model::{ARMING, Armed, Held, Model, Offer, Overlay, RuleMaker};
+use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
@@ -148,6 +148,9 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         (Offer::Rule(choice), _) if choice.decision != Decision::Allow => None,
         (Offer::Rule(_), None) if over => None,
         (_, None) => Some("Too late: the call no longer waits as it was shown. Nothing was done."),
+        (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
+            Some("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.")
+        }
         (_, Some(held)) => decide::unseen(held)
             .map(|_| "It lets this call run, which was not read yet: Esc, go to its end (PgDn, End), then r."),
     }

@@ -28,6 +28,8 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
                 && (binding.action != Action::Number || on_a_grant(model))
                 && (binding.action != Action::Accept || !only_read(model))
+                && (binding.action != Action::Refuse || on_a_definition(model))
+                && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
         .map(|binding| match binding.action {
@@ -76,6 +78,10 @@ fn on_a_grant(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
 }
 
+fn on_a_definition(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Review(review)) if matches!(review.change, Change::Definition(_)))
+}
+
 /// Whether the review on screen has nothing to accept.
 fn only_read(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
@@ -116,7 +122,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
-        Action::Undo => place == Place::Rules,
+        Action::Undo => matches!(place, Place::Tools | Place::Rules),
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends, past};
+use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
 use crate::console::model::rule::{Choice, RuleMaker, RuleStage};
@@ -109,7 +109,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     rows.extend(text);
     let denied = maker.matched().filter(|_| maker.choice().is_some_and(|choice| choice.decision == Decision::Allow));
     let must = rows.len() + denied.map_or(0, |matched| matched.denied.min(few));
-    rows.extend(lines.iter().map(|call| past::line(model, call, width)));
+    rows.extend(lines.iter().map(|call| calls::line(model, call, width)));
     Rows { rows, must }
 }
 
@@ -188,7 +188,7 @@ fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let waits = if choice.waiting == 1 { "that waits now" } else { "that wait now" };
     let matched = format!(" matches {} {waits}", counted(choice.waiting, "call"));
     rows.extend(Row::of(Tone::Quiet, matched).hung(width, 1));
-    let past = past::matched(&maker.past, maker.matched(), choice.decision);
+    let past = calls::matched(&maker.past, maker.matched(), choice.decision);
     rows.extend(past.into_iter().flat_map(|row| row.hung(width, 1)));
     rows
 }

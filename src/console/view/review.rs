@@ -3,12 +3,13 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends, past};
+use super::{Paint, calls, ends};
 use crate::console::caption::caption;
 use crate::console::card::counted;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{Model, Overlay};
+use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::SuggestedRule;
@@ -28,6 +29,17 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
             Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
                 .and_foreign(Tone::Ours, &pending.file),
             "until it is accepted, it loosens nothing ",
+        ),
+        Change::Definition(tool) => (
+            Row::of(Tone::Strong, " Review ")
+                .and_foreign(Tone::Strong, &tool.tool)
+                .and(Tone::Quiet, " of ")
+                .and_foreign(Tone::Ours, &tool.server),
+            "until it is accepted, no allow rule covers it ",
+        ),
+        Change::Program(program) => (
+            Row::of(Tone::Strong, " The program of ").and_foreign(Tone::Strong, &program.server),
+            "until it is accepted, no allow rule covers it ",
         ),
         Change::Written => (Row::of(Tone::Strong, " Replay"), "the policy as it is written, on the calls of the log "),
         Change::Suggested(rule) => (
@@ -50,10 +62,13 @@ fn last(review: &Review) -> Row {
         (Change::Policy { .. }, _) if review.past.goes_on() => {
             Row::of(Tone::Quiet, " What it would change is still being counted")
         }
-        (Change::Policy { .. }, RuleStage::Choosing) => {
+        (Change::Policy { .. } | Change::Program(_), RuleStage::Choosing) => {
             Row::of(Tone::Quiet, " Enter, twice, accepts this change; Esc leaves it as it is")
         }
-        (Change::Policy { .. }, RuleStage::Sure { .. }) => {
+        (Change::Definition(_), RuleStage::Choosing) => {
+            Row::of(Tone::Quiet, " Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
+        }
+        (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
         (Change::Suggested(rule), RuleStage::Choosing) if rule.warnings.is_empty() => {
@@ -87,12 +102,14 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
                 rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }
             rows.push(Row::of(Tone::Strong, " What it would change, from the log:"));
-            rows.extend(past::replayed(model, &review.past, CALLS, width));
+            rows.extend(calls::replayed(model, &review.past, CALLS, width));
             rows.push(Row::of(Tone::Strong, " The change:"));
             rows.extend(diff(pending, width));
             rows
         }
-        Change::Written => past::replayed(model, &review.past, usize::MAX, width),
+        Change::Definition(tool) => changed::definition(tool, width),
+        Change::Program(program) => changed::program(program, width),
+        Change::Written => calls::replayed(model, &review.past, usize::MAX, width),
         Change::Suggested(rule) => suggested(model, rule, width),
     }
 }
@@ -117,7 +134,7 @@ fn suggested(model: &Model, rule: &SuggestedRule, width: usize) -> Vec<Row> {
     }
     rows.push(caption("it would have saved", &counted(rule.saves, "question"), width));
     rows.extend(Row::of(Tone::Quiet, " all were answered with yes; no call it covers was ever denied").hung(width, 1));
-    rows.extend(rule.lines.iter().map(|call| past::line(model, call, width)));
+    rows.extend(rule.lines.iter().map(|call| calls::line(model, call, width)));
     let more = rule.saves.saturating_sub(rule.lines.len());
     if more > 0 {
         rows.push(Row::of(Tone::Quiet, format!("   and {} before these", counted(more, "call"))));

@@ -16,7 +16,7 @@ pub(super) fn thinned<'a>(cut: Cut<'a>) -> (Cow<'a, str>, usize) {
     let mut at = 0;
     while at < cut.tokens.len() {
         let first = at + 2;
-        if !cut.is(at, "IN") || !cut.is_sign(at + 1, b'(') || !is_plain(cut, first) {
+        if !cut.is_sign(at + 1, b'(') || !cut.is(at, "IN") || !is_plain(cut, first) {
             at += 1;
             continue;
         }
