@@ -20,7 +20,7 @@ use super::config::console::{Manners, Theme};
 use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
-use super::rules::append::{append, take_back, take_out};
+use super::rules::append::{append, put, take_back, take_out, text_of};
 use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::RuleBook;
@@ -79,8 +79,8 @@ fn open(places: &Places) -> Result<(), Error> {
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
     let accepted = Accepted::new(places.accepted_dir());
-    let (policy, of_rules, of_changes, of_pins) =
-        (places.policy_file(), places.clone(), places.clone(), places.clone());
+    let (policy, of_rules, of_pins) = (places.policy_file(), places.clone(), places.clone());
+    let (of_texts, of_changes) = (places.clone(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -95,6 +95,7 @@ fn open(places: &Places) -> Result<(), Error> {
             accepted.with(&policy, || append(&of_rules, rule, except, clock::wall_ms()))?;
             Ok(policy.display().to_string())
         }),
+        rule_text: Box::new(move |id| text_of(&of_texts, id)),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
         settle: Box::new(move |settling| pins::settle(&of_pins, settling)),
     };
@@ -154,12 +155,16 @@ fn open(places: &Places) -> Result<(), Error> {
 fn change(places: &Places, wanted: &RuleChange) -> Result<String, String> {
     let file = places.policy_file();
     let done = match wanted {
-        RuleChange::Remove { file: stands, .. } if *stands != file => {
+        RuleChange::Remove { file: stands, .. } | RuleChange::Replace { file: stands, .. } if *stands != file => {
             return Err(format!("this rule is not in your own policy file; change it in {}", stands.display()));
         }
         RuleChange::Remove { id, .. } => {
             take_out(places, id, clock::wall_ms())?;
             format!("Removed rule {id}; u takes that back.")
+        }
+        RuleChange::Replace { id, text, .. } => {
+            put(places, id, text, clock::wall_ms())?;
+            format!("Changed rule {id}; u takes that back.")
         }
         RuleChange::Undo => format!("Taken back: {}.", take_back(places)?),
     };

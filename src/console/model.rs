@@ -7,7 +7,6 @@ mod browse;
 pub mod figures;
 mod folding;
 mod pace;
-pub mod past;
 pub mod queue;
 pub mod review;
 pub mod rule;
@@ -207,8 +206,6 @@ pub enum Overlay {
     Batch(Batch),
     /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
-    /// A rule is made from a call of the log.
-    PastRule(past::PastMaker),
     /// A change that waits is read.
     Review(Review),
     /// Words to find in the card.
@@ -314,7 +311,7 @@ impl Model {
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
             (Some(Overlay::Batch(_)), _) => Place::Batch,
-            (Some(Overlay::Rule(_) | Overlay::PastRule(_)), _) => Place::Rule,
+            (Some(Overlay::Rule(_)), _) => Place::Rule,
             (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
             (Some(Overlay::Search { .. }), _) => Place::Search,

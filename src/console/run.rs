@@ -14,7 +14,7 @@ use super::editor;
 use super::found::{Finding, Task};
 use super::model::{Except, Model, Settings};
 use super::pinned::{Settled, Settling};
-use super::update::{Command, Msg, RuleChange, update};
+use super::update::{Command, Edit, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
 use desktop::Desktop;
@@ -34,6 +34,8 @@ pub struct Outside {
     pub mouse: Pointer,
     /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
     pub write_rule: RuleWriter,
+    /// The text of a rule of the operator's own policy file, or why it cannot be had.
+    pub rule_text: Box<dyn Fn(&str) -> Result<String, String>>,
     /// Changes the rules that stand: gives what was done, or why nothing was.
     pub change_rules: RuleChanger,
     /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
@@ -252,6 +254,17 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                     }
                     Command::WriteRule { toml, except } => {
                         more.push(Msg::RuleWritten((self.outside.write_rule)(&toml, except.as_ref())));
+                    }
+                    Command::EditRule { id, file } => {
+                        let outside = self.outside;
+                        let outcome = match (outside.rule_text)(&id) {
+                            Ok(text) => {
+                                let edit = || editor::edit(&outside.editor, &outside.drafts, &text);
+                                self.screen.suspended(edit)?
+                            }
+                            Err(why) => Edit::Failed(format!("The rule cannot be edited here: {why}.")),
+                        };
+                        more.push(Msg::RuleEdited { id, file, outcome });
                     }
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));

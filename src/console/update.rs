@@ -54,6 +54,12 @@ pub enum Msg {
     RuleWritten(Result<String, String>),
     /// What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
+    /// The editor left this of a rule.
+    RuleEdited {
+        id: String,
+        file: PathBuf,
+        outcome: Edit,
+    },
     /// What became of a tool's review, or why nothing did.
     ToolSettled(Result<Settled, String>),
 }
@@ -79,6 +85,8 @@ pub enum Edit {
 pub enum RuleChange {
     /// Takes this rule out of the file it stands in, where that is the operator's own.
     Remove { id: String, file: PathBuf },
+    /// Puts this text in the place of this rule, on the same terms.
+    Replace { id: String, file: PathBuf, text: String },
     /// Takes the last change back.
     Undo,
 }
@@ -101,6 +109,11 @@ pub enum Command {
         except: Option<Except>,
     },
     ChangeRules(RuleChange),
+    /// Opens a rule of the operator's own file in the editor, and changes it to what that leaves.
+    EditRule {
+        id: String,
+        file: PathBuf,
+    },
     /// Settles what is to be thought of a changed tool or program.
     Settle(Settling),
     /// Throws away keys that were typed before the screen changed.
@@ -134,6 +147,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             return Vec::new();
         }
         Msg::Link(event) => heard::heard(model, event),
+        Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
         Msg::Found(finding) => {
             findings::take(model, finding);
             Vec::new()
@@ -149,6 +163,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
+        Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
         Msg::ToolSettled(outcome) => tool::settled(model, outcome),
     };
     moves::settle(model);
@@ -194,6 +209,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Deny => return decide::deny(model),
         Action::Confirm => return decide::confirm(model),
         Action::Send => return decide::send_denial(model),
+        Action::Edit if model.screen == Screen::Rules => return review::edit(model),
         Action::Edit => return edit::open(model),
         Action::Quit => return vec![Command::Quit],
         Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => {
@@ -209,7 +225,6 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Rule if model.screen == Screen::Log => return past::ask(model),
         Action::Rule => return rule::open(model),
         Action::Replay => return review::replay(model),
-        Action::WriteRule if matches!(model.overlay, Some(Overlay::PastRule(_))) => return past::enter(model),
         Action::WriteRule => return rule::enter(model),
         Action::Number | Action::Scope => {}
         Action::Accept => return review::enter(model),

@@ -336,6 +336,28 @@ fn x_removes_a_rule_and_u_takes_the_last_change_back() {
 }
 
 #[test]
+fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
+    use mcp_approve::console::update::Edit;
+    let mut desk = Desk::connected(80, 24);
+    let grants = vec![card("grant:1", Covers::Tool, Lasts::Session)];
+    desk.status("files", Status { grants, ..status() });
+    rules(&mut desk);
+    assert_eq!(desk.keys("e"), []);
+    desk.line("Only a rule that stands in a file can be edited");
+    desk.keys("j");
+    let (id, file) = ("scratch".to_owned(), PathBuf::from("config/policy.toml"));
+    assert_eq!(desk.keys("e"), [Command::EditRule { id: id.clone(), file: file.clone() }]);
+    let left = |desk: &mut Desk, outcome| desk.send(Msg::RuleEdited { id: id.clone(), file: file.clone(), outcome });
+    assert!(left(&mut desk, Edit::Unchanged).iter().all(|one| !matches!(one, Command::ChangeRules(_))));
+    desk.line("Nothing was changed.");
+    left(&mut desk, Edit::Failed("no rule \u{1b}[2J".into()));
+    desk.line("no rule ␛[2J");
+    let commands = left(&mut desk, Edit::Text("new".into()));
+    let put = RuleChange::Replace { id: id.clone(), file: file.clone(), text: "new".into() };
+    assert!(commands.contains(&Command::ChangeRules(put)), "{commands:?}");
+}
+
+#[test]
 fn a_refused_grant_lets_the_call_wait_on() {
     let mut desk = shown(80, 40);
     desk.keys("rk");

@@ -37,6 +37,24 @@ pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> 
     change(places, &format!("removed rule {id}"), now, |text| edit::remove(text, id).map(|(text, _)| text))
 }
 
+/// The text of a rule as it stands in the operator's own policy.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be read.
+pub fn text_of(places: &Places, id: &str) -> Result<String, String> {
+    let place = PolicyPlace::Usual(places.policy_file());
+    let text = change::text(&place).map_err(|error| told(&error))?.unwrap_or_default();
+    edit::rule(&text, id).map_err(|error| error.to_string())
+}
+
+/// Puts another text in a rule's place.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn put(places: &Places, id: &str, rule: &str, now: i64) -> Result<Written, String> {
+    change(places, &format!("changed rule {id}"), now, |text| edit::replace(text, id, rule))
+}
+
 /// Takes the last change back; returns what that was.
 ///
 /// # Errors

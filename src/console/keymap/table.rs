@@ -52,8 +52,8 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('e')],
         shown: "e",
         name: "edit",
-        places: &[Queue, Detail, Unreadable],
-        help: "Opens the arguments in $EDITOR; the changed card comes back and waits for a decision of its own.",
+        places: &[Queue, Detail, Rules, Unreadable],
+        help: "Opens the arguments, or the selected rule, in $EDITOR; a changed card comes back and waits, a changed rule counts once what it loosens was accepted.",
     },
     Binding {
         action: Action::Rule,

@@ -63,7 +63,7 @@ pub enum Question {
 impl Overlay {
     /// Whether it takes the whole body of the screen.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::PastRule(_) | Self::Review(_))
+        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::Review(_))
     }
 }
 
@@ -116,7 +116,6 @@ impl Model {
                 Overlay::Help { .. }
                 | Overlay::Batch(_)
                 | Overlay::Rule(_)
-                | Overlay::PastRule(_)
                 | Overlay::Review(_)
                 | Overlay::Search { .. }
                 | Overlay::Palette { .. },

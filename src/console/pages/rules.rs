@@ -10,7 +10,7 @@ use crate::console::time;
 use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
 use crate::policy::fit::rules_name;
-use crate::policy::rule::Decision;
+use crate::policy::rule::{Decision, Pending};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;
@@ -231,8 +231,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let line = match line {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
-        // Enter shows it as a review.
-        RuleEntry::Waits { .. } | RuleEntry::Suggested(_) => return Vec::new(),
+        // Enter shows these as a review; what stands beside the list is the gist of it.
+        RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
+        RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
     };
     let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
     match rule(model, line) {
@@ -280,6 +281,38 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         None => keys,
     };
     rows.push(keys.and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
+    rows
+}
+
+fn waits_sheet(pending: &Pending, width: usize) -> Vec<Row> {
+    let mut rows = foreign("file", &pending.file, width);
+    for (at, line) in pending.loosens.iter().enumerate() {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, line);
+        rows.extend(entry(if at == 0 { "loosens" } else { "" }, row, width));
+    }
+    rows.push(Row::default());
+    let row =
+        Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the change, and what it would change of past rulings");
+    rows.extend(row.hung(width, 1));
+    rows
+}
+
+fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
+    let allows = Row::default()
+        .and_foreign(Tone::Strong, &rule.tool)
+        .and(Tone::Ours, " ")
+        .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default());
+    let mut rows = entry("would allow", allows, width);
+    rows.extend(foreign("server", rules_name(&rule.server), width));
+    let saves =
+        format!("{}: all were answered with yes, and no call it covers was denied", counted(rule.saves, "question"));
+    rows.extend(ours("saves", saves, width));
+    for call in rule.lines.iter().take(3) {
+        rows.extend(foreign("", &call.about, width));
+    }
+    rows.push(Row::default());
+    let row = Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the rule and its calls, to be written  ");
+    rows.extend(row.and(Tone::Key, "x").and(Tone::Quiet, " drops it").hung(width, 1));
     rows
 }
 

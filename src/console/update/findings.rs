@@ -43,7 +43,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
-        Finding::PastCall(seq, call) => super::past::found(model, seq, call),
+        // It opens a panel, which update does.
+        Finding::PastCall(..) => {}
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {

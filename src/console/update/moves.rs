@@ -30,9 +30,6 @@ pub(super) fn go(model: &mut Model, action: Action) {
     if matches!(model.overlay, Some(Overlay::Review(_))) {
         return super::review::go(model, action);
     }
-    if matches!(model.overlay, Some(Overlay::PastRule(_))) {
-        return super::past::choose(model, action);
-    }
     if matches!(model.overlay, Some(Overlay::Rule(_))) {
         return super::rule::choose(model, action);
     }

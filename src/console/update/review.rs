@@ -1,9 +1,10 @@
 //! The keys on what is read before it counts: a change that waits, read to its end, takes Enter twice; a suggested rule
 //! takes one. And the keys of Rules: replay, end, remove, take back.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, moves, note};
+use super::{Command, Edit, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::review::{Change, Review};
@@ -107,6 +108,41 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     }
 }
 
+/// `e` in Rules: the selected rule's text in the editor.
+pub(super) fn edit(model: &mut Model) -> Vec<Command> {
+    match selected(model) {
+        Ok((id, file)) => vec![Command::EditRule { id, file }],
+        Err(why) => {
+            note(model, Tone::Ours, why);
+            Vec::new()
+        }
+    }
+}
+
+/// What the editor left of a rule: it is put in its place. What loosens waits to be accepted, like any change by hand.
+pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) -> Vec<Command> {
+    match outcome {
+        Edit::Unchanged => note(model, Tone::Ours, "Nothing was changed."),
+        Edit::Failed(why) => {
+            model.note = Some(Row::default().and_foreign(Tone::Warn, &why));
+        }
+        Edit::Text(text) => return vec![Command::ChangeRules(RuleChange::Replace { id, file, text })],
+    }
+    Vec::new()
+}
+
+/// The rule that is selected, and its file.
+fn selected(model: &Model) -> Result<(String, PathBuf), &'static str> {
+    let browse = &model.browse;
+    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
+        return Err("Only a rule that stands in a file can be edited; Enter shows what this is.");
+    };
+    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
+    let file = rule.and_then(|(rule, book)| book.files.get(rule.file)).map(|file| file.path.clone());
+    let gone = "This rule stands in no file any more; the log only remembers it.";
+    file.map(|file| (line.id.clone(), file)).ok_or(gone)
+}
+
 /// `x` in Rules: ends the grant, or removes the rule.
 pub(super) fn end(model: &mut Model) -> Vec<Command> {
     let browse = &model.browse;
@@ -116,16 +152,13 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             note(model, Tone::Ours, format!("Ending {grant}: its calls are asked again."));
             vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
         }
-        Some(RuleEntry::Rule(line)) => {
-            let book = browse.book.as_ref();
-            let rule = line.at.zip(book).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-            let file = rule.and_then(|(rule, book)| book.files.get(rule.file)).map(|file| file.path.clone());
-            match file {
-                None => note(model, Tone::Ours, "This rule stands in no file any more; the log only remembers it."),
-                Some(file) => return vec![Command::ChangeRules(RuleChange::Remove { id: line.id.clone(), file })],
+        Some(RuleEntry::Rule(_)) => match selected(model) {
+            Ok((id, file)) => vec![Command::ChangeRules(RuleChange::Remove { id, file })],
+            Err(why) => {
+                note(model, Tone::Ours, why);
+                Vec::new()
             }
-            Vec::new()
-        }
+        },
         Some(RuleEntry::Waits { .. }) => {
             note(
                 model,

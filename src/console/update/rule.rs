@@ -7,7 +7,7 @@ use super::{Command, decide, is_over, moves, note};
 use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
-use crate::console::model::rule::{GrantOffer, RuleStage};
+use crate::console::model::rule::{Choice, GrantOffer, Origin, RuleStage};
 use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
@@ -15,6 +15,7 @@ use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
 use crate::gate::snapshot::Snapshot;
 use crate::policy::rule::Decision;
+use crate::policy::under::Roots;
 
 /// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just come up; it
 /// begins at the narrowest rule.
@@ -42,17 +43,28 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
         }
         Err(_) => Vec::new(),
     };
-    let at = if choices.is_empty() { 0 } else { grants.len() };
-    let (server, tool, roots) =
-        (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
-    let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
-    let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
-    let (stage, opened, shown) = (RuleStage::Choosing, model.now, model.now);
+    let origin = Origin::Waiting(armed);
+    let about = (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
     // A card that only flashed by was not read.
     model.leave();
+    show(model, origin, about, grants, choices, no_grant)
+}
+
+/// Opens the panel, and asks what past calls say of each rule.
+pub(super) fn show(
+    model: &mut Model,
+    origin: Origin,
+    (server, tool, roots): (String, String, Roots),
+    grants: Vec<GrantOffer>,
+    choices: Vec<Choice>,
+    no_grant: Option<&'static str>,
+) -> Vec<Command> {
+    let at = if choices.is_empty() { 0 } else { grants.len() };
+    let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
+    let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.browse.next_trial();
-    let past = Attempt::asked(id);
-    model.overlay = Some(Overlay::Rule(RuleMaker { armed, offers, at, top: 0, stage, no_grant, opened, shown, past }));
+    let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
+    model.overlay = Some(Overlay::Rule(RuleMaker { origin, offers, at, top: 0, stage, no_grant, opened, shown, past }));
     vec![Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules }))]
 }
 
@@ -111,13 +123,13 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     };
     let Some(offer) = rule.offer().cloned() else { return Vec::new() };
     let since = if let RuleStage::Sure { since } = rule.stage { since } else { rule.shown };
-    let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
+    let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
     if now - since < ARMING {
         super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
         return Vec::new();
     }
-    if let Some(why) = refusal(model, &armed, &offer) {
+    if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
         note(model, Tone::Warn, why);
         return Vec::new();
     }
@@ -132,6 +144,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     match offer {
         Offer::Rule(choice) => vec![Command::WriteRule { toml: choice.toml, except: choice.except }, Command::Drain],
         Offer::Grant(GrantOffer { terms, .. }) => {
+            let Some(armed) = armed else { return Vec::new() };
             let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
             let commands = decide::send_grant(model, &armed, terms, now - opened);
             model.note = Some(row.and(Tone::Quiet, ". It stands under 5 Rules; x ends it there."));

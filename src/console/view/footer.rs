@@ -17,7 +17,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) => Tone::Quiet,
+        Err(_) if decides(action) && place != Place::Rules => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS

@@ -24,7 +24,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
         Some(Offer::Grant(_)) => (" Approve, and more, from ", "j k choose how wide; grants approve the call "),
         _ => (" Make a rule from ", "a letter chooses how wide; it holds for what waits, too "),
     };
-    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, &maker.armed.key().ticket);
+    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket());
     let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
     shown.extend(all.rows.into_iter().skip(maker.top).take(room));
     shown.resize(room + 1, Row::default());
@@ -45,7 +45,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         return Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(unread, "more line")));
     }
     match (maker.stage, maker.offer()) {
-        (_, Some(Offer::Grant(_))) if model.still(&maker.armed).is_none() => {
+        (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
             Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
         }
         (RuleStage::Choosing, Some(Offer::Grant(_))) => {
@@ -90,7 +90,7 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     let mut text = match maker.offer() {
         None => Vec::new(),
         Some(Offer::Rule(choice)) => text(maker, choice, width),
-        Some(Offer::Grant(offer)) => match model.call(maker.armed.key()) {
+        Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
             None => vec![Row::of(Tone::Warn, " The call waits no longer.")],
             Some(held) => {
                 // The moment it ends is told from when it would begin.
@@ -115,7 +115,8 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
 
 /// The offers, as many around the chosen one as have room.
 fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
-    let tool = model.call(maker.armed.key()).map_or("", |held| held.snapshot.tool.as_str());
+    let held = maker.armed().and_then(|armed| model.call(armed.key()));
+    let tool = held.map_or("", |held| held.snapshot.tool.as_str());
     let many = maker.offers.len();
     let whole: Vec<Vec<Row>> =
         maker.offers.iter().enumerate().map(|(i, one)| line(tool, one, i == maker.at).hung(width, 3)).collect();

@@ -45,7 +45,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
         Change::Suggested(rule) => (
             Row::of(Tone::Strong, " Suggested: allow ")
                 .and_foreign(Tone::Strong, &rule.tool)
-                .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool").unwrap_or_default()),
+                .and(Tone::Ours, " ")
+                .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default()),
             "from the log; nothing is written yet ",
         ),
     };
