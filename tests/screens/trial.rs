@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use mcp_approve::audit::index::Index;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::audit::store::Store;
+use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::trial::{Grounds, PolicyReader, start};
 use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested, Trial, Tried, Which};
@@ -163,10 +164,15 @@ fn a_log_with_an_index_tells_the_same_as_one_without() {
     append(&db, writes(0).into_iter().chain((100..9_100).flat_map(passed)).chain(writes(10_000)).collect());
     let trials = Trials::over(&db);
     trials.rules(1, &[NOTES]);
-    let (matched, reach) = trials.matched(1);
+    let (without, reach) = trials.matched(1);
     assert_eq!((reach.calls, reach.progress), (16, Progress::Whole));
-    assert_eq!((matched[0].calls, matched[0].denied), (12, 2));
-    assert_eq!(matched[0].lines.iter().map(|line| line.ended).take(3).collect::<Vec<_>>()[..2], [Ended::Refused; 2]);
+    assert_eq!((without[0].calls, without[0].denied), (12, 2));
+    assert_eq!(without[0].lines.iter().map(|line| line.ended).take(3).collect::<Vec<_>>()[..2], [Ended::Refused; 2]);
+    let reader = Reader::open(&db).unwrap().expect("a log");
+    let index = Index::brought_on(&db, &reader).unwrap().expect("an index");
+    assert!(index.upto() > 8_000, "{}", index.upto());
+    trials.rules(2, &[NOTES]);
+    assert_eq!(trials.matched(2), (without, reach));
 }
 
 #[test]

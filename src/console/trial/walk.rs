@@ -11,16 +11,23 @@ use crate::policy::past::PastCall;
 /// Records read at a time.
 const SLICE: u64 = 4_096;
 /// Records that the index names and that are read at a time.
-const NAMED: usize = 2_048;
+const NAMED: usize = 512;
 
 /// A way through the log.
 pub(super) struct Calls<'w> {
     reader: Reader,
-    index: Option<(Index, Ask)>,
+    index: Option<Index>,
+    /// What finds the calls of one tool sooner.
+    sooner: Option<Sooner>,
     gathering: Gathering,
     wanted: &'w dyn Fn(&str, &str) -> bool,
     /// The next record to read; 0 at the end.
     at: u64,
+}
+
+struct Sooner {
+    search: Search,
+    ask: Option<Ask>,
 }
 
 /// How far a step has come.
@@ -34,28 +41,28 @@ impl<'w> Calls<'w> {
     /// Begins at the newest record. `wanted` tells whose calls are wanted, by server and tool; `tool` finds them sooner.
     pub(super) fn newest_first(
         reader: Reader,
+        newest: u64,
         index: Option<Index>,
         wanted: &'w dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
-    ) -> Result<Self, StoreError> {
-        let at = reader.newest()?;
+    ) -> Self {
         let search = tool.and_then(|tool| Search::read(&exactly("tool", tool), 0).ok());
-        let index = index.zip(search).map(|(index, search)| {
-            let ask = index.ask(&search);
-            (index, ask)
-        });
-        Ok(Self { reader, index, gathering: Gathering::new(Order::NewestFirst), wanted, at })
+        let sooner = search.map(|search| Sooner { ask: index.as_ref().map(|index| index.ask(&search)), search });
+        Self { reader, index, sooner, gathering: Gathering::new(Order::NewestFirst), wanted, at: newest }
     }
 
     /// The calls of the next slice.
     pub(super) fn step(&mut self) -> Result<(Vec<PastCall>, Walked), StoreError> {
         let mut calls = Vec::new();
-        let upto = self.index.as_ref().map_or(0, |(index, _)| index.upto());
+        let asks = self.sooner.as_ref().is_some_and(|sooner| sooner.ask.is_some());
+        let upto = self.index.as_ref().filter(|_| asks).map_or(0, Index::upto);
         if self.at > upto {
             let most = SLICE.min(self.at - upto);
-            let (gathering, wanted) = (&mut self.gathering, self.wanted);
+            let (gathering, wanted, sooner) = (&mut self.gathering, self.wanted, &self.sooner);
             self.reader.each_from(Order::NewestFirst, self.at, most, &mut |row| {
-                calls.extend(gathering.take(&row, Some(wanted)));
+                if sooner.as_ref().is_none_or(|sooner| sooner.search.may_want(row.body)) {
+                    calls.extend(gathering.take(&row, Some(wanted)));
+                }
                 ControlFlow::Continue(())
             })?;
             self.at -= most;
@@ -69,7 +76,8 @@ impl<'w> Calls<'w> {
         let mut read = 0;
         while self.at > 0 && read < NAMED {
             let segment = (self.at - 1) / SEGMENT;
-            let named = self.index.as_ref().and_then(|(index, ask)| index.named(segment, ask));
+            let ask = self.sooner.as_ref().and_then(|sooner| sooner.ask.as_ref());
+            let named = self.index.as_ref().zip(ask).and_then(|(index, ask)| index.named(segment, ask));
             let Some(named) = named else {
                 // It is of no use any more: everything else is read.
                 self.index = None;
