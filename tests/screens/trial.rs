@@ -242,6 +242,8 @@ fn what_somebody_looks_at_comes_first() {
     append(&db, (0..9_000).flat_map(passed).chain(writes(10_000)).collect());
     let trials = Trials::over(&db);
     trials.ask.send(Trial::Suggestions { id: 3 }).unwrap();
+    // They have begun, and are given up for the panel.
+    std::thread::sleep(Duration::from_millis(100));
     for id in 10..14 {
         trials.rules(id, &[NOTES]);
     }
