@@ -23,12 +23,13 @@ use super::policy_file::PolicyPlace;
 use super::rules::append::{append, put, take_back, take_out, text_of};
 use super::{config, user};
 use crate::console::clerk::Sources;
-use crate::console::found::RuleBook;
+use crate::console::found::{RuleBook, Unwrapped};
 use crate::console::model::{Manner, Settings, Tour};
 use crate::console::run::{self, Notice, Outside, Pointer, Program};
 use crate::console::theme::Palette;
 use crate::console::update::RuleChange;
 use crate::error::Error;
+use crate::hosts::{self, Listed, Start};
 use crate::interpose::clock;
 use crate::interpose::secrecy;
 use crate::interpose::start::Beside;
@@ -122,6 +123,7 @@ fn open(places: &Places) -> Result<(), Error> {
         pins: Box::new(move || pins.read()),
         policy: Arc::new(move |which| tried_policy::read(&tried, which)),
         now: clock::wall_ms,
+        hosts: Box::new(unwrapped),
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
             // The tour comes again; nothing else is lost.
@@ -204,6 +206,18 @@ fn rule_book(places: &Places) -> RuleBook {
             book
         }
     }
+}
+
+/// The servers that hosts start without mcp-approve, for this user and this folder.
+fn unwrapped() -> Vec<Unwrapped> {
+    let Ok(user) = user::current() else { return Vec::new() };
+    let lists = hosts::lists(&user.home, std::env::current_dir().ok().as_deref());
+    let bare = lists.servers.into_iter().filter(|server| server.start == Start::Unwrapped);
+    let list = |server: &Listed| match &server.project {
+        Some(project) => format!("{}, for {project}", server.file.display()),
+        None => server.file.display().to_string(),
+    };
+    bare.map(|server| Unwrapped { list: list(&server), host: server.host.to_owned(), server: server.name }).collect()
 }
 
 /// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits

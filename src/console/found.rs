@@ -38,6 +38,8 @@ pub enum Task {
     Pins,
     /// How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
+    /// Which servers hosts start without mcp-approve.
+    Hosts,
     /// The last decisions, for Activity.
     Recent,
     /// The operator has dismissed the tour.
@@ -87,6 +89,7 @@ pub enum Finding {
     /// What is remembered of tools cannot be read: why, and what to do.
     PinsTrouble(String),
     Footprints(Vec<(u32, u64)>),
+    Hosts(Vec<Unwrapped>),
     Recent(Vec<Line>),
     Tried(Tried),
     /// The log could not be read: why, and what to do.
@@ -270,6 +273,15 @@ pub enum Certain {
     Yes,
     /// Something of the arguments was replaced or cut.
     Perhaps,
+}
+
+/// A server that a host starts without mcp-approve. Foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwrapped {
+    pub server: String,
+    pub host: String,
+    /// The list it stands in, and for which project.
+    pub list: String,
 }
 
 /// What became of checking the chain.

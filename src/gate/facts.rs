@@ -16,6 +16,9 @@ const MOST: usize = 16;
 /// A longer text is no path.
 const LONGEST: usize = 4096;
 
+/// How much text of all files of one call goes to the card, in bytes.
+pub const TEXT: u32 = 256 << 10;
+
 /// What the shell is asked to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
-use super::facts::{Facts, FileKind};
+use super::facts::{Facts, FileKind, TEXT};
 use crate::behavior::taxonomy::Action;
 
 /// One change.
@@ -182,7 +182,7 @@ impl Change<'_> {
         match self {
             Self::Content { target, how, old, new } => {
                 let does = content(target, *how, old.as_deref(), new);
-                format!("{does} — {}", target.path)
+                format!("{does} — {}{}", target.path, led(target))
             }
             Self::NoMatch { target, edit, edits } => {
                 let which = if *edits == 1 {
@@ -223,7 +223,22 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
             }
             None => format!("{verb} 1 file; too long to compare line by line"),
         },
-        (FileKind::File, None) => format!("{verb} {}; what changes in it could not be seen", thing(target)),
+        (FileKind::File, None) => format!("{verb} {}; {}", thing(target), blind(target)),
+    }
+}
+
+/// Where content goes that is written through a link: not to the path that the arguments name.
+fn led(target: &Facts) -> String {
+    let goal = target.link.as_ref().map(|link| target.real.as_ref().unwrap_or(link));
+    goal.map_or_else(String::new, |goal| format!(", a link to {goal}"))
+}
+
+/// Why nothing is known of what changes in a file.
+pub fn blind(target: &Facts) -> &'static str {
+    match (&target.unseen, target.size) {
+        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what stands there is no text",
+        (None, Some(_)) if target.digest.is_some() => "it is too large to be compared line by line",
+        _ => "what changes in it could not be seen",
     }
 }
 

@@ -57,7 +57,7 @@ fn distance(
     rule: &Rule,
     fit: Fit,
     question: &Question<'_>,
-    told: &Told,
+    told: &Told<'_>,
     roots: &Roots,
 ) -> Option<usize> {
     Some(match fit {

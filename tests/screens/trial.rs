@@ -169,7 +169,7 @@ fn a_log_with_an_index_tells_the_same_as_one_without() {
     assert_eq!((without[0].calls, without[0].denied), (12, 2));
     assert_eq!(without[0].lines.iter().map(|line| line.ended).take(3).collect::<Vec<_>>()[..2], [Ended::Refused; 2]);
     let reader = Reader::open(&db).unwrap().expect("a log");
-    let index = Index::brought_on(&db, &reader).unwrap().expect("an index");
+    let index = Index::brought_on(&db, &reader, &mut |_| {}).unwrap().expect("an index");
     assert!(index.upto() > 8_000, "{}", index.upto());
     trials.rules(2, &[NOTES]);
     assert_eq!(trials.matched(2), (without, reach));

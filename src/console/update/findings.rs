@@ -10,6 +10,8 @@ use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
+/// Latencies of one session that are taken from the log.
+const LATENCIES: usize = 32;
 /// Ended sessions that are listed.
 const PAST: usize = 200;
 
@@ -46,6 +48,10 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         // It opens a panel, which update does.
         Finding::PastCall(..) => {}
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
+        Finding::Hosts(unwrapped) => {
+            browse.unwrapped = unwrapped;
+            rebuild(model);
+        }
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
             browse.trouble = Some(what);
@@ -150,6 +156,14 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         }
     }
     for passed in before.into_iter().rev() {
+        let runs = model.wrappers.iter().any(|one| one.wrapper.session == passed.session);
+        let answered = runs && passed.activity.kind == ActivityKind::Outcome;
+        if let Some(latency) = passed.activity.latency_us.filter(|_| answered) {
+            let all = model.browse.latencies.entry(passed.session.clone()).or_default();
+            if all.len() < LATENCIES {
+                all.push_front(latency);
+            }
+        }
         model.activity.push_front(passed);
     }
 }
@@ -220,6 +234,12 @@ fn servers(model: &Model) -> Vec<ServerLine> {
     for (at, one) in model.wrappers.iter().enumerate() {
         if of(one, Some(model.now)) {
             lines.push(ServerLine::Running(at));
+        }
+    }
+    for (at, one) in model.browse.unwrapped.iter().enumerate() {
+        let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
+        if wanted(&one.server, "", None, &text) {
+            lines.push(ServerLine::Unwrapped(at));
         }
     }
     for (at, (one, when)) in model.browse.ended.iter().enumerate().rev() {

@@ -20,6 +20,11 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;
     }
+    // Words stand in the form whole.
+    let words = tokens.iter().filter(|token| token.kind == Kind::Word).map(|token| token.end - token.start);
+    if words.sum::<usize>() > MOST_BYTES {
+        return None;
+    }
     let mut form = String::with_capacity(cut.text.len().min(MOST_BYTES) + 64);
     let mut before: Option<&Token> = None;
     let mut at = 0;

@@ -163,8 +163,9 @@ fn objects<'a>(cut: Cut<'a>, verb: usize) -> Vec<&'a str> {
 /// What is read: the names behind FROM, JOIN, and the commas after them.
 fn tables<'a>(cut: Cut<'a>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
-    for at in 0..cut.tokens.len() {
-        if (cut.is(at, "FROM") || cut.is(at, "JOIN"))
+    for (at, token) in cut.tokens.iter().enumerate() {
+        if token.end - token.start == 4
+            && (cut.is(at, "FROM") || cut.is(at, "JOIN"))
             && let Some(name) = name(cut, at + 1)
             && !found.contains(&name)
         {

@@ -7,7 +7,7 @@ use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
 use crate::gate::facts::{Facts, FileKind};
-use crate::gate::touched::{Change, How, lines_changed, thing};
+use crate::gate::touched::{Change, How, blind, lines_changed, thing};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;
@@ -77,13 +77,11 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize)
     let told = |tone, words: &str| bordered(Row::of(tone, words), width);
     let Some(old) = old else {
         let words = match how {
-            How::Whole => {
-                "What it replaces could not be read, so there is no diff; the arguments have the new content."
-            }
-            How::Appended => "It could not be read, so there is no diff; the arguments have what is added.",
-            How::Edited => "It could not be read, so there is no diff.",
+            How::Whole => "; the arguments have the new content",
+            How::Appended => "; the arguments have what is added",
+            How::Edited => "",
         };
-        return told(Tone::Warn, words);
+        return told(Tone::Warn, &format!("There is no diff: {}{words}.", blind(target)));
     };
     if target.kind == FileKind::Missing {
         return told(Tone::Quiet, "All of it is new; the arguments have it in full.");
