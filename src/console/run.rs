@@ -35,7 +35,7 @@ pub struct Outside {
     /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
     pub write_rule: RuleWriter,
     /// The text of a rule of the operator's own policy file, or why it cannot be had.
-    pub rule_text: Box<dyn Fn(&str) -> Result<String, String>>,
+    pub rule_text: RuleReader,
     /// Changes the rules that stand: gives what was done, or why nothing was.
     pub change_rules: RuleChanger,
     /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
@@ -74,6 +74,9 @@ pub enum Pointer {
 /// Adds a rule's text to the operator's policy file, and excepts its calls from another rule there: gives the file, or why
 /// it was not written.
 pub type RuleWriter = Box<dyn Fn(&str, Option<&Except>) -> Result<String, String>>;
+
+/// The text of a rule of the operator's own policy file, by its id; or why it cannot be had.
+pub type RuleReader = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Changes the rules that stand: gives what was done, or why nothing was.
 pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
