@@ -55,6 +55,9 @@ pub struct Facts {
     pub digest: Option<Digest>,
     /// Inode and time of change, which stand for the digest where there is none.
     pub stamp: Option<String>,
+    /// Of a path where nothing stands: the first folder on its way that does not stand either.
+    #[serde(default)]
+    pub lacks: Option<String>,
     /// How many entries a folder has; counting stops at 10,000.
     pub entries: Option<u64>,
     /// The content of a file of at most 256 KiB of UTF-8.
@@ -122,6 +125,7 @@ impl Facts {
             size: None,
             digest: None,
             stamp: None,
+            lacks: None,
             entries: None,
             text: None,
             unseen: Some(why.to_owned()),

@@ -212,7 +212,10 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
         How::Appended => "adds to",
     };
     match (target.kind, old) {
-        (FileKind::Missing, _) => format!("creates 1 file, {}", counted(new.lines().count(), "line")),
+        (FileKind::Missing, _) => {
+            let where_to = if target.lacks.is_some() { ", in a folder that does not stand yet" } else { "" };
+            format!("creates 1 file, {}{where_to}", counted(new.lines().count(), "line"))
+        }
         (FileKind::Folder, _) => "writes to a path where a folder stands".to_owned(),
         (FileKind::Other, _) => "writes to a device, pipe or socket".to_owned(),
         (FileKind::Unseen, _) => format!("{verb} something that could not be seen"),

@@ -142,6 +142,9 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
     facts.real = text(end.real);
     let Some(found) = end.found else {
         facts.kind = FileKind::Missing;
+        let stands = |folder: &&Path| folder.symlink_metadata().is_ok();
+        let lacks = real.ancestors().skip(1).take_while(|folder| !stands(folder)).last();
+        facts.lacks = lacks.and_then(|folder| text(folder.to_path_buf()));
         return facts;
     };
     facts.stamp = Some(format!("{}:{}:{}.{:09}", found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
@@ -280,6 +283,11 @@ mod tests {
             }
         }
         assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
+        // Of two folders that do not stand, the first; where the folder stands, none.
+        let lacks = |path: &str| touched(&ground, path).lacks.map(PathBuf::from);
+        assert_eq!(lacks("a/up/new/deep/er"), Some(top.join("a/new")));
+        assert_eq!(lacks("dangling"), Some(top.join("a/new")));
+        assert_eq!((lacks("a/other"), lacks("a/file")), (None, None));
         assert_eq!(touched(&ground, "whole/file").link, None, "a link on the way is not the file's");
     }
 

@@ -144,7 +144,7 @@ impl Glob {
     }
 
     /// The same for a text that many globs are asked about: what is found in it once spares most of the searches.
-    pub fn matches_in<'q>(&self, text: &'q str, texts: &Texts<'q>) -> bool {
+    pub fn matches_in<'q>(&self, text: &'q str, texts: &mut Texts<'q>) -> bool {
         let fits = match &self.how.how {
             How::Exact(_) => true,
             How::Pieces { first, last, .. } => begins(text, first) && ends(text, last),

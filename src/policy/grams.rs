@@ -3,7 +3,6 @@
 //!
 //! It may say that a run is there that is not, never the other way round.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -92,9 +91,9 @@ fn hash(run: &[u8]) -> u32 {
 #[derive(Clone, Debug, Default)]
 pub struct Texts<'q> {
     /// The argument that was looked up last, by the name as its rules share it.
-    last: RefCell<Option<Argument<'q>>>,
+    last: Option<Argument<'q>>,
     /// The long texts that globs were asked about.
-    seen: RefCell<Vec<Seen<'q>>>,
+    seen: Vec<Seen<'q>>,
 }
 
 /// An argument that was looked up.
@@ -115,28 +114,27 @@ struct Seen<'q> {
 impl<'q> Texts<'q> {
     /// The argument of this name, by `find` unless it is the one that was asked for last.
     pub fn argument(
-        &self,
+        &mut self,
         arguments: &'q Value,
         arg: &Arc<str>,
         find: impl FnOnce() -> Option<&'q Value>,
     ) -> Option<&'q Value> {
-        let mut last = self.last.borrow_mut();
-        match &*last {
+        match &self.last {
             Some(last) if Arc::ptr_eq(&last.name, arg) && std::ptr::eq(last.of, arguments) => last.found,
             _ => {
                 let found = find();
-                *last = Some(Argument { name: Arc::clone(arg), of: arguments, found });
+                self.last = Some(Argument { name: Arc::clone(arg), of: arguments, found });
                 found
             }
         }
     }
 
     /// Whether `text` could have what the probe is of; no is certain. A text that is asked about often is looked over once.
-    pub fn may_have(&self, text: &'q str, probe: &Probe) -> bool {
+    pub fn may_have(&mut self, text: &'q str, probe: &Probe) -> bool {
         if text.len() < LONG || probe.is_empty() {
             return true;
         }
-        let mut all = self.seen.borrow_mut();
+        let all = &mut self.seen;
         // By its place: the same text elsewhere is looked over again, which costs time only.
         let at = all.iter().position(|seen| std::ptr::eq(seen.text, text)).unwrap_or_else(|| {
             all.push(Seen { text, asked: 0, grams: None });
@@ -181,7 +179,7 @@ mod tests {
     #[test]
     fn a_text_is_looked_over_when_it_is_worth_it() {
         let (text, other) = ("ab".repeat(100), "cd".repeat(100));
-        let texts = Texts::default();
+        let mut texts = Texts::default();
         for asked in 1..2 * WORTH {
             assert_eq!(texts.may_have(&text, &probe("x")), asked < WORTH, "{asked}");
         }

@@ -53,7 +53,6 @@ pub enum About {
 }
 
 /// What a call shows to the conditions of one rule.
-#[derive(Clone, Copy)]
 pub struct Shown<'a, 'q> {
     pub arguments: &'q Value,
     pub hazards: &'a [Hazard],
@@ -64,7 +63,7 @@ pub struct Shown<'a, 'q> {
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
     /// The long texts among the arguments, as far as globs looked at them.
-    pub texts: &'a Texts<'q>,
+    pub texts: &'a mut Texts<'q>,
 }
 
 /// One test of an argument.
@@ -108,7 +107,7 @@ impl Predicate {
     }
 
     /// Whether it holds of a call.
-    pub fn holds(&self, shown: &Shown<'_, '_>) -> Holds {
+    pub fn holds(&self, shown: &mut Shown<'_, '_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
@@ -170,7 +169,7 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
 }
 
 impl Test {
-    fn holds<'q>(&self, value: Option<&'q Value>, shown: &Shown<'_, 'q>) -> Holds {
+    fn holds<'q>(&self, value: Option<&'q Value>, shown: &mut Shown<'_, 'q>) -> Holds {
         let Some(value) = value else {
             return match self {
                 Self::Present => Holds::No,

@@ -61,11 +61,12 @@ pub(super) fn title(model: &Model) -> Row {
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Heard::FromLog).count();
     let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
-    if before > 0 {
-        row.push(Tone::Quiet, format!("  · {before} from the log"));
+    let latencies = latencies(model, width.saturating_sub(row.width() + 2));
+    let note = format!("  · {before} from the log");
+    if before > 0 && row.width() + note.len() + latencies.width() < width {
+        row.push(Tone::Quiet, note);
     }
-    let room = width.saturating_sub(row.width() + 2);
-    ends(row, latencies(model, room), width)
+    ends(row, latencies, width)
 }
 
 /// How fast each server answers, for as many as there is room.

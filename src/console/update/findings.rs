@@ -7,6 +7,7 @@ use crate::audit::search::Field;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
 use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine};
 use crate::link::message::{Activity, ActivityKind, Direction};
+use crate::policy::rule::Decision;
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
@@ -168,6 +169,8 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
     }
 }
 
+const DECISIONS: [Decision; 3] = [Decision::Allow, Decision::Ask, Decision::Deny];
+
 fn as_passed(line: &Line) -> Option<Activity> {
     let kind = match line.kind.as_str() {
         "decision" => ActivityKind::Call,
@@ -182,7 +185,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
         what: line.tool.clone().unwrap_or_else(|| line.note.clone()),
         ticket: line.ticket.clone(),
         badge: line.badge,
-        ruling: None,
+        ruling: line.ruling.as_deref().and_then(|word| DECISIONS.into_iter().find(|one| one.word() == word)),
         verdict: line.verdict,
         by: line.by,
         rule: line.rule.clone(),

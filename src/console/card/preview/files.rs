@@ -59,6 +59,10 @@ fn standing(facts: &Facts, width: usize) -> Vec<Row> {
     };
     let mut rows =
         bordered(Row::default().and_foreign(Tone::Ours, &facts.path).and(Tone::Quiet, "  ").joined(what), width);
+    if let Some(folder) = &facts.lacks {
+        let row = Row::of(Tone::Warn, "nor does the folder ").and_foreign(Tone::Strong, folder);
+        rows.extend(bordered(row.and(Tone::Warn, ": the server makes it, or fails"), width));
+    }
     let leads = facts.real.as_deref().filter(|real| *real != facts.path);
     if let Some(link) = &facts.link {
         let row = Row::of(Tone::Warn, "▲ a link to ").and_foreign(Tone::Strong, link);
