@@ -39,12 +39,12 @@ pub struct Near {
 
 /// Up to `most` of the rules for this tool that did not decide, the nearest to matching first.
 pub fn nearest(policy: &Policy, question: &Question<'_>, roots: &Roots, most: usize) -> Vec<Near> {
-    let told = Told::of(question);
+    let mut told = Told::of(question);
     let decided = decide_at(policy, question, roots).rule;
     let mut found: Vec<(usize, Near)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| decided.as_ref() != Some(&rule.id)) {
-        let fit = fit_at(policy, rule, question, &told, roots);
-        let Some(distance) = distance(policy, rule, fit, question, &told, roots) else { continue };
+        let fit = fit_at(policy, rule, question, &mut told, roots);
+        let Some(distance) = distance(policy, rule, fit, question, &mut told, roots) else { continue };
         found.push((distance, Near { rule: rule.id.clone(), decision: rule.decision, why: why(rule, fit) }));
     }
     found.sort_by(|(one, near), (two, other)| (one, &near.rule).cmp(&(two, &other.rule)));
@@ -57,7 +57,7 @@ fn distance(
     rule: &Rule,
     fit: Fit,
     question: &Question<'_>,
-    told: &Told<'_>,
+    told: &mut Told<'_>,
     roots: &Roots,
 ) -> Option<usize> {
     Some(match fit {
