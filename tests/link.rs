@@ -222,6 +222,7 @@ fn held(arguments: &str) -> FromWrapper {
             effect: "writes".to_owned(),
             about: None,
             ruling: Ruling { decision: Decision::Ask, rule: None, reason: "it MUTATES".to_owned() },
+            near: Vec::new(),
             safe: Safe {
                 capability: check(CheckState::Holds),
                 guardrail: check(CheckState::Pending),

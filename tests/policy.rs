@@ -34,7 +34,7 @@ use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::policy::decide::{Question, Ruling, decide};
-use mcp_approve::policy::explain::explain;
+use mcp_approve::policy::explain::{explain, nearest};
 use mcp_approve::policy::parse::{built_in, everything_asks, parse, suspended};
 use mcp_approve::policy::rule::{Decision, Policy};
 use serde_json::{Value, json};
@@ -254,4 +254,39 @@ fn the_explanation_names_the_first_selector_that_fails() {
     let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
     assert_eq!(explanation.ruling.rule.as_deref(), Some("b"));
+}
+
+#[test]
+fn the_nearest_rules_are_those_for_the_tool_that_almost_decided() {
+    let policy = policy(
+        "[[rule]]\nid = 'other-tool'\ndecision = 'allow'\ntool = 'read'\n\
+         [[rule]]\nid = 'other-server'\ndecision = 'allow'\nserver = 'else'\n\
+         [[rule]]\nid = 'sort'\ndecision = 'allow'\ntool = 'write'\naction = 'DELETE'\n\
+         [[rule]]\nid = 'first'\ndecision = 'allow'\nwhen = [{ arg = 'path', glob = '/b/*' }, { arg = 'n', eq = 1 }]\n\
+         [[rule]]\nid = 'second'\ndecision = 'allow'\nwhen = [{ arg = 'path', glob = '/a/*' }, { arg = 'n', eq = 1 }]\n\
+         [[rule]]\nid = 'over'\ndecision = 'allow'\nexpires = 2020-01-01\n\
+         [[rule]]\nid = 'over-and-other'\ndecision = 'allow'\nserver = 'else'\nexpires = 2020-01-01\n\
+         [[rule]]\nid = 'dry'\ndecision = 'ask'\nunless = [{ arg = 'dry', eq = true }]\n\
+         [[rule]]\nid = 'asks'\ndecision = 'ask'\n\
+         [[rule]]\nid = 'weaker'\ndecision = 'allow'\n",
+    );
+    let arguments = json!({ "path": "/a/x", "n": 2, "dry": true });
+    let behavior = behavior("MUTATES UPDATE");
+    let question =
+        Question { server: "s", tool: "write", behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
+    let near = nearest(&policy, &question, &policy.roots, 9);
+    let said: Vec<String> =
+        near.iter().map(|one| format!("{} {}: {}", one.rule, one.decision.word(), one.why)).collect();
+    assert_eq!(
+        said,
+        [
+            "weaker allow: matches",
+            "dry ask: no: { arg = 'dry', eq = true } excepts it",
+            "over allow: no: it has expired",
+            "second allow: no: { arg = 'n', eq = 1 } does not hold",
+            "first allow: no: { arg = 'path', glob = '/b/*' } does not hold",
+            "sort allow: no: `action` differs",
+        ]
+    );
+    assert_eq!(nearest(&policy, &question, &policy.roots, 2).len(), 2);
 }

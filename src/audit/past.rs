@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use super::chain::Row;
 use super::index::Index;
 use super::query::{Fields, Found};
 use super::record::{By, Kind, VerdictWord};
@@ -32,24 +33,66 @@ struct Arrival {
 /// # Errors
 /// Why the log could not be read.
 pub fn calls(reader: &Reader, since: Option<i64>) -> Result<Vec<PastCall>, StoreError> {
-    let mut asked: HashMap<(String, String), Arrival> = HashMap::new();
+    let mut gathering = Gathering::new(Order::OldestFirst);
     let mut calls = Vec::new();
     reader.each(Order::OldestFirst, &mut |row| {
-        if let Ok(fields) = serde_json::from_slice::<Fields<'_>>(row.body) {
-            let kind = &*fields.kind;
-            if kind == Kind::DecisionAsked.word() {
-                if let (Some(ticket), Some(arrival)) = (fields.ticket.clone(), arrival(&fields)) {
-                    asked.insert((fields.session.to_string(), ticket), arrival);
-                }
-            } else if kind == Kind::Decision.word() {
-                calls.extend(
-                    decided(row.seq, &fields, &mut asked).filter(|call| since.is_none_or(|at| call.time >= at)),
-                );
-            }
-        }
+        calls.extend(gathering.take(&row, None).filter(|call| since.is_none_or(|at| call.time >= at)));
         ControlFlow::Continue(())
     })?;
     Ok(calls)
+}
+
+/// Puts calls together from records that come one by one, in either order.
+pub struct Gathering {
+    order: Order,
+    /// Oldest first: what was asked, and is not decided yet.
+    asked: HashMap<(String, String), Arrival>,
+    /// Newest first: what was decided, its arrival not seen yet.
+    decided: HashMap<(String, String), (i64, String)>,
+}
+
+/// Whose calls are wanted: what `server` and `tool` of a record say.
+pub type Wanted<'a> = &'a dyn Fn(&str, &str) -> bool;
+
+impl Gathering {
+    /// Nothing yet; records will come in this order.
+    pub fn new(order: Order) -> Self {
+        Self { order, asked: HashMap::new(), decided: HashMap::new() }
+    }
+
+    /// Takes a record; gives the call that is whole with it, where it is wanted.
+    pub fn take(&mut self, row: &Row<'_>, wanted: Option<Wanted<'_>>) -> Option<PastCall> {
+        let fields: Fields<'_> = serde_json::from_slice(row.body).ok()?;
+        let is = |kind: Kind| *fields.kind == *kind.word();
+        let (asks, decides) = (is(Kind::DecisionAsked), is(Kind::Decision));
+        let tool = fields.tool.as_deref().unwrap_or_default();
+        if !(asks || decides) || wanted.is_some_and(|wanted| !wanted(&fields.server, tool)) {
+            return None;
+        }
+        let key = || Some((fields.session.to_string(), fields.ticket.clone()?));
+        match (self.order, asks) {
+            (Order::OldestFirst, true) => {
+                if let (Some(key), Some(arrival)) = (key(), arrival(&fields)) {
+                    self.asked.insert(key, arrival);
+                }
+                None
+            }
+            (Order::OldestFirst, false) => decided(row.seq, &fields, &mut self.asked),
+            (Order::NewestFirst, true) => {
+                let arrival = arrival(&fields)?;
+                let (seq, body) = self.decided.remove(&key()?)?;
+                made(seq, &serde_json::from_str(&body).ok()?, arrival)
+            }
+            (Order::NewestFirst, false) => {
+                if let Some(arrival) = arrival(&fields) {
+                    return made(row.seq, &fields, arrival);
+                }
+                let body = String::from_utf8_lossy(row.body).into_owned();
+                self.decided.insert(key()?, (row.seq, body));
+                None
+            }
+        }
+    }
 }
 
 /// The call of one record of it, decided or still asked; `None` where that record is of no call that was judged.

@@ -3,11 +3,13 @@
 mod footprint;
 mod pins;
 mod rule_book;
+mod tried_policy;
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -18,7 +20,7 @@ use super::config::console::{Manners, Theme};
 use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
-use super::rules::append::{append, take_back, take_out};
+use super::rules::append::{append, put, take_back, take_out, text_of};
 use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::{RuleBook, Unwrapped};
@@ -78,8 +80,8 @@ fn open(places: &Places) -> Result<(), Error> {
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
     let accepted = Accepted::new(places.accepted_dir());
-    let (policy, of_rules, of_changes, of_pins) =
-        (places.policy_file(), places.clone(), places.clone(), places.clone());
+    let (policy, of_rules, of_pins) = (places.policy_file(), places.clone(), places.clone());
+    let (of_texts, of_changes) = (places.clone(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
@@ -89,11 +91,12 @@ fn open(places: &Places) -> Result<(), Error> {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
         },
-        write_rule: Box::new(move |rule| {
+        write_rule: Box::new(move |rule, except| {
             // What the operator has read on the panel is accepted with it, unless something else in the file still waits.
-            accepted.with(&policy, || append(&of_rules, rule, clock::wall_ms()))?;
+            accepted.with(&policy, || append(&of_rules, rule, except, clock::wall_ms()))?;
             Ok(policy.display().to_string())
         }),
+        rule_text: Box::new(move |id| text_of(&of_texts, id)),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
         settle: Box::new(move |settling| pins::settle(&of_pins, settling)),
     };
@@ -112,12 +115,14 @@ fn open(places: &Places) -> Result<(), Error> {
         confirmation: wanted.confirmation,
         problems,
     };
-    let read = places.clone();
+    let (read, tried) = (places.clone(), places.clone());
     let mut pins = pins::Reader::new(places.clone());
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         rules: Box::new(move || rule_book(&read)),
         pins: Box::new(move || pins.read()),
+        policy: Arc::new(move |which| tried_policy::read(&tried, which)),
+        now: clock::wall_ms,
         hosts: Box::new(unwrapped),
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
@@ -152,12 +157,16 @@ fn open(places: &Places) -> Result<(), Error> {
 fn change(places: &Places, wanted: &RuleChange) -> Result<String, String> {
     let file = places.policy_file();
     let done = match wanted {
-        RuleChange::Remove { file: stands, .. } if *stands != file => {
+        RuleChange::Remove { file: stands, .. } | RuleChange::Replace { file: stands, .. } if *stands != file => {
             return Err(format!("this rule is not in your own policy file; change it in {}", stands.display()));
         }
         RuleChange::Remove { id, .. } => {
             take_out(places, id, clock::wall_ms())?;
             format!("Removed rule {id}; u takes that back.")
+        }
+        RuleChange::Replace { id, text, .. } => {
+            put(places, id, text, clock::wall_ms())?;
+            format!("Changed rule {id}; u takes that back.")
         }
         RuleChange::Undo => format!("Taken back: {}.", take_back(places)?),
     };

@@ -105,6 +105,27 @@ impl Layers {
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
     }
 
+    /// Pools the files as they stand, and this one as if its text with this digest were accepted: to try what that means.
+    ///
+    /// # Errors
+    /// That text does not wait to be accepted any more.
+    pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, String> {
+        let mut waits = false;
+        let files = self.files.clone();
+        let mut found: Vec<Contribution> =
+            files.iter().filter_map(|file| self.contribution(file, Keeps::Nothing)).collect();
+        for one in &mut found {
+            if let Stands::Changed { now, .. } = &one.stands
+                && Path::new(&*one.file) == path
+                && now.digest == digest
+            {
+                (waits, one.stands) = (true, Stands::Whole((**now).clone()));
+            }
+        }
+        let gone = "the policy has changed again since it was shown, or waits no longer; look at it again";
+        if waits { Ok(pool(&found, &self.roots)) } else { Err(gone.to_owned()) }
+    }
+
     /// The files that are there, or should be: a link to nowhere, or what an option names.
     pub fn present(&self) -> impl Iterator<Item = &LayerFile> {
         let there = |file: &&LayerFile| match &file.place {

@@ -14,6 +14,8 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use super::found::{Checked, Finding, Line, RuleBook, Task, Unwrapped};
 use super::pinned::PinBook;
 use super::tally::Tally;
+use super::trial::{self, Grounds, PolicyReader};
+use super::tried::{Trial, Which};
 use crate::audit::chain::Verifier;
 use crate::audit::index::Index;
 use crate::audit::past;
@@ -38,6 +40,10 @@ pub struct Sources {
     pub memory: Box<dyn Fn(u32) -> Option<u64> + Send>,
     /// Remembers that the tour was dismissed.
     pub tour_seen: Box<dyn Fn() + Send>,
+    /// Reads the policy that is to be tried on past calls.
+    pub policy: PolicyReader,
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
 }
 
 /// Records read before the next question is looked at.
@@ -49,8 +55,10 @@ const REPORT: u64 = 8;
 ///
 /// # Errors
 /// No thread can be started.
-pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Task>> {
+pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<Task>> {
     let (ask, tasks) = mpsc::channel();
+    let (log, policy, now) = (sources.log.clone(), Arc::clone(&sources.policy), sources.now);
+    let trial = trial::start(Grounds { log, policy, now }, tell.clone())?;
     let clerk = Clerk {
         sources,
         tell: Box::new(tell),
@@ -64,6 +72,7 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::
         remembered: 0,
         counting: Counting::Idle,
         checking: None,
+        trial,
     };
     std::thread::Builder::new().name("clerk".to_owned()).spawn(move || clerk.run())?;
     Ok(ask)
@@ -83,6 +92,8 @@ struct Clerk {
     remembered: u64,
     counting: Counting,
     checking: Option<Checking>,
+    /// To the thread that tries rules on past calls.
+    trial: Sender<Trial>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,8 +194,10 @@ impl Clerk {
                 }
             }
             Task::Record { seq } => {
-                if let Some(reader) = self.open()? {
-                    let opened = record::open(reader, seq)?;
+                let policy = (self.sources.policy)(&Which::Written).ok();
+                self.open()?;
+                if let Some(reader) = &self.reader {
+                    let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;
                     (self.tell)(Finding::Record(seq, opened.map(Box::new)));
                 }
             }
@@ -228,6 +241,10 @@ impl Clerk {
             }
             Task::Hosts => (self.tell)(Finding::Hosts((self.sources.hosts)())),
             Task::TourSeen => (self.sources.tour_seen)(),
+            Task::Try(trial) => {
+                // Had that thread ended with a panic, the panel would say that it still counts, and the CLI can tell.
+                let _ = self.trial.send(trial);
+            }
         }
         Ok(())
     }

@@ -7,6 +7,8 @@ use crate::audit::query::{Fields, Found};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Field, Search};
 use crate::behavior::taxonomy::Mutability;
+use crate::policy::decide::Ruling;
+use crate::policy::explain::Near;
 use crate::policy::lint::Warning;
 use crate::policy::past::PastCall;
 use crate::policy::rule::{Decision, Defaults};
@@ -15,6 +17,7 @@ use serde_json::Value;
 
 use super::pinned::PinBook;
 use super::tally::Tally;
+use super::tried::{Trial, Tried};
 
 /// What the clerk is to look up.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +44,8 @@ pub enum Task {
     Recent,
     /// The operator has dismissed the tour.
     TourSeen,
+    /// Tries something on past calls; another thread does that.
+    Try(Trial),
 }
 
 /// A page that is wanted.
@@ -86,6 +91,7 @@ pub enum Finding {
     Footprints(Vec<(u32, u64)>),
     Hosts(Vec<Unwrapped>),
     Recent(Vec<Line>),
+    Tried(Tried),
     /// The log could not be read: why, and what to do.
     Trouble(String),
     /// There is no log yet.
@@ -247,6 +253,26 @@ pub struct Opened {
     pub link: Result<(), String>,
     /// The other records of the same call, the oldest first.
     pub beside: Vec<Line>,
+    /// What the policy as it is written says of the call; `None` where it is no call, or there is no such policy.
+    pub explained: Option<Explained>,
+}
+
+/// What a policy says of a past call, and why.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    pub ruling: Ruling,
+    /// The rules for its tool that did not decide, the nearest first.
+    pub near: Vec<Near>,
+    /// Whether the record tells all of the arguments: it holds no secrets and no long texts.
+    pub certain: Certain,
+}
+
+/// Whether something follows from a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certain {
+    Yes,
+    /// Something of the arguments was replaced or cut.
+    Perhaps,
 }
 
 /// A server that a host starts without mcp-approve. Foreign text.

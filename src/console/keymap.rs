@@ -51,11 +51,15 @@ pub enum Action {
     WriteRule,
     /// A digit of a number.
     Number,
-    /// Ends a grant, removes a rule.
+    /// A letter: the rule of that scope.
+    Scope,
+    /// Ends a grant, removes a rule, drops a suggestion.
     End,
     /// Refuses a definition.
     Refuse,
     Undo,
+    /// The written policy against the log.
+    Replay,
     Accept,
     Find,
     Seek,

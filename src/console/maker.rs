@@ -1,20 +1,37 @@
-//! The rules a held call could become, as the rule maker's panel offers them. What a rule covers is `policy::maker`'s.
+//! The rules a held or a past call could become, as the rule maker's panel offers them. What a rule covers is `policy::maker`'s.
 
 use serde_json::Value;
 
+use super::card::counted;
 use super::grants;
 use super::model::Held;
-use super::model::rule::{Choice, GrantOffer};
-use crate::behavior::conclude::Behavior;
+use super::model::rule::{Choice, Except, GrantOffer};
+use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::snapshot::Snapshot;
 use crate::policy::decide::Question;
 use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
 use crate::policy::parse;
-use crate::policy::rule::Decision;
+use crate::policy::past::{Ended, PastCall, touches_obscured};
+use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
+use crate::policy::when::About;
 
 /// How long an offered allow lasts: what is forgotten does not stay open.
 const DAYS: i64 = 30;
+
+/// What a made rule says of the call it is made from, and what stands in its way.
+struct Source<'a> {
+    tool: &'a str,
+    ticket: &'a str,
+    roots: Roots,
+    /// It waits, so it is among those that the rule matches.
+    waits: bool,
+    dangerous: bool,
+    /// It was denied then.
+    denied: bool,
+    /// The rule that asks for it or denies it: an allow does not loosen that.
+    stands: Option<(&'a str, Decision)>,
+}
 
 /// The rules on offer, narrowest first, then "never again": each with how many of the waiting calls it matches.
 ///
@@ -29,11 +46,49 @@ pub fn choices(
     now: i64,
 ) -> Result<Vec<Choice>, String> {
     let (proposals, roots) = proposed(snapshot, home)?;
-    let offer = |proposal: &Proposal, decision: Decision| choice(snapshot, waiting, &roots, proposal, decision, now);
+    let source = Source {
+        tool: &snapshot.tool,
+        ticket: &snapshot.ticket,
+        roots,
+        waits: true,
+        dangerous: snapshot.danger.is_some(),
+        denied: false,
+        stands: snapshot.ruling.rule.as_deref().map(|rule| (rule, snapshot.ruling.decision)),
+    };
+    Ok(offered(&source, &proposals, waiting, now))
+}
+
+/// The same for a call of the log.
+///
+/// # Errors
+/// Why no rule can be made from it.
+pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
+    let origin =
+        Origin { server: &call.server, tool: &call.tool, arguments: &call.arguments, behavior: &call.behavior };
+    let mut proposals = proposals(&origin, roots).map_err(|why| why.to_string())?;
+    // A secret that the log does not hold cannot be written into a rule.
+    proposals.retain(|one| !touches_obscured(&one.rule, call));
+    if proposals.is_empty() {
+        return Err("the log does not hold what a rule would have to say".to_owned());
+    }
+    let source = Source {
+        tool: &call.tool,
+        ticket: &call.ticket,
+        roots: roots.clone(),
+        waits: false,
+        dangerous: conclude::danger(&call.behavior, Replaced::Perhaps).is_some(),
+        denied: call.ended == Ended::Refused,
+        stands: call.rule.as_deref().map(|rule| (rule, call.ruling)),
+    };
+    Ok(offered(&source, &proposals, waiting, now))
+}
+
+fn offered(source: &Source<'_>, proposals: &[Proposal], waiting: &[&Snapshot], now: i64) -> Vec<Choice> {
+    let offer = |proposal: &Proposal, decision: Decision| choice(source, waiting, proposal, decision, now);
     let mut choices: Vec<Choice> = proposals.iter().map(|proposal| offer(proposal, Decision::Allow)).collect();
     let whole = proposals.iter().find(|proposal| proposal.scope == Scope::ThisTool);
     choices.extend(whole.map(|proposal| offer(proposal, Decision::Deny)));
-    Ok(choices)
+    choices
 }
 
 /// The grants on offer, narrowest first. `others` are the calls that wait, this one among them or not.
@@ -42,52 +97,84 @@ pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOff
     grants::offers(held, &proposals, others, &roots)
 }
 
+/// Where the paths of a call start, as far as its card tells.
+pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
+    Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() }
+}
+
 fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let behavior = behavior_of(snapshot);
     let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
-    let roots = Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() };
+    let roots = roots(snapshot, home);
     let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
 }
 
-fn choice(
-    snapshot: &Snapshot,
-    waiting: &[&Snapshot],
-    roots: &Roots,
-    proposal: &Proposal,
-    decision: Decision,
-    now: i64,
-) -> Choice {
+fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decision: Decision, now: i64) -> Choice {
     // The moment makes the name the file's only one; that it is, is checked when it is written.
-    let id = format!("{}-{}", id_for(&snapshot.tool, |_| false), now / 1000);
-    let note = format!("made in the console from {}", snapshot.ticket);
+    let id = format!("{}-{}", id_for(source.tool, |_| false), now / 1000);
+    let note = format!("made in the console from {}", source.ticket);
     let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
     let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
-    let mut warnings = if decision == Decision::Allow { proposal.warnings() } else { Vec::new() };
-    let is_wide = !matches!(proposal.scope, Scope::ThisCall);
-    if decision == Decision::Allow && is_wide && snapshot.danger.is_some() {
-        warnings.push("calls like this one are dangerous, and the rule lets the next one pass unseen".to_owned());
+    let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), &source.roots).ok();
+    let waiting = waiting.iter().filter(|other| matches(policy.as_ref(), proposal, other, now)).count();
+    let stands = source.stands.filter(|(_, stands)| *stands > Decision::Allow && decision == Decision::Allow);
+    let except = stands.filter(|(_, stands)| *stands == Decision::Ask);
+    let except = except.and_then(|(rule, _)| Some(Except { rule: rule.to_owned(), condition: condition(proposal)? }));
+    let mut warnings = Vec::new();
+    if decision == Decision::Allow {
+        warnings = proposal.warnings();
+        if source.dangerous {
+            warnings.push("calls like this one are dangerous, and the rule lets the next one pass unseen".to_owned());
+        }
+        if source.denied {
+            warnings.push("this call was denied then; the rule lets the next one like it pass unseen".to_owned());
+        }
+        let others = waiting.saturating_sub(usize::from(source.waits));
+        if others > 0 {
+            warnings.push(format!("passing at once: {} of those that wait now", counted(others, "other call")));
+        }
     }
-    let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
-    let covers = |other: &&&Snapshot| {
-        let arguments = serde_json::from_str(&other.arguments).unwrap_or(Value::Null);
-        let behavior = behavior_of(other);
-        let question = Question {
-            server: &other.server,
-            tool: &other.tool,
-            behavior: &behavior,
-            arguments: &arguments,
-            now,
-            recent: None,
-        };
-        policy.as_ref().is_some_and(|policy| proposal.covers(policy, &question))
+    if let (Some((rule, stands)), None) = (stands, &except) {
+        let does = if stands == Decision::Ask { "asks for it" } else { "denies it" };
+        warnings.push(format!("rule {rule} {does}, and an allow does not loosen that: except it there by hand"));
+    }
+    let label = format!("{} {}", decision.word(), proposal.scope.says());
+    Choice { except, label, toml, warnings, waiting, letter: letter(&proposal.scope, decision), decision }
+}
+
+/// Whether a rule would match a call that waits, as far as its card tells.
+fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
+    let arguments = serde_json::from_str(&other.arguments).unwrap_or(Value::Null);
+    let behavior = behavior_of(other);
+    let question = Question {
+        server: &other.server,
+        tool: &other.tool,
+        behavior: &behavior,
+        arguments: &arguments,
+        now,
+        recent: None,
     };
-    Choice {
-        label: format!("{} {}", decision.word(), proposal.scope.says()),
-        toml,
-        warnings,
-        waiting: waiting.iter().filter(covers).count(),
+    policy.is_some_and(|policy| proposal.covers(policy, &question))
+}
+
+/// The only condition of a rule on its arguments: all that an `unless`, of which any entry is enough, can say as well.
+fn condition(proposal: &Proposal) -> Option<String> {
+    match proposal.rule.when.as_slice() {
+        [one] if matches!(one.about, About::Argument { .. }) => Some(one.text.clone()),
+        _ => None,
+    }
+}
+
+/// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".
+fn letter(scope: &Scope, decision: Decision) -> char {
+    match (decision, scope) {
+        (Decision::Ask | Decision::Deny, _) => 'n',
+        (Decision::Allow, Scope::ThisCall) => 'c',
+        (Decision::Allow, Scope::Same(_) | Scope::Address { .. }) => 'v',
+        (Decision::Allow, Scope::Under { .. }) => 'f',
+        (Decision::Allow, Scope::ThisTool) => 't',
     }
 }
 

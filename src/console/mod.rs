@@ -25,5 +25,7 @@ pub mod screen;
 pub mod tally;
 pub mod theme;
 pub mod time;
+pub mod trial;
+pub mod tried;
 pub mod update;
 pub mod view;

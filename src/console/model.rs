@@ -7,7 +7,6 @@ mod browse;
 pub mod figures;
 mod folding;
 mod pace;
-pub mod past;
 pub mod queue;
 pub mod review;
 pub mod rule;
@@ -30,7 +29,7 @@ pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
 pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
-pub use rule::{Offer, RuleMaker};
+pub use rule::{Except, Offer, RuleMaker};
 pub use word::Confirmation;
 
 /// What is fixed for one run of the console.
@@ -207,8 +206,6 @@ pub enum Overlay {
     Batch(Batch),
     /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
-    /// A rule is made from a call of the log.
-    PastRule(past::PastMaker),
     /// A change that waits is read.
     Review(Review),
     /// Words to find in the card.
@@ -314,7 +311,7 @@ impl Model {
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
             (Some(Overlay::Batch(_)), _) => Place::Batch,
-            (Some(Overlay::Rule(_) | Overlay::PastRule(_)), _) => Place::Rule,
+            (Some(Overlay::Rule(_)), _) => Place::Rule,
             (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
             (Some(Overlay::Search { .. }), _) => Place::Search,

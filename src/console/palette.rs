@@ -72,8 +72,8 @@ fn all(model: &Model) -> Vec<Entry> {
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
     let useful = |binding: &&Binding| {
         use Action::{
-            Accept, Back, Confirm, Earlier, Later, NextHit, Number, Palette, PreviousHit, Refuse, Run, Seek, Send,
-            WriteRule,
+            Accept, Back, Confirm, Earlier, Later, NextHit, Number, Palette, PreviousHit, Refuse, Run, Scope, Seek,
+            Send, WriteRule,
         };
         let inside = [
             Run,
@@ -90,6 +90,7 @@ fn all(model: &Model) -> Vec<Entry> {
             Accept,
             Refuse,
             Number,
+            Scope,
         ];
         !inside.contains(&binding.action)
     };

@@ -28,9 +28,7 @@ pub fn rows(model: &Model) -> Vec<Row> {
         ],
         Some(Overlay::Search { text, .. }) => search(model, text, width),
         Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
-        Some(
-            Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_) | Overlay::PastRule(_),
-        ) => Vec::new(),
+        Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_)) => Vec::new(),
         None => tour(model),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()

@@ -12,9 +12,9 @@ use super::clerk::{self, Sources};
 use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
-use super::model::{Model, Settings};
+use super::model::{Except, Model, Settings};
 use super::pinned::{Settled, Settling};
-use super::update::{Command, Msg, RuleChange, update};
+use super::update::{Command, Edit, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
 use desktop::Desktop;
@@ -34,6 +34,8 @@ pub struct Outside {
     pub mouse: Pointer,
     /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
     pub write_rule: RuleWriter,
+    /// The text of a rule of the operator's own policy file, or why it cannot be had.
+    pub rule_text: RuleReader,
     /// Changes the rules that stand: gives what was done, or why nothing was.
     pub change_rules: RuleChanger,
     /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
@@ -69,8 +71,12 @@ pub enum Pointer {
     Left,
 }
 
-/// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
-pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
+/// Adds a rule's text to the operator's policy file, and excepts its calls from another rule there: gives the file, or why
+/// it was not written.
+pub type RuleWriter = Box<dyn Fn(&str, Option<&Except>) -> Result<String, String>>;
+
+/// The text of a rule of the operator's own policy file, by its id; or why it cannot be had.
+pub type RuleReader = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Changes the rules that stand: gives what was done, or why nothing was.
 pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
@@ -251,7 +257,20 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                             more.push(Msg::Link(ClientEvent::Trouble(why)));
                         }
                     }
-                    Command::WriteRule { toml } => more.push(Msg::RuleWritten((self.outside.write_rule)(&toml))),
+                    Command::WriteRule { toml, except } => {
+                        more.push(Msg::RuleWritten((self.outside.write_rule)(&toml, except.as_ref())));
+                    }
+                    Command::EditRule { id, file } => {
+                        let outside = self.outside;
+                        let outcome = match (outside.rule_text)(&id) {
+                            Ok(text) => {
+                                let edit = || editor::edit(&outside.editor, &outside.drafts, &text);
+                                self.screen.suspended(edit)?
+                            }
+                            Err(why) => Edit::Failed(format!("The rule cannot be edited here: {why}.")),
+                        };
+                        more.push(Msg::RuleEdited { id, file, outcome });
+                    }
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
                     }

@@ -14,6 +14,7 @@ mod pointer;
 mod review;
 mod rule;
 mod tool;
+mod tried;
 mod typing;
 
 use std::path::PathBuf;
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Held, Model, Overlay, Screen, Standing};
+use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standing};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
@@ -53,6 +54,12 @@ pub enum Msg {
     RuleWritten(Result<String, String>),
     /// What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
+    /// The editor left this of a rule.
+    RuleEdited {
+        id: String,
+        file: PathBuf,
+        outcome: Edit,
+    },
     /// What became of a tool's review, or why nothing did.
     ToolSettled(Result<Settled, String>),
 }
@@ -78,6 +85,8 @@ pub enum Edit {
 pub enum RuleChange {
     /// Takes this rule out of the file it stands in, where that is the operator's own.
     Remove { id: String, file: PathBuf },
+    /// Puts this text in the place of this rule, on the same terms.
+    Replace { id: String, file: PathBuf, text: String },
     /// Takes the last change back.
     Undo,
 }
@@ -94,11 +103,17 @@ pub enum Command {
         armed: Armed,
         text: String,
     },
-    /// Adds this text to the operator's policy file.
+    /// Adds this text to the operator's policy file, and excepts its calls from the rule that asks for them.
     WriteRule {
         toml: String,
+        except: Option<Except>,
     },
     ChangeRules(RuleChange),
+    /// Opens a rule of the operator's own file in the editor, and changes it to what that leaves.
+    EditRule {
+        id: String,
+        file: PathBuf,
+    },
     /// Settles what is to be thought of a changed tool or program.
     Settle(Settling),
     /// Throws away keys that were typed before the screen changed.
@@ -132,6 +147,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             return Vec::new();
         }
         Msg::Link(event) => heard::heard(model, event),
+        Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
         Msg::Found(finding) => {
             findings::take(model, finding);
             Vec::new()
@@ -147,6 +163,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
+        Msg::RuleEdited { id, file, outcome } => review::edited(model, id, file, outcome),
         Msg::ToolSettled(outcome) => tool::settled(model, outcome),
     };
     moves::settle(model);
@@ -171,6 +188,10 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
             rule::number(model, key);
             Vec::new()
         }
+        Some(Action::Scope) => {
+            rule::scope(model, key);
+            Vec::new()
+        }
         Some(action) => act(model, action),
         None if matches!(place, Place::Reason | Place::Find | Place::Word) => decide::typed(model, key),
         None if matches!(place, Place::Search | Place::Palette) => {
@@ -188,12 +209,13 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Deny => return decide::deny(model),
         Action::Confirm => return decide::confirm(model),
         Action::Send => return decide::send_denial(model),
+        Action::Edit if model.screen == Screen::Rules => return review::edit(model),
         Action::Edit => return edit::open(model),
         Action::Quit => return vec![Command::Quit],
         Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => {
             moves::go(model, action);
         }
-        Action::Open => moves::open(model),
+        Action::Open => return moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
         Action::Group => batch::regroup(model),
@@ -201,10 +223,10 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
         Action::Rule if model.screen == Screen::Log => return past::ask(model),
-        Action::Rule => rule::open(model),
-        Action::WriteRule if matches!(model.overlay, Some(Overlay::PastRule(_))) => return past::enter(model),
+        Action::Rule => return rule::open(model),
+        Action::Replay => return review::replay(model),
         Action::WriteRule => return rule::enter(model),
-        Action::Number => {}
+        Action::Number | Action::Scope => {}
         Action::Accept => return review::enter(model),
         Action::End => return review::end(model),
         Action::Refuse => return tool::refuse(model),

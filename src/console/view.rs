@@ -1,5 +1,6 @@
 //! Draws the model. Reads only: nothing here changes, asks the time, or writes to a terminal.
 
+mod calls;
 mod card;
 mod empty;
 mod footer;
@@ -8,7 +9,6 @@ pub mod help;
 mod list;
 pub mod maker;
 mod panel;
-pub mod past;
 mod queue;
 pub mod review;
 mod shelf;
@@ -34,8 +34,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
         (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
         (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, model, rule, areas.body),
-        (Some(Overlay::PastRule(maker)), _) => past::draw(&mut paint, maker, areas.body),
-        (Some(Overlay::Review(open)), _) => review::draw(&mut paint, open, areas.body),
+        (Some(Overlay::Review(open)), _) => review::draw(&mut paint, model, open, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
             shelf::draw(&mut paint, model);
         }

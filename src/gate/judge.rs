@@ -21,12 +21,16 @@ use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
 use crate::capability::undeclared;
 use crate::policy::decide::{self, Question, Ruling};
+use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
 use crate::policy::paths::Paths;
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
+
+/// Rules that a card names beside the one that decided.
+const NEAR: usize = 2;
 
 /// What the gate registered to run before a tool: the seed's `before_tool` callback.
 #[derive(Clone, Debug)]
@@ -55,6 +59,8 @@ pub struct Judged {
     pub wanted: Look,
     /// The approver whose word the ruling is.
     pub by_approver: Option<String>,
+    /// Where it asks: the rules for this tool that did not decide, the nearest first.
+    pub near: Vec<Near>,
 }
 
 /// What every call is held against.
@@ -174,6 +180,14 @@ fn judge_at(
         }
         BeforeTool::Unregistered => unregistered(&behavior),
     };
+    let near = match before_tool {
+        BeforeTool::Policy(policy) if ruling.decision == Decision::Ask => {
+            let (tool, recent) = (call.name(), Some(yardstick.recent));
+            let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: wall, recent };
+            explain::nearest(policy, &question, &followed(policy, &wanted, found), NEAR)
+        }
+        BeforeTool::Policy(_) | BeforeTool::Unregistered => Vec::new(),
+    };
     let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
     let hazards = !behavior.hazards.is_empty();
     let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
@@ -195,6 +209,7 @@ fn judge_at(
         danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,
+        near,
         described,
         behavior,
         ruling,
@@ -205,12 +220,16 @@ fn judge_at(
 
 /// The ruling, with what is known of where the paths lead; paths nobody has followed decide nothing.
 fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Option<&Found>) -> Ruling {
+    decide::decide_at(policy, question, &followed(policy, wanted, found))
+}
+
+/// Where the policy's paths lead, as far as they were followed.
+fn followed(policy: &Policy, wanted: &Look, found: Option<&Found>) -> Roots {
     if wanted.real.is_empty() {
-        return decide::decide(policy, question);
+        return policy.roots.clone();
     }
     let real = found.map(|found| found.real.clone()).unwrap_or_default();
-    let roots = Roots { paths: Paths::Followed(real), ..policy.roots.clone() };
-    decide::decide_at(policy, question, &roots)
+    Roots { paths: Paths::Followed(real), ..policy.roots.clone() }
 }
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.

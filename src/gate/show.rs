@@ -38,6 +38,7 @@ impl Gate {
             effect: judged.effect.clone(),
             about: judged.about.clone(),
             ruling: judged.ruling.clone(),
+            near: judged.near.clone(),
             safe: self.safe(held),
             arguments: held.call.arguments_text().to_owned(),
             undeclared: judged.undeclared.clone(),

@@ -8,6 +8,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::ContentType;
 use crate::gate::facts::Facts;
 use crate::policy::decide::Ruling;
+use crate::policy::explain::Near;
 use crate::wire::digest::Digest;
 
 /// One held call. Times are milliseconds since 1970, UTC.
@@ -35,6 +36,9 @@ pub struct Snapshot {
     pub about: Option<String>,
     /// Why it is asked, and by which rule.
     pub ruling: Ruling,
+    /// The rules for this tool that did not decide, the nearest to that first.
+    #[serde(default)]
+    pub near: Vec<Near>,
     pub safe: Safe,
     /// The exact JSON text of the arguments.
     pub arguments: String,

@@ -13,6 +13,8 @@ pub enum EditError {
     NoRule(String),
     #[error("its rules are not written as [[rule]]")]
     NotTables,
+    #[error("what was written is not exactly one [[rule]]")]
+    NotOne,
     #[error("{0:?} is no condition; write one like {{ arg = \"path\", under = \"~/scratch\" }}")]
     NoCondition(String),
     #[error("rule {id:?} has no key {key:?}")]
@@ -76,6 +78,44 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     list.push(table);
     alone.insert("rule", Item::ArrayOfTables(list));
     Ok((document.to_string(), alone.to_string().trim_start_matches('\n').to_owned()))
+}
+
+/// The text of one rule, with the comment lines that stand right above it.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, or has no such rule.
+pub fn rule(text: &str, id: &str) -> Result<String, EditError> {
+    remove(text, id).map(|(_, rule)| rule)
+}
+
+/// Puts another text in a rule's place: exactly one `[[rule]]`, under the same id or a new one.
+///
+/// # Errors
+/// [`EditError`] when a text is not TOML, the first has no such rule, or the other is not one rule.
+pub fn replace(text: &str, id: &str, rule: &str) -> Result<String, EditError> {
+    let mut written = read(rule)?;
+    let lone = written.len() == 1;
+    let new = match tables(&mut written)?.iter().collect::<Vec<_>>().as_slice() {
+        [one] if lone => (*one).clone(),
+        _ => return Err(EditError::NotOne),
+    };
+    let mut document = read(text)?;
+    let at = position(&document, id)?;
+    let old = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
+    let (place, prefix) = (old.position(), old.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default());
+    // The blank line above it stays, and what stands above that.
+    let kept = prefix.rfind("\n\n").map_or_else(|| leading(prefix), |cut| prefix[..cut + 2].to_owned());
+    let own = new.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().trim_start_matches('\n');
+    let prefix = format!("{kept}{own}");
+    *old = new;
+    old.set_position(place);
+    old.decor_mut().set_prefix(prefix);
+    Ok(document.to_string())
+}
+
+/// The line ends that a text begins with.
+fn leading(text: &str) -> String {
+    text.chars().take_while(|c| *c == '\n').collect()
 }
 
 /// Reads one condition, and nothing beside it.

@@ -1,9 +1,12 @@
 //! Why a call is ruled as it is: every rule with the first part that failed. Agrees with `decide` by using it.
 
+use serde::{Deserialize, Serialize};
+
 use super::decide::{Question, Ruling, decide_at};
-use super::fit::{Fit, Told, fit_at};
-use super::rule::{Policy, Rule};
+use super::fit::{Fit, Part, Told, fit_at};
+use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
+use super::when::Holds;
 
 /// A ruling with how every rule stood to the call, in the order of the file.
 #[derive(Clone, Debug)]
@@ -23,5 +26,72 @@ pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots
     Explanation {
         ruling: decide_at(policy, question, roots),
         rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &mut told, roots))).collect(),
+    }
+}
+
+/// A rule that did not decide, though it is for this tool, and what kept it from that. Its texts come from the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Near {
+    pub rule: String,
+    pub decision: Decision,
+    pub why: String,
+}
+
+/// Up to `most` of the rules for this tool that did not decide, the nearest to matching first.
+pub fn nearest(policy: &Policy, question: &Question<'_>, roots: &Roots, most: usize) -> Vec<Near> {
+    let mut told = Told::of(question);
+    let decided = decide_at(policy, question, roots).rule;
+    let mut found: Vec<(usize, Near)> = Vec::new();
+    for rule in policy.rules.iter().filter(|rule| decided.as_ref() != Some(&rule.id)) {
+        let fit = fit_at(policy, rule, question, &mut told, roots);
+        let Some(distance) = distance(policy, rule, fit, question, &mut told, roots) else { continue };
+        found.push((distance, Near { rule: rule.id.clone(), decision: rule.decision, why: why(rule, fit) }));
+    }
+    found.sort_by(|(one, near), (two, other)| (one, &near.rule).cmp(&(two, &other.rule)));
+    found.into_iter().take(most).map(|(_, near)| near).collect()
+}
+
+/// How far a rule is from matching; `None` for one of other tools.
+fn distance(
+    policy: &Policy,
+    rule: &Rule,
+    fit: Fit,
+    question: &Question<'_>,
+    told: &mut Told<'_>,
+    roots: &Roots,
+) -> Option<usize> {
+    Some(match fit {
+        Fit::Matches | Fit::NotCovered | Fit::Suspended => 0,
+        Fit::Differs(Part::Server | Part::Tool) => return None,
+        Fit::Differs(Part::Expires) => {
+            let lasting = Rule { expires: None, ..rule.clone() };
+            let fit = fit_at(policy, &lasting, question, told, roots);
+            1 + distance(policy, &lasting, fit, question, told, roots)?
+        }
+        Fit::Differs(Part::Unless(_)) => 1,
+        // Of several conditions the last one to fail is the nearest.
+        Fit::Differs(Part::When(at, _)) => 2 + rule.when.len().saturating_sub(at),
+        Fit::Differs(Part::Capability | Part::Identity | Part::OutputDomain | Part::Action | Part::Mutability) => {
+            usize::MAX / 2
+        }
+    })
+}
+
+/// How a rule stands to a call, in words; parts of the rule in it are text of its file, raw.
+pub fn why(rule: &Rule, fit: Fit) -> String {
+    let part = match fit {
+        Fit::Matches => return "matches".to_owned(),
+        Fit::NotCovered => return "would match, but does not cover the hazard".to_owned(),
+        Fit::Suspended => return "would match, but is suspended".to_owned(),
+        Fit::Differs(part) => part,
+    };
+    let text =
+        |list: &[super::when::Predicate], at: usize| list.get(at).map(|one| one.text.clone()).unwrap_or_default();
+    match part {
+        Part::Expires => "no: it has expired".to_owned(),
+        Part::When(at, Holds::Undecided) => format!("no: {} cannot be decided", text(&rule.when, at)),
+        Part::When(at, _) => format!("no: {} does not hold", text(&rule.when, at)),
+        Part::Unless(at) => format!("no: {} excepts it", text(&rule.unless, at)),
+        other => format!("no: `{}` differs", other.key()),
     }
 }

@@ -91,7 +91,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
 pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     let known = ById::of(accepted);
     let mut found: Vec<String> =
-        now.rules.iter().filter(|rule| is_new_allow(rule, &known)).map(|rule| format!("allows: {}", rule.id)).collect();
+        now.rules.iter().filter(|rule| is_new_allow(rule, &known)).map(|rule| suspended(&rule.id)).collect();
     let stands = ById::of(now);
     found.extend(dropped(accepted, now).map(|rule| {
         let still = stands.0.contains_key(rule.id.as_str());
@@ -107,6 +107,18 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
         }
     }
     found
+}
+
+/// How a new allow is told that does not count yet.
+fn suspended(id: &str) -> String {
+    format!("allows: {id}")
+}
+
+impl Pending {
+    /// Whether the allow of this id does not count until the file is accepted.
+    pub fn suspends(&self, id: &str) -> bool {
+        self.loosens.contains(&suspended(id))
+    }
 }
 
 /// The rules of a policy by their ids: a file of many thousands must not keep its server from starting.
@@ -139,7 +151,10 @@ fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'
 
 fn waits(layer: Layer, file: &str, count: usize) -> String {
     let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
-    format!("the {} policy {file} has changed: {things}; look at it with `mcp-approve rules accept`", layer.word())
+    format!(
+        "the {} policy {file} has changed: {things}; see it under 5 in the console, or with `mcp-approve rules accept`",
+        layer.word()
+    )
 }
 
 /// The stricter of each; what neither gives is not given.

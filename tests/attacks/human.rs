@@ -106,7 +106,7 @@ fn d6_a_made_rule_shows_its_text_and_reach_ends_and_begins_narrow() {
     desk.look();
     desk.keys("r");
     let narrow = desk.screen();
-    assert!(narrow.contains("▸ allow this exact call"), "{narrow}");
+    assert!(narrow.contains("▸ c allow this exact call"), "{narrow}");
     assert!(narrow.contains("matches 1 call that waits now"), "{narrow}");
     let text = |screen: &str| -> String {
         screen.lines().filter_map(|line| line.strip_prefix(" ┃ ")).map(|line| format!("{line}\n")).collect()
@@ -119,13 +119,18 @@ fn d6_a_made_rule_shows_its_text_and_reach_ends_and_begins_narrow() {
     }
     desk.keys("k");
     let wide = desk.screen();
-    assert!(wide.contains("▸ allow this tool") && wide.contains("matches 2 calls that waits now"), "{wide}");
+    assert!(wide.contains("▸ t allow this tool") && wide.contains("matches 2 calls that wait now"), "{wide}");
     assert!(wide.contains("▲ it covers every argument"), "{wide}");
-    // One Enter writes nothing, and another scope needs both again.
-    assert_eq!(desk.press(Key::Enter), []);
+    // One Enter writes nothing that comes with a warning, and another scope needs both again.
+    desk.look();
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
     desk.keys("k");
-    assert_eq!(desk.press(Key::Enter), []);
-    assert!(matches!(desk.press(Key::Enter).as_slice(), [Command::WriteRule { .. }]));
+    desk.look();
+    let same = desk.screen();
+    assert!(same.contains("▲ passing at once: 1 other call of those that wait now"), "{same}");
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    desk.look();
+    assert!(matches!(desk.press(Key::Enter).as_slice(), [Command::WriteRule { .. }, Command::Drain]));
 }
 
 /// One thing that happens while an operator decides.

@@ -128,6 +128,8 @@ fn clerk(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
         rules: Box::new(book),
         memory: Box::new(|_| None),
         tour_seen: Box::new(|| {}),
+        policy: Arc::new(|_| Ok(mcp_approve::policy::parse::built_in())),
+        now: || 0,
     };
     (start(sources, move |finding| drop(tell.send(finding))).unwrap(), told)
 }

@@ -122,6 +122,8 @@ impl Desk {
             }),
             memory: Box::new(|_| None),
             tour_seen: Box::new(|| {}),
+            policy: Arc::new(|_| Ok(mcp_approve::policy::parse::built_in())),
+            now: || 0,
         };
         Self { ask: start(sources, move |finding| drop(tell.send(finding))).unwrap(), told }
     }

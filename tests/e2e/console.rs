@@ -43,6 +43,9 @@ fn console(home: &Path) -> Terminal {
     Terminal::console(home, (80, 24), &[])
 }
 
+/// What has just come up is not answered; a little more than that.
+const ARMED: std::time::Duration = std::time::Duration::from_millis(400);
+
 #[test]
 fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
     let home = tempfile::tempdir().unwrap();
@@ -317,18 +320,18 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
 }
 
 #[test]
-fn a_rule_made_on_screen_stands_in_the_policy_file_and_the_call_waits_on() {
+fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_the_call() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     host.call(1, "add_note", &json!({ "text": "buy milk" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("r");
-    terminal.shows(&["allow this exact call", "[[rule]]", "Enter, twice"]);
-    terminal.types("\r");
-    terminal.shows(&["Add exactly this text to your policy file?"]);
-    terminal.types("\r");
-    terminal.shows(&["The rule stands in", "1 waiting"]);
+    terminal.shows(&["allow this exact call", "[[rule]]", "no past call of this tool", "Enter adds this text"]);
     assert!(server.executed().is_empty());
+    std::thread::sleep(ARMED);
+    terminal.types("\r");
+    terminal.shows(&["The rule stands in"]);
+    assert_eq!(text(&host.answer(1)), "done");
     let policy = fs::read_to_string(home.path().join("config/policy.toml")).unwrap();
     assert!(policy.contains("tool = \"add_note\"") && policy.contains("buy milk"), "{policy}");
     let checked = Command::new(BINARY).arg("--home").arg(home.path()).args(["rules", "check"]).output().unwrap();
@@ -342,11 +345,12 @@ fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     host.call(1, "add_note", &json!({ "text": "one" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("rk");
-    terminal.shows(&["▸ approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
+    terminal.shows(&["▸   approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
+    std::thread::sleep(ARMED);
     terminal.types("\r");
     terminal.shows(&["let those pass unseen?"]);
     assert!(server.executed().is_empty());
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    std::thread::sleep(ARMED);
     terminal.types("\r");
     assert_eq!(text(&host.answer(1)), "done");
     host.call(2, "add_note", &json!({ "text": "two" }));
@@ -373,9 +377,8 @@ fn what_the_console_wrote_it_takes_back() {
     host.call(1, "add_note", &json!({ "text": "buy milk" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("r");
-    terminal.shows(&["▸ allow this exact call"]);
-    terminal.types("\r");
-    terminal.shows(&["Add exactly this text"]);
+    terminal.shows(&["▸ c allow this exact call", "Enter adds this text"]);
+    std::thread::sleep(ARMED);
     terminal.types("\r");
     terminal.shows(&["The rule stands in"]);
     assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
@@ -388,10 +391,11 @@ fn what_the_console_wrote_it_takes_back() {
     fs::write(&file, text).unwrap();
     terminal.shows(&["1 change to accept", "user policy loosens"]);
     terminal.types("\r");
-    terminal.shows(&["What it loosens:", "+decision = \"allow\"", "Enter, twice, accepts"]);
+    terminal.shows(&["What it loosens:", "past call", "+decision = \"allow\"", "Enter, twice, accepts"]);
+    std::thread::sleep(ARMED);
     terminal.types("\r");
     terminal.shows(&["Accept exactly this change?"]);
-    std::thread::sleep(std::time::Duration::from_millis(400));
+    std::thread::sleep(ARMED);
     terminal.types("\r");
     terminal.shows(&["Acceptance sent", "allow  notes"]);
     assert_eq!(self::text(&host.answer(1)), "done", "it passes by the rule now");

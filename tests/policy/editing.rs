@@ -1,6 +1,6 @@
 //! Rules added, removed and changed in a text whose comments and layout live on.
 
-use mcp_approve::policy::edit::{EditError, add, except, ids, remove, set};
+use mcp_approve::policy::edit::{EditError, add, except, ids, remove, replace, rule, set};
 use mcp_approve::policy::parse::parse;
 use proptest::prelude::*;
 
@@ -150,5 +150,21 @@ proptest! {
             let comments = |text: &str| text.matches("# a").count();
             prop_assert!(comments(&fewer) <= comments(&text));
         }
+    }
+}
+
+#[test]
+fn a_rule_that_was_edited_stands_where_it_stood() {
+    for id in ["one", "two"] {
+        assert_eq!(replace(TEXT, id, &rule(TEXT, id).unwrap()).unwrap(), TEXT, "{id}");
+    }
+    let old = "# why this one\n[[rule]]\nid = \"one\"     # a name\ndecision = \"allow\"\ntool = \"a\"\n";
+    let new = "# anew\n[[rule]]\nid = \"uno\"\ndecision = \"deny\"\n";
+    assert_eq!(rule(TEXT, "one").unwrap(), old);
+    assert_eq!(replace(TEXT, "one", new).unwrap(), TEXT.replace(old, new));
+    assert_eq!(replace(TEXT, "three", RULE), Err(EditError::NoRule("three".into())));
+    for none in ["", "version = 1\n", "version = 1\n[[rule]]\nid = 'x'\n", &format!("{RULE}\n{RULE}"), "rule = 1\n"] {
+        let refused = replace(TEXT, "one", none);
+        assert!(matches!(refused, Err(EditError::NotOne | EditError::NotTables)), "{none:?}: {refused:?}");
     }
 }

@@ -75,6 +75,8 @@ impl Desk {
             rules: Box::new(book),
             memory: Box::new(|pid| Some(u64::from(pid))),
             tour_seen: Box::new(|| {}),
+            policy: Arc::new(|_| Ok(mcp_approve::policy::parse::built_in())),
+            now: || NINE,
         };
         let ask = start(sources, move |finding| drop(tell.send(finding))).unwrap();
         Self { ask, told, pages: 0 }

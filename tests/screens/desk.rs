@@ -3,15 +3,19 @@
 #![allow(dead_code, reason = "each test target uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+use std::sync::Arc;
+
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use mcp_approve::console::client::ClientEvent;
+use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::model::{Model, Settings};
+use mcp_approve::console::model::{Model, Overlay, Settings};
 use mcp_approve::console::theme::Palette;
+use mcp_approve::console::tried::{Matched, PastLine, Progress, Reach, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::facts::{Facts, FileKind};
@@ -20,6 +24,7 @@ use mcp_approve::link::message::{
     Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Status, Wrapper,
 };
 use mcp_approve::policy::decide::Ruling;
+use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;
@@ -106,6 +111,15 @@ impl Desk {
         word.chars().flat_map(|c| self.press(Key::Char(c))).collect()
     }
 
+    /// What past calls say of the rules on offer in the open panel.
+    pub fn tried(&mut self, matched: Vec<Matched>) {
+        let Some(Overlay::Rule(maker)) = &self.model.overlay else { panic!("no panel is open") };
+        let reach = Reach { calls: 120, progress: Progress::Whole };
+        let found = Tried::Rules { id: maker.past.id, matched: Arc::new(matched), reach };
+        self.send(Msg::Found(Finding::Tried(found)));
+        self.draw();
+    }
+
     pub fn draw(&mut self) {
         let model = &self.model;
         let frame = self.terminal.draw(|frame| view(model, frame)).unwrap();
@@ -159,6 +173,21 @@ impl Desk {
         let screen = self.screen();
         let line = screen.lines().find(|line| line.contains(word));
         line.unwrap_or_else(|| panic!("no line has {word:?}:\n{screen}")).to_owned()
+    }
+}
+
+/// A past call, as the log's trials tell it.
+pub fn past_line(n: i64, ended: Ended) -> PastLine {
+    PastLine {
+        seq: 100 + n,
+        time: NINE - n * 60_000,
+        server: "filesystem".into(),
+        ticket: format!("filesystem-{n}"),
+        tool: "create_file".into(),
+        about: format!("notes/{n}.md"),
+        ruling: Decision::Ask,
+        ended,
+        by: "operator".into(),
     }
 }
 
@@ -242,6 +271,7 @@ pub fn write(ticket: &str) -> Snapshot {
             rule: None,
             reason: "it changes something, and the default for that is ask".into(),
         },
+        near: Vec::new(),
         safe: Safe {
             capability: Check { state: CheckState::Holds, what: "in the scope, arguments fit the schema".into() },
             guardrail: Check { state: CheckState::Pending, what: "waits for you".into() },

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::{Finding, RuleBook, RuleFile, RuleLine};
+use mcp_approve::console::found::{Finding, RuleBook, RuleFile, RuleLine, Task};
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::tried::{Progress, Reach, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
 use mcp_approve::link::message::{Covers, FromConsole, FromWrapper, GrantCard, GrantTerms, Lasts, Status};
 use mcp_approve::policy::parse;
+use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::{Decision, Layer, Pending};
 use mcp_approve::wire::digest::Digest;
 
-use crate::desk::{Desk, NINE, delete, file, hazard, own, status, write};
+use crate::desk::{Desk, NINE, delete, file, hazard, own, past_line, status, write};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
@@ -107,19 +109,21 @@ fn rules(desk: &mut Desk) {
 #[test]
 fn a_grant_is_read_and_given_with_enter_twice_and_approves_the_call() {
     let mut desk = shown(80, 40);
-    assert_eq!(desk.keys("r"), []);
-    // Enter alone never approves: the panel begins at the narrowest rule, the grants are above it.
-    assert!(desk.screen().contains("▸ allow this exact call"), "{}", desk.screen());
+    assert!(matches!(desk.keys("r").as_slice(), [Command::Look(Task::Try(Trial::Rules { .. }))]));
+    // The panel begins at the narrowest rule, the grants are above it.
+    assert!(desk.screen().contains("▸ c allow this exact call"), "{}", desk.screen());
     up(&mut desk, 5);
     let screen = desk.screen();
     for words in [
-        "▸ approve, and create_file with path under ~/shop/notes, for 15 min",
+        "▸   approve, and create_file with path under ~/shop/notes, for 15 min",
         "Approves filesystem-1 now, as a does.",
         "Then passes unseen: every create_file whose path lies in ~/shop/notes",
         "Until 09:15 (15 min from now)",
     ] {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }
+    assert_eq!(desk.press(Key::Enter), [], "what has just come up is not answered");
+    later(&mut desk);
     assert_eq!(desk.press(Key::Enter), [Command::Drain]);
     assert!(desk.screen().contains("let those pass unseen? Enter once more"), "{}", desk.screen());
     // A key that repeats by itself is no second press.
@@ -137,7 +141,8 @@ fn digits_say_how_many_and_ask_again() {
     let mut desk = shown(80, 40);
     desk.keys("r");
     up(&mut desk, 3);
-    assert!(desk.screen().contains("▸ approve, and every create_file, for the next 5 calls"), "{}", desk.screen());
+    assert!(desk.screen().contains("▸   approve, and every create_file, for the next 5 calls"), "{}", desk.screen());
+    later(&mut desk);
     desk.press(Key::Enter);
     desk.keys("012");
     let screen = desk.screen();
@@ -145,6 +150,7 @@ fn digits_say_how_many_and_ask_again() {
     assert!(screen.contains("Enter, twice"), "{screen}");
     desk.keys("99");
     assert!(desk.screen().contains("for the next 129 calls"), "no more than 999: {}", desk.screen());
+    later(&mut desk);
     desk.press(Key::Enter);
     later(&mut desk);
     let given = granted(&desk.press(Key::Enter));
@@ -157,12 +163,14 @@ fn nothing_is_granted_from_a_card_that_was_not_read_or_has_changed() {
     desk.hold(delete("filesystem-1"));
     desk.look();
     desk.keys("rk");
+    later(&mut desk);
     desk.press(Key::Enter);
     assert!(desk.screen().contains("was not read yet"), "{}", desk.screen());
     later(&mut desk);
     assert_eq!(granted(&desk.press(Key::Enter)), []);
     let mut desk = shown(80, 40);
     desk.keys("rk");
+    later(&mut desk);
     desk.press(Key::Enter);
     later(&mut desk);
     let mut other = write("filesystem-1");
@@ -244,7 +252,21 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         let mut desk = Desk::connected(width, height);
         desk.status("files", Status { pending: vec![pending()], ..status() });
         rules(&mut desk);
-        desk.press(Key::Enter);
+        let commands = desk.press(Key::Enter);
+        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Accepted { server: None, .. } }))] =
+            commands.as_slice()
+        else {
+            panic!("{commands:?}")
+        };
+        later(&mut desk);
+        while desk.screen().contains("below") {
+            assert_eq!(desk.press(Key::Enter), []);
+        }
+        assert_eq!(desk.press(Key::Enter), [], "nothing is accepted before it is known what it would change");
+        assert!(desk.screen().contains("still being"), "{}", desk.screen());
+        desk.press(Key::Home);
+        let reach = Reach { calls: 340, progress: Progress::Whole };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
         assert_snapshot!(format!("policy_review_{width}x{height}"), desk.screen());
         while desk.screen().contains("below") {
             assert_eq!(desk.press(Key::Enter), []);
@@ -255,6 +277,47 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         later(&mut desk);
         let message = FromConsole::AcceptPolicy { file: pending().file, digest: pending().digest };
         assert_eq!(desk.press(Key::Enter), [Command::Send { session: "files".into(), message }]);
+    }
+}
+
+/// Eight past calls that would be ruled otherwise.
+fn replayed() -> Replayed {
+    let line = |n: i64| {
+        let ended = if n == 2 { Ended::Refused } else { Ended::Ran };
+        let (mut line, time) = (past_line(n, ended), NINE - n * 7_200_000);
+        line.time = time;
+        (line, Decision::Allow, "push".to_owned())
+    };
+    Replayed {
+        counts: vec![(Decision::Ask, Decision::Allow, 7), (Decision::Deny, Decision::Allow, 1)],
+        changed: 8,
+        untold: 3,
+        changes: (1..=8).map(line).collect(),
+    }
+}
+
+#[test]
+fn what_the_written_policy_would_change_is_a_key_away() {
+    for (width, height) in SIZES {
+        let mut desk = Desk::connected(width, height);
+        rules(&mut desk);
+        let commands = desk.keys("R");
+        let [Command::Look(Task::Try(Trial::Policy { id, which: Which::Written }))] = commands.as_slice() else {
+            panic!("{commands:?}")
+        };
+        assert!(desk.screen().contains("still counting"), "{}", desk.screen());
+        let reach = Reach { calls: 20_000, progress: Progress::Newest };
+        desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::new(replayed()), reach })));
+        assert_snapshot!(format!("replay_{width}x{height}"), desk.screen());
+        later(&mut desk);
+        desk.press(Key::End);
+        assert_eq!(desk.press(Key::Enter), []);
+        assert!(desk.screen().contains("nothing to accept"), "{}", desk.screen());
+        desk.press(Key::Esc);
+        // It comes too late for a panel that is closed.
+        let failed = Tried::Failed { id: *id, why: "gone".into() };
+        desk.send(Msg::Found(Finding::Tried(failed)));
+        assert!(!desk.screen().contains("gone"));
     }
 }
 
@@ -273,9 +336,32 @@ fn x_removes_a_rule_and_u_takes_the_last_change_back() {
 }
 
 #[test]
+fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
+    use mcp_approve::console::update::Edit;
+    let mut desk = Desk::connected(80, 24);
+    let grants = vec![card("grant:1", Covers::Tool, Lasts::Session)];
+    desk.status("files", Status { grants, ..status() });
+    rules(&mut desk);
+    assert_eq!(desk.keys("e"), []);
+    desk.line("Only a rule that stands in a file can be edited");
+    desk.keys("j");
+    let (id, file) = ("scratch".to_owned(), PathBuf::from("config/policy.toml"));
+    assert_eq!(desk.keys("e"), [Command::EditRule { id: id.clone(), file: file.clone() }]);
+    let left = |desk: &mut Desk, outcome| desk.send(Msg::RuleEdited { id: id.clone(), file: file.clone(), outcome });
+    assert!(left(&mut desk, Edit::Unchanged).iter().all(|one| !matches!(one, Command::ChangeRules(_))));
+    desk.line("Nothing was changed.");
+    left(&mut desk, Edit::Failed("no rule \u{1b}[2J".into()));
+    desk.line("no rule ␛[2J");
+    let commands = left(&mut desk, Edit::Text("new".into()));
+    let put = RuleChange::Replace { id: id.clone(), file: file.clone(), text: "new".into() };
+    assert!(commands.contains(&Command::ChangeRules(put)), "{commands:?}");
+}
+
+#[test]
 fn a_refused_grant_lets_the_call_wait_on() {
     let mut desk = shown(80, 40);
     desk.keys("rk");
+    later(&mut desk);
     desk.press(Key::Enter);
     later(&mut desk);
     assert_eq!(granted(&desk.press(Key::Enter)).len(), 1);

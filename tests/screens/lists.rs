@@ -10,13 +10,15 @@ use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::found::{
-    Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
+    Certain, Checked, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tally::{Figures, RuleTally, SessionTally, Spread, Tally, ToolTally};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding};
+use mcp_approve::policy::decide::Ruling;
+use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::lint::Warning;
 use mcp_approve::policy::rule::{Decision, Defaults};
 use mcp_approve::wire::digest::Digest;
@@ -272,7 +274,15 @@ fn open_record(desk: &mut Desk, link: Result<(), String>) {
     log(desk, records());
     desk.keys("jj");
     desk.press(Key::Enter);
+    let near = Near {
+        rule: "scratch".into(),
+        decision: Decision::Allow,
+        why: "no: { arg = \"path\", under = \"~/scratch\" } does not hold".into(),
+    };
+    let reason = "the default for MUTATES asks".into();
+    let ruling = Ruling { decision: Decision::Ask, rule: None, reason };
     let opened = Opened {
+        explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
         line: records()[2].clone(),
         found: Found { seq: 398, link: Some(Digest::of(b"link")), body: body() },
         newest: 400,

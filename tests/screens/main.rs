@@ -16,6 +16,8 @@ mod past;
 mod plain;
 mod previews;
 mod reviews;
+mod rulemaker;
 mod states;
 mod together;
+mod trial;
 mod words;

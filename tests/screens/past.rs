@@ -5,6 +5,7 @@ use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task};
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::tried::Trial;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::policy::past::{Ended, PastCall};
 use mcp_approve::policy::rule::Decision;
@@ -56,21 +57,27 @@ fn a_rule_from_a_past_call_is_read_and_asked_about_before_it_is_written() {
     let mut desk = Desk::connected(80, 24);
     log(&mut desk);
     assert_eq!(desk.keys("r"), [Command::Look(Task::PastCall { seq: 53 })]);
-    desk.send(Msg::Found(Finding::PastCall(53, Ok(Box::new(call())))));
-    desk.line("▸ allow this exact call");
-    desk.keys("j");
-    desk.line("▸ allow this tool with path under");
+    let commands = desk.send(Msg::Found(Finding::PastCall(53, Ok(Box::new(call())))));
+    assert!(matches!(&commands[..], [Command::Look(Task::Try(Trial::Rules { .. })), ..]), "{commands:?}");
+    desk.line("▸ c allow this exact call");
+    desk.keys("f");
+    desk.line("▸ f allow this tool with path under");
+    desk.now += 400;
+    desk.line("▲ this call was denied then");
     assert_eq!(desk.press(Key::Enter), [Command::Drain]);
     desk.line("Add exactly this text to your policy file?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let [Command::WriteRule { toml }] = &desk.press(Key::Enter)[..] else { panic!("no rule is written") };
+    let [Command::WriteRule { toml, except: None }] = &desk.press(Key::Enter)[..1] else {
+        panic!("no rule is written")
+    };
     assert!(toml.contains("under = ") && toml.contains("made in the console from filesystem-13"), "{toml}");
     // To look at another offer takes the question back.
     let mut desk = Desk::connected(80, 24);
     open(&mut desk, call());
+    desk.now += 400;
     desk.press(Key::Enter);
-    desk.keys("j");
+    desk.keys("t");
     desk.line("Enter, twice, adds this text");
 }
 

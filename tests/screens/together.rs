@@ -5,7 +5,8 @@ use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::maker;
 use mcp_approve::console::model::Screen;
-use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::console::tried::Matched;
+use mcp_approve::console::update::Command;
 use mcp_approve::policy::parse;
 
 use crate::desk::*;
@@ -238,52 +239,6 @@ fn words_are_found_in_the_card() {
 }
 
 #[test]
-fn a_rule_is_written_after_two_enters_on_its_very_text() {
-    let mut desk = Desk::connected(80, 40);
-    let mut call = write("filesystem-1");
-    call.facts = vec![file("notes/today.md", "x")];
-    desk.hold(call);
-    desk.look();
-    assert_eq!(desk.keys("r"), []);
-    let screen = desk.screen();
-    for words in [
-        "allow this exact call",
-        "allow this tool with path under ~/shop/notes",
-        "deny this tool",
-        "[[rule]]",
-        "expires = ",
-    ] {
-        assert!(screen.contains(words), "{words}: {screen}");
-    }
-    assert_eq!(desk.press(Key::Enter), []);
-    // Another scope asks again.
-    desk.keys("j");
-    assert_eq!(desk.press(Key::Enter), []);
-    let text = desk.screen();
-    let commands = desk.press(Key::Enter);
-    let [Command::WriteRule { toml }] = commands.as_slice() else { panic!("{commands:?}") };
-    assert!(toml.lines().all(|line| text.contains(line)), "{toml}\n{text}");
-    assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
-    desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
-    assert!(desk.screen().contains("The rule stands in policy.toml. It holds for calls that wait, too."));
-    assert_eq!(desk.model.waiting(), 1);
-}
-
-#[test]
-fn a_rule_is_written_only_once_its_whole_text_was_on_screen() {
-    let mut desk = Desk::connected(40, 12);
-    desk.hold(write("filesystem-1"));
-    desk.look();
-    desk.keys("r");
-    assert!(desk.screen().contains("more lines below"), "{}", desk.screen());
-    while desk.screen().contains("below") {
-        assert_eq!(desk.press(Key::Enter), []);
-    }
-    assert_eq!(desk.press(Key::Enter), []);
-    assert!(matches!(desk.press(Key::Enter).as_slice(), [Command::WriteRule { .. }]));
-}
-
-#[test]
 fn every_offered_rule_can_be_read_back() {
     use mcp_approve::behavior::hazards::HazardKind;
     let mut call = with_arguments(delete("filesystem-1"), r#"{"path":"/a/b\"c\n/d.md","n":-1,"on":true,"to":"x"}"#);
@@ -316,7 +271,8 @@ fn lists_and_makers_at_every_size() {
     at_every_size("rule", |desk| {
         desk.hold(delete("filesystem-1"));
         desk.look();
-        desk.keys("rj");
+        desk.keys("rv");
+        desk.tried(vec![Matched { calls: 3, asked: 3, ..Matched::default() }; 4]);
     });
     at_every_size("groups", |desk| {
         for i in 1..=4 {

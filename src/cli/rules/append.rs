@@ -3,6 +3,7 @@
 use super::change::{self, Drafted};
 use crate::cli::places::Places;
 use crate::cli::policy_file::PolicyPlace;
+use crate::console::model::Except;
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
 
@@ -13,12 +14,19 @@ pub struct Written {
     pub after: String,
 }
 
-/// Adds a rule. `now` is milliseconds since 1970, UTC.
+/// Adds a rule, and excepts its calls from one that asks for them. `now` is milliseconds since 1970, UTC.
 ///
 /// # Errors
 /// Why nothing was written, and what to do next.
-pub fn append(places: &Places, rule: &str, now: i64) -> Result<Written, String> {
-    change(places, &format!("added rule {}", edit::ids(rule).join(", ")), now, |text| edit::add(text, rule))
+pub fn append(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<Written, String> {
+    let what = format!("added rule {}", edit::ids(rule).join(", "));
+    match except {
+        None => change(places, &what, now, |text| edit::add(text, rule)),
+        Some(Except { rule: from, condition }) => {
+            let what = format!("{what}, excepted from rule {from}");
+            change(places, &what, now, |text| edit::add(&edit::except(text, from, condition)?, rule))
+        }
+    }
 }
 
 /// Takes a rule out.
@@ -27,6 +35,24 @@ pub fn append(places: &Places, rule: &str, now: i64) -> Result<Written, String> 
 /// Why nothing was written, and what to do next.
 pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> {
     change(places, &format!("removed rule {id}"), now, |text| edit::remove(text, id).map(|(text, _)| text))
+}
+
+/// The text of a rule as it stands in the operator's own policy.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be read.
+pub fn text_of(places: &Places, id: &str) -> Result<String, String> {
+    let place = PolicyPlace::Usual(places.policy_file());
+    let text = change::text(&place).map_err(|error| told(&error))?.unwrap_or_default();
+    edit::rule(&text, id).map_err(|error| error.to_string())
+}
+
+/// Puts another text in a rule's place.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn put(places: &Places, id: &str, rule: &str, now: i64) -> Result<Written, String> {
+    change(places, &format!("changed rule {id}"), now, |text| edit::replace(text, id, rule))
 }
 
 /// Takes the last change back; returns what that was.

@@ -15,13 +15,12 @@ use crate::gate::facts::Look;
 use crate::interpose::facts::{self, Ground};
 use crate::mcp::tool::Tool;
 use crate::policy::decide::Question;
-use crate::policy::explain::{Explanation, explain_at};
-use crate::policy::fit::{Fit, Part, paths_wanted};
+use crate::policy::explain::{self, Explanation, explain_at};
+use crate::policy::fit::{Fit, paths_wanted};
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::paths::Paths;
-use crate::policy::rule::{Policy, Rule};
+use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
-use crate::policy::when::Holds;
 use crate::wire::strict::{self, Flaw};
 
 /// How long looking at paths may take.
@@ -224,28 +223,10 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
     }
     let widest = explanation.rules.iter().map(|(rule, _)| rule.id.len()).max().unwrap_or_default();
     for (rule, fit) in &explanation.rules {
-        let why = match fit {
-            Fit::Matches => "matches".to_owned(),
-            Fit::NotCovered => "would match, but does not cover the hazard".to_owned(),
-            Fit::Suspended => "would match, but is suspended".to_owned(),
-            Fit::Differs(part) => format!("no: {}", differs(rule, *part)),
-        };
+        let why = visible(&explain::why(rule, *fit));
         writeln!(out, "  {:widest$}  {:5}  {why}", rule.id, rule.decision.word())?;
     }
     Ok(())
-}
-
-/// What keeps a rule from a call.
-fn differs(rule: &Rule, part: Part) -> String {
-    match part {
-        Part::Expires => "it has expired".to_owned(),
-        Part::When(at, Holds::Undecided) => {
-            format!("{} cannot be decided", visible(&rule.when[at].text))
-        }
-        Part::When(at, _) => format!("{} does not hold", visible(&rule.when[at].text)),
-        Part::Unless(at) => format!("{} excepts it", visible(&rule.unless[at].text)),
-        other => format!("`{}` differs", other.key()),
-    }
 }
 
 /// The word scripts read.

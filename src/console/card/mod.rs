@@ -22,6 +22,7 @@ use crate::gate::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
 pub use folds::{Anchor, Fold, Folds};
+pub use sections::nearest;
 pub use token::{counted, grouped, size};
 
 /// A card's rows at one width.

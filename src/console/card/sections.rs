@@ -8,6 +8,8 @@ use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::gate::snapshot::{Check, CheckState, Snapshot};
+use crate::policy::decide::Ruling;
+use crate::policy::explain::Near;
 
 /// Effect, badge, reason, signature, hazards, the three checks: our own words, before anything foreign speaks.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
@@ -43,11 +45,8 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         .and(Tone::Quiet, " on ")
         .and_foreign(Tone::Ours, &snapshot.server);
     rows.extend(entry("tool", tool, width));
-    let mut why = Row::default().and_foreign(Tone::Ours, &snapshot.ruling.reason);
-    if let Some(rule) = &snapshot.ruling.rule {
-        why = why.and(Tone::Quiet, " · rule ").and_foreign(Tone::Ours, rule);
-    }
-    rows.extend(entry("why asked", why, width));
+    rows.extend(entry("why asked", ruling(&snapshot.ruling), width));
+    rows.extend(nearest(&snapshot.near, width));
     let signature = match &snapshot.signature {
         Some(signature) => Row::default().and_foreign(Tone::Foreign, signature),
         None => Row::of(Tone::Warn, "none: no server has described this tool"),
@@ -167,6 +166,25 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
         rows.extend(entry(word, Row::default().and_foreign(Tone::Ours, value), width));
     }
     rows
+}
+
+/// The reason of a ruling, and its rule where it does not name it itself.
+fn ruling(ruling: &Ruling) -> Row {
+    let why = Row::default().and_foreign(Tone::Ours, &ruling.reason);
+    match &ruling.rule {
+        Some(rule) if !ruling.reason.contains(rule) => why.and(Tone::Quiet, " · rule ").and_foreign(Tone::Ours, rule),
+        _ => why,
+    }
+}
+
+/// The rules for the tool that did not decide, and what kept each from it; nothing where there are none.
+pub fn nearest(near: &[Near], width: usize) -> Vec<Row> {
+    let line = |(at, one): (usize, &Near)| {
+        let row = Row::default().and_foreign(Tone::Strong, &one.rule);
+        let row = row.and(Tone::Quiet, format!(" ({}) ", one.decision.word())).and_foreign(Tone::Ours, &one.why);
+        entry(if at == 0 { "nearest" } else { "" }, row, width)
+    };
+    near.iter().enumerate().flat_map(line).collect()
 }
 
 fn proof(evidence: &Evidence, width: usize) -> Vec<Row> {

@@ -5,15 +5,29 @@ use std::ops::ControlFlow;
 use memchr::memmem;
 
 use crate::audit::chain::{Head, Verifier};
+use crate::audit::index::Index;
+use crate::audit::past;
 use crate::audit::query::Found;
 use crate::audit::redact::push_string;
 use crate::audit::store::{Order, Reader, StoreError};
-use crate::console::found::{Line, Opened};
+use crate::console::found::{Certain, Explained, Line, Opened};
+use crate::policy::decide::decide;
+use crate::policy::explain::nearest;
+use crate::policy::past::{PastCall, is_obscured};
+use crate::policy::rule::Policy;
 
 /// How far around a record the others of its call are looked for.
 const AROUND: u64 = 5_000;
 
-pub(super) fn open(reader: &Reader, seq: u64) -> Result<Option<Opened>, StoreError> {
+/// Rules that are named beside the one that decides.
+const NEAR: usize = 3;
+
+pub(super) fn open(
+    reader: &Reader,
+    index: Option<&Index>,
+    policy: Option<&Policy>,
+    seq: u64,
+) -> Result<Option<Opened>, StoreError> {
     let before = match seq {
         1 => Some(Head::EMPTY.link),
         _ => reader.one(seq.saturating_sub(1), |row| Found::new(&row).link)?.flatten(),
@@ -34,7 +48,18 @@ pub(super) fn open(reader: &Reader, seq: u64) -> Result<Option<Opened>, StoreErr
         Some(ticket) => beside(reader, &line, ticket)?,
         None => Vec::new(),
     };
-    Ok(Some(Opened { newest: reader.newest()?, line, found, link, beside }))
+    let call = if policy.is_some() { past::call_of(reader, index, &found)? } else { None };
+    let explained = call.zip(policy).map(|(call, policy)| explained(&call, policy));
+    Ok(Some(Opened { newest: reader.newest()?, line, found, link, beside, explained }))
+}
+
+fn explained(call: &PastCall, policy: &Policy) -> Explained {
+    let question = call.question(None);
+    Explained {
+        ruling: decide(policy, &question),
+        near: nearest(policy, &question, &policy.roots, NEAR),
+        certain: if is_obscured(&call.arguments) { Certain::Perhaps } else { Certain::Yes },
+    }
 }
 
 fn beside(reader: &Reader, line: &Line, ticket: &str) -> Result<Vec<Line>, StoreError> {

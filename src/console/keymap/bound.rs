@@ -33,7 +33,7 @@ impl Conflict {
 }
 
 /// Actions of the places where keys are text: those keep their own keys.
-const FIXED: [Action; 10] = [
+const FIXED: [Action; 11] = [
     Action::Send,
     Action::Run,
     Action::Back,
@@ -41,6 +41,7 @@ const FIXED: [Action; 10] = [
     Action::Seek,
     Action::WriteRule,
     Action::Number,
+    Action::Scope,
     Action::Accept,
     Action::Earlier,
     Action::Later,

@@ -8,7 +8,8 @@ use crate::wire::digest::Digest;
 /// How long a card must have been on screen before a key decides it, in milliseconds.
 pub const ARMING: i64 = 300;
 
-/// The call that a key decides, bound when it was drawn and armed. Only [`Model::armed`] makes one.
+/// The call that a key is about, with the bytes it had then. One that a key decides comes from [`Model::armed`], one that
+/// a panel is opened for from [`Model::chosen`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
     key: CallKey,
@@ -62,7 +63,7 @@ pub enum Question {
 impl Overlay {
     /// Whether it takes the whole body of the screen.
     pub(super) fn is_whole(&self) -> bool {
-        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::PastRule(_) | Self::Review(_))
+        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::Review(_))
     }
 }
 
@@ -86,6 +87,15 @@ impl Model {
         Ok(drawn.armed.clone())
     }
 
+    /// The selected call, for what decides nothing: it need not have been on screen long, nor be drawn right now.
+    ///
+    /// # Errors
+    /// Nothing is selected, or it no longer waits.
+    pub fn chosen(&self) -> Result<Armed, Unarmed> {
+        let held = self.selection().ok_or(Unarmed::Nothing)?;
+        if held.standing == Standing::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
+    }
+
     /// The call that was armed, if it still waits with the bytes that were shown.
     pub fn still(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
@@ -106,7 +116,6 @@ impl Model {
                 Overlay::Help { .. }
                 | Overlay::Batch(_)
                 | Overlay::Rule(_)
-                | Overlay::PastRule(_)
                 | Overlay::Review(_)
                 | Overlay::Search { .. }
                 | Overlay::Palette { .. },
@@ -129,6 +138,7 @@ impl Model {
             _ => None,
         };
         let Some((armed, rows, arguments_end, folded)) = shown else {
+            self.leave();
             self.drawn = None;
             return;
         };

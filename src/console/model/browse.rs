@@ -9,6 +9,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Checked, Edge, Line, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook};
 use crate::console::tally::{SessionTally, Tally};
+use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinStanding};
 use crate::policy::rule::Pending;
 
@@ -80,6 +81,13 @@ pub struct Browse {
     pub tool_lines: Vec<ToolLine>,
     pub rule_lines: Vec<RuleEntry>,
     pub server_lines: Vec<ServerLine>,
+    /// Gives each trial its number.
+    pub trials: u64,
+    pub suggested: Attempt<Suggested>,
+    /// When the suggestions were last asked for.
+    pub suggesting: Option<i64>,
+    /// Suggestions that the operator has put aside.
+    pub declined: Vec<Arc<SuggestedRule>>,
     /// What this console has asked the clerk for once.
     pub asked: BTreeSet<&'static str>,
 }
@@ -191,13 +199,15 @@ pub enum RuleEntry {
         card: Box<GrantCard>,
     },
     Rule(RuleHits),
+    /// What the log suggests; it stands in no file.
+    Suggested(Arc<SuggestedRule>),
 }
 
 impl RuleEntry {
     /// What records name; `None` where no record can.
     pub fn rule(&self) -> Option<&str> {
         match self {
-            Self::Waits { .. } => None,
+            Self::Waits { .. } | Self::Suggested(_) => None,
             Self::Grant { card, .. } => Some(&card.id),
             Self::Rule(line) => Some(&line.id),
         }
@@ -211,6 +221,7 @@ impl RuleEntry {
                 one == two && card.id == other.id
             }
             (Self::Rule(one), Self::Rule(two)) => one.id == two.id,
+            (Self::Suggested(one), Self::Suggested(two)) => one.is_like(two),
             _ => false,
         }
     }
@@ -259,6 +270,12 @@ impl Browse {
             Screen::Rules => Some(&mut self.rules),
             Screen::Servers => Some(&mut self.servers),
         }
+    }
+
+    /// A number for the next trial.
+    pub fn next_trial(&mut self) -> u64 {
+        self.trials += 1;
+        self.trials
     }
 
     /// The record whose sheet is open.

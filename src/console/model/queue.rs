@@ -226,6 +226,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         effect,
         about,
         ruling,
+        near,
         safe,
         undeclared,
         host,
@@ -239,7 +240,8 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)
-        && (ruling, safe, undeclared) == (&other.ruling, &other.safe, &other.undeclared)
+        && (ruling, near) == (&other.ruling, &other.near)
+        && (safe, undeclared) == (&other.safe, &other.undeclared)
         && (host, danger) == (&other.host, &other.danger)
         && (edited_from, original_arguments) == (&other.edited_from, &other.original_arguments)
         && (facts, asked_again) == (&other.facts, &other.asked_again)

@@ -1,7 +1,9 @@
 //! What an operator makes of a call beyond deciding it: a grant or a rule. Owns the offers, and how far the operator has come.
 
 use super::Armed;
+use crate::console::tried::{Attempt, Matched};
 use crate::link::message::{Covers, GrantTerms, Lasts};
+use crate::policy::rule::Decision;
 
 /// One rule that could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,10 +12,23 @@ pub struct Choice {
     pub label: String,
     /// The text as it will stand in the policy file.
     pub toml: String,
+    /// The rule that asks for such calls, and the condition that excepts them from it.
+    pub except: Option<Except>,
     /// What the operator should know before it is written.
     pub warnings: Vec<String>,
     /// How many of the calls that wait now it matches, the one it was made from among them.
     pub waiting: usize,
+    /// The key that goes to it in the panel.
+    pub letter: char,
+    pub decision: Decision,
+}
+
+/// A condition to be added to the `unless` of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Except {
+    pub rule: String,
+    /// As it will stand there: `{ arg = "path", under = "~/scratch" }`.
+    pub condition: String,
 }
 
 /// An approval of the call, and of calls like it for a while.
@@ -40,11 +55,21 @@ pub enum Offer {
     Rule(Choice),
 }
 
+/// The call that a panel was opened for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Waiting(Armed),
+    /// One of the log; it is over.
+    Past {
+        ticket: String,
+    },
+}
+
 /// The open panel, grants first. A rule decides nothing about the call it starts from: that call waits on. A grant
 /// approves it.
 #[derive(Clone, Debug)]
 pub struct RuleMaker {
-    pub armed: Armed,
+    pub origin: Origin,
     pub offers: Vec<Offer>,
     pub at: usize,
     /// The first row on screen.
@@ -54,6 +79,10 @@ pub struct RuleMaker {
     pub no_grant: Option<&'static str>,
     /// When it was opened.
     pub opened: i64,
+    /// Since when the offer on show is the one on show.
+    pub shown: i64,
+    /// What past calls say of each rule on offer.
+    pub past: Attempt<Vec<Matched>>,
 }
 
 /// How far the operator has come.
@@ -61,7 +90,7 @@ pub struct RuleMaker {
 pub enum RuleStage {
     /// Looking at the offers.
     Choosing,
-    /// Enter was pressed once on this very text, at this moment: once more does it.
+    /// Enter was pressed once on this very text, which asks to be read again, at this moment: once more does it.
     Sure { since: i64 },
 }
 
@@ -69,6 +98,63 @@ impl RuleMaker {
     /// The offer on show.
     pub fn offer(&self) -> Option<&Offer> {
         self.offers.get(self.at)
+    }
+
+    /// The ticket of the call it was opened for: foreign text.
+    pub fn ticket(&self) -> &str {
+        match &self.origin {
+            Origin::Waiting(armed) => &armed.key().ticket,
+            Origin::Past { ticket } => ticket,
+        }
+    }
+
+    /// The call that waits, where it was opened for one.
+    pub fn armed(&self) -> Option<&Armed> {
+        match &self.origin {
+            Origin::Waiting(armed) => Some(armed),
+            Origin::Past { .. } => None,
+        }
+    }
+
+    /// The rule on show.
+    pub fn choice(&self) -> Option<&Choice> {
+        match self.offer()? {
+            Offer::Rule(choice) => Some(choice),
+            Offer::Grant(_) => None,
+        }
+    }
+
+    /// The past calls that the rule on show would have matched, as far as they are known.
+    pub fn matched(&self) -> Option<&Matched> {
+        let before = self.offers.iter().take(self.at).filter(|offer| matches!(offer, Offer::Rule(_))).count();
+        self.choice().and(self.past.found.as_ref())?.get(before)
+    }
+
+    /// Whether one Enter does it: a rule that only tightens, or one that nothing speaks against.
+    pub fn goes_at_once(&self) -> bool {
+        let Some(choice) = self.choice() else { return false };
+        if choice.decision != Decision::Allow {
+            return true;
+        }
+        let never_denied = !self.past.goes_on() && self.matched().is_some_and(|matched| matched.denied == 0);
+        choice.warnings.is_empty() && never_denied
+    }
+
+    /// Puts another offer on show: whatever was asked of the one before is over.
+    pub fn show(&mut self, at: usize, now: i64) {
+        if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
+            grant.rest();
+        }
+        (self.at, self.top, self.stage, self.shown) = (at, 0, RuleStage::Choosing, now);
+    }
+
+    /// The next offer of this letter after the one on show, round again at the end.
+    pub fn lettered(&self, letter: char) -> Option<usize> {
+        let is = |at: &usize| matches!(self.offers.get(*at), Some(Offer::Rule(rule)) if rule.letter == letter);
+        let mut after = (self.at + 1..self.offers.len()).chain(0..=self.at).filter(is);
+        let first = (0..self.offers.len()).find(is);
+        // From elsewhere to the narrowest one, then on from there.
+        if is(&self.at) { after.next() } else { first }
     }
 }
 

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{caption, entry, foreign, grouped, log, ours};
-use crate::console::found::{Line, Opened};
+use crate::console::card::nearest;
+use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -51,6 +52,19 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
         rows.push(caption("the same call", "", width));
         for other in &opened.beside {
             rows.push(beside(other, model, width));
+        }
+    }
+    if let Some(explained) = &opened.explained {
+        rows.push(caption("rules", "what they say of it as they are written now", width));
+        let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
+        rows.extend(entry("now", now.and_foreign(Tone::Ours, &explained.ruling.reason), width));
+        rows.extend(nearest(&explained.near, width));
+        if explained.near.is_empty() && explained.ruling.rule.is_none() {
+            rows.extend(entry("", Row::of(Tone::Quiet, "no rule is for this tool"), width));
+        }
+        if explained.certain == Certain::Perhaps {
+            let words = "not certain: secrets and long texts of the arguments are not in the log";
+            rows.extend(entry("", Row::of(Tone::Warn, words), width));
         }
     }
     rows.push(caption("from here", "", width));

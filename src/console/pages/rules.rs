@@ -7,8 +7,10 @@ use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
-use crate::policy::rule::Decision;
+use crate::policy::fit::rules_name;
+use crate::policy::rule::{Decision, Pending};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;
@@ -27,6 +29,10 @@ pub(super) fn title(model: &Model) -> Row {
     }
     if waits > 0 {
         row.push(Tone::Danger, format!(" · {} to accept", counted(waits, "change")));
+    }
+    let suggested = standing(|line| matches!(line, RuleEntry::Suggested(_)));
+    if suggested > 0 {
+        row.push(Tone::Key, format!(" · {}", counted(suggested, "suggestion")));
     }
     let defaults = &book.defaults;
     row.and(
@@ -66,6 +72,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
         Row::of(Tone::Ours, "What only reads passes; what changes something asks. ")
             .and(Tone::Key, "r")
             .and(Tone::Ours, " on a waiting call makes one."),
+        suggests(model),
         Row::default(),
         Row::of(Tone::Ours, "A rule in ").and_foreign(Tone::Ours, &file).and(Tone::Ours, " answers for you:"),
         Row::of(Tone::Key, "  [[rule]]"),
@@ -74,6 +81,29 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
         Row::of(Tone::Key, "  server = \"memory\""),
         Row::of(Tone::Key, "  tool = \"add_observations\""),
     ]
+}
+
+/// How it stands with what the log suggests, where there is nothing to list.
+fn suggests(model: &Model) -> Row {
+    let attempt = &model.browse.suggested;
+    match &attempt.found {
+        _ if attempt.failed.is_some() => {
+            let why = attempt.failed.as_deref().unwrap_or_default();
+            Row::of(Tone::Warn, "The log suggests nothing: ").and_foreign(Tone::Warn, why)
+        }
+        None => Row::of(Tone::Quiet, "The log is being read for rules that would have saved questions …"),
+        Some(found) if found.calls == 0 => {
+            let words = "The log is empty. Wrap with --observe for a day, and rules are suggested here.";
+            Row::of(Tone::Ours, words)
+        }
+        Some(found) => {
+            let words = format!(
+                "Of {} none suggests a rule: it takes two like questions, both answered with yes.",
+                counted(found.calls, "past call")
+            );
+            Row::of(Tone::Ours, words)
+        }
+    }
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
@@ -92,6 +122,7 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> R
             .and(Tone::Quiet, if pending.loosens.len() > 1 { " …" } else { "" })
             .and(Tone::Key, "  Enter")
             .and(Tone::Quiet, " shows it"),
+        RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
             let row =
                 Row::of(Tone::Warn, " ◷ ").and(Tone::Good, "grant  ").joined(cell(Tone::Strong, &card.id, columns));
@@ -111,6 +142,20 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> R
     }
 }
 
+fn suggested(rule: &SuggestedRule, width: usize) -> Row {
+    let row = Row::of(Tone::Key, " + suggest ");
+    let saves = counted(rule.saves, "question");
+    // The tool stands before it.
+    let says = rule.says.strip_prefix("this tool with ").unwrap_or(&rule.says);
+    let row = if width < NARROW {
+        row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves as u64)))
+    } else {
+        row.and(Tone::Strong, format!("saves {saves:<14} "))
+    };
+    let row = row.and_foreign(Tone::Ours, rules_name(&rule.server)).and(Tone::Quiet, "/");
+    row.and_foreign(Tone::Strong, &rule.tool).and(Tone::Quiet, ": ").and_foreign(Tone::Ours, says)
+}
+
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
     model.browse.book.as_ref()?.rules.get(line.at?)
 }
@@ -120,6 +165,7 @@ fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
     let mut row = if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::of(Tone::Ours, "   ") };
     row = match rule {
+        Some(rule) if waits(model, &rule.id) => row.and(Tone::Danger, "waits  "),
         Some(rule) => row.joined(decision(rule.decision)),
         None => row.and(Tone::Quiet, "gone   "),
     };
@@ -132,8 +178,22 @@ fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
     if let Some(end) = rule.and_then(|rule| rule.expires) {
         row = row.and(Tone::Ours, "  ").joined(expiry(end, model));
     }
-    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, "stands in no file any more"));
+    let selects = rule.map(selects).unwrap_or_else(|| Row::of(Tone::Quiet, gone(model)));
     row.and(Tone::Ours, "  ").joined(selects)
+}
+
+/// Where a rule is that decided, and that no file has now.
+fn gone(model: &Model) -> &'static str {
+    match &model.browse.book {
+        Some(book) if book.broken.is_some() => "its file cannot be read as it is now",
+        Some(_) | None => "stands in no file any more",
+    }
+}
+
+/// Whether a rule is new in a file that waits to be accepted: it decides nothing yet.
+fn waits(model: &Model, id: &str) -> bool {
+    let mut pending = model.wrappers.iter().flat_map(|one| &one.status.pending);
+    pending.any(|pending| pending.suspends(id))
 }
 
 fn expiry(end: i64, model: &Model) -> Row {
@@ -171,8 +231,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let line = match line {
         RuleEntry::Rule(line) => line,
         RuleEntry::Grant { server, card, .. } => return grant_sheet(model, server, card, width),
-        // Enter shows it as a review.
-        RuleEntry::Waits { .. } => return Vec::new(),
+        // Enter shows these as a review; what stands beside the list is the gist of it.
+        RuleEntry::Waits { pending, .. } => return waits_sheet(pending, width),
+        RuleEntry::Suggested(rule) => return suggested_sheet(rule, width),
     };
     let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
     match rule(model, line) {
@@ -182,6 +243,10 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         }
         Some(rule) => {
             rows.extend(entry("decision", decision(rule.decision), width));
+            if waits(model, &rule.id) {
+                let words = "▲ it waits to be accepted, and decides nothing until then: Enter on the line Δ above";
+                rows.extend(entry("", Row::of(Tone::Danger, words), width));
+            }
             let file = model.browse.book.as_ref().and_then(|book| book.files.get(rule.file));
             let file = file.map(|file| format!("{}:{}", file.path.display(), rule.line)).unwrap_or_default();
             rows.extend(foreign("file", &file, width));
@@ -210,14 +275,44 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.extend(ours("", "an ask counts only where nobody was there to answer: then the rule denied", width));
     }
     rows.push(Row::default());
-    rows.push(
-        Row::of(Tone::Key, " 3")
-            .and(Tone::Quiet, " its records  ")
-            .and(Tone::Key, "x")
-            .and(Tone::Quiet, " removes it  ")
-            .and(Tone::Key, "Esc")
-            .and(Tone::Quiet, " back"),
-    );
+    let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
+    let keys = match rule(model, line) {
+        Some(_) => keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  "),
+        None => keys,
+    };
+    rows.push(keys.and(Tone::Key, "Esc").and(Tone::Quiet, " back"));
+    rows
+}
+
+fn waits_sheet(pending: &Pending, width: usize) -> Vec<Row> {
+    let mut rows = foreign("file", &pending.file, width);
+    for (at, line) in pending.loosens.iter().enumerate() {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, line);
+        rows.extend(entry(if at == 0 { "loosens" } else { "" }, row, width));
+    }
+    rows.push(Row::default());
+    let row =
+        Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the change, and what it would change of past rulings");
+    rows.extend(row.hung(width, 1));
+    rows
+}
+
+fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
+    let allows = Row::default()
+        .and_foreign(Tone::Strong, &rule.tool)
+        .and(Tone::Ours, " ")
+        .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default());
+    let mut rows = entry("would allow", allows, width);
+    rows.extend(foreign("server", rules_name(&rule.server), width));
+    let saves =
+        format!("{}: all were answered with yes, and no call it covers was denied", counted(rule.saves, "question"));
+    rows.extend(ours("saves", saves, width));
+    for call in rule.lines.iter().take(3) {
+        rows.extend(foreign("", &call.about, width));
+    }
+    rows.push(Row::default());
+    let row = Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the rule and its calls, to be written  ");
+    rows.extend(row.and(Tone::Key, "x").and(Tone::Quiet, " drops it").hung(width, 1));
     rows
 }
 

@@ -9,6 +9,7 @@ use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window}
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
+use crate::console::tried::{Attempt, Trial};
 use crate::link::message::ActivityKind;
 
 /// Records of one page.
@@ -74,24 +75,23 @@ fn begin(model: &mut Model, edge: Edge) {
 }
 
 /// `Enter`: the selected line's sheet, or back.
-pub(super) fn open(model: &mut Model) {
-    if pages::count(model) == 0 {
-        return;
-    }
-    if model.screen == Screen::Activity {
-        return open_passed(model);
-    }
+pub(super) fn open(model: &mut Model) -> Vec<Command> {
     let screen = model.screen;
-    if screen == Screen::Rules && super::review::open(model) {
-        return;
+    if pages::count(model) == 0 {
+        return Vec::new();
+    }
+    if screen == Screen::Activity {
+        open_passed(model);
+        return Vec::new();
     }
     let is_open = model.browse.shelf(screen).is_some_and(|shelf| shelf.sheet.is_some());
     if screen == Screen::Tools && is_open && super::tool::open(model) {
-        return;
+        return Vec::new();
     }
     if let Some(shelf) = model.browse.shelf_mut(screen) {
         shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
     }
+    Vec::new()
 }
 
 /// The record of what passed, as the log shows it; the others of the same call stand behind it.
@@ -240,6 +240,13 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
             if due(model.browse.read, 3 * AGAIN) {
                 model.browse.read = Some(now);
                 tasks.push(Task::Rules);
+            }
+            if due(model.browse.suggesting, 300 * AGAIN) {
+                model.browse.suggesting = Some(now);
+                // What was found last stays until something newer is.
+                let id = model.browse.next_trial();
+                model.browse.suggested = Attempt { id, ..model.browse.suggested.clone() };
+                tasks.push(Task::Try(Trial::Suggestions { id }));
             }
         }
         Screen::Servers => {

@@ -183,15 +183,24 @@ fn remember(model: &mut Model, reason: &str) {
 
 /// The armed call; else a note on why no key decides now.
 pub(super) fn armed(model: &mut Model) -> Option<Armed> {
-    let words = match model.armed() {
-        Ok(armed) => return Some(armed),
-        Err(Unarmed::Nothing) => "Nothing is selected.",
-        Err(Unarmed::NotDrawn) => "The card has just changed: look at it first.",
-        Err(Unarmed::TooSoon) => "The card has just changed: no key decides it yet.",
-        Err(Unarmed::NotWaiting) => "This call no longer waits: j or k goes on.",
+    match model.armed() {
+        Ok(armed) => Some(armed),
+        Err(why) => {
+            tell_unarmed(model, why);
+            None
+        }
+    }
+}
+
+/// Says why no key is about the selected call now.
+pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
+    let words = match why {
+        Unarmed::Nothing => "Nothing is selected.",
+        Unarmed::NotDrawn => "The card has just changed: look at it first.",
+        Unarmed::TooSoon => "The card has just changed: no key decides it yet.",
+        Unarmed::NotWaiting => "This call no longer waits: j or k goes on.",
     };
     super::passing_note(model, Tone::Warn, words);
-    None
 }
 
 /// What was not shown yet of what must be: the arguments' end, and of a dangerous call the card's end too.

@@ -39,13 +39,15 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             browse.book = Some(book);
             rebuild(model);
         }
+        Finding::Tried(tried) => super::tried::take(model, tried),
         Finding::Pins(book) => {
             browse.pins = Some(book);
             browse.forgotten = None;
             rebuild(model);
         }
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
-        Finding::PastCall(seq, call) => super::past::found(model, seq, call),
+        // It opens a panel, which update does.
+        Finding::PastCall(..) => {}
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Hosts(unwrapped) => {
             browse.unwrapped = unwrapped;

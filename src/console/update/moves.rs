@@ -30,9 +30,6 @@ pub(super) fn go(model: &mut Model, action: Action) {
     if matches!(model.overlay, Some(Overlay::Review(_))) {
         return super::review::go(model, action);
     }
-    if matches!(model.overlay, Some(Overlay::PastRule(_))) {
-        return super::past::choose(model, action);
-    }
     if matches!(model.overlay, Some(Overlay::Rule(_))) {
         return super::rule::choose(model, action);
     }
@@ -127,13 +124,15 @@ fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Standing) -> bool) -> 
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
-pub(super) fn open(model: &mut Model) {
+pub(super) fn open(model: &mut Model) -> Vec<Command> {
     match model.screen {
         Screen::Queue if model.selected.is_some() => model.screen = Screen::Detail,
         Screen::Detail => model.screen = Screen::Queue,
         Screen::Queue => {}
-        Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::open(model),
+        Screen::Rules => return super::review::open(model).unwrap_or_else(|| super::browse::open(model)),
+        Screen::Activity | Screen::Log | Screen::Tools | Screen::Servers => return super::browse::open(model),
     }
+    Vec::new()
 }
 
 /// `Esc`: one step back.

@@ -1,24 +1,56 @@
-//! The keys on a change that waits: read to its end, Enter twice accepts. And the keys of Rules: end, remove, take back.
+//! The keys on what is read before it counts: a change that waits, read to its end, takes Enter twice; a suggested rule
+//! takes one. And the keys of Rules: replay, end, remove, take back.
 
-use super::{Command, moves, note};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{Command, Edit, moves, note};
+use crate::console::found::Task;
 use crate::console::keymap::Action;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{ARMING, Model, Overlay, RuleEntry};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
+use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::link::message::FromConsole;
+use crate::policy::rule::Layer;
 
-/// `Enter` on a change that waits, in Rules; `false` where something else is selected.
-pub(super) fn open(model: &mut Model) -> bool {
-    let Some(RuleEntry::Waits { session, pending }) = model.browse.rule_lines.get(model.browse.rules.at) else {
-        return false;
-    };
-    let change = Change::Policy { session: session.clone(), pending: (**pending).clone() };
-    model.overlay = Some(Overlay::Review(Review { change, top: 0, stage: RuleStage::Choosing, opened: model.now }));
-    true
+/// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
+pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
+    let line = model.browse.rule_lines.get(model.browse.rules.at)?;
+    match line.clone() {
+        RuleEntry::Waits { session, pending } => {
+            let own = matches!(pending.layer, Layer::Project | Layer::Run);
+            let mut wrappers = model.wrappers.iter().map(|one| &one.wrapper);
+            let server = wrappers.find(|wrapper| wrapper.session == session).filter(|_| own);
+            let which = Which::Accepted {
+                layer: pending.layer,
+                file: pending.file.clone(),
+                digest: pending.digest,
+                server: server.map(|wrapper| wrapper.server.clone()),
+            };
+            Some(try_on_the_log(model, Change::Policy { session, pending: *pending }, which))
+        }
+        RuleEntry::Suggested(rule) => {
+            model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
+            Some(Vec::new())
+        }
+        RuleEntry::Grant { .. } | RuleEntry::Rule(_) => None,
+    }
+}
+
+/// `R`: what the files as they are written would change of past rulings.
+pub(super) fn replay(model: &mut Model) -> Vec<Command> {
+    try_on_the_log(model, Change::Written, Which::Written)
+}
+
+fn try_on_the_log(model: &mut Model, change: Change, which: Which) -> Vec<Command> {
+    let id = model.browse.next_trial();
+    model.overlay = Some(Overlay::Review(Review::of(change, id, model.now)));
+    vec![Command::Look(Task::Try(Trial::Policy { id, which }))]
 }
 
 /// Moves in the rows of the change.
@@ -37,28 +69,78 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     }
     let now = model.now;
     let Some(Overlay::Review(review)) = &mut model.overlay else { return Vec::new() };
-    match review.stage {
-        RuleStage::Choosing => {
-            review.stage = RuleStage::Sure { since: now };
-            // What was typed ahead is not for this question.
-            vec![Command::Drain]
-        }
-        RuleStage::Sure { since } if now - since < ARMING => {
-            super::passing_note(model, Tone::Warn, "The question has just come up: no key answers it yet.");
+    let since = if let RuleStage::Sure { since } = review.stage { since } else { review.opened };
+    let sure = review.stage != RuleStage::Choosing;
+    match review.change.clone() {
+        Change::Written => {
+            note(model, Tone::Ours, "There is nothing to accept here: what is written counts already, or waits above.");
             Vec::new()
         }
-        RuleStage::Sure { .. } => {
-            let change = review.change.clone();
+        // Of a change the first Enter only asks.
+        ref change if now - since < ARMING && (sure || matches!(change, Change::Suggested(_))) => {
+            super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
+            Vec::new()
+        }
+        Change::Policy { .. } if review.past.goes_on() => {
+            super::passing_note(model, Tone::Warn, "What it would change is still being counted: wait a moment.");
+            Vec::new()
+        }
+        Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
-            let Change::Policy { session, pending } = change else {
-                return super::tool::accepted(change).map(Command::Settle).into_iter().collect();
-            };
+            vec![Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]
+        }
+        Change::Policy { session, pending } if sure => {
+            model.overlay = None;
             let row = Row::of(Tone::Good, "Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
             model.note = Some(row.and(Tone::Quiet, ". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
             vec![Command::Send { session, message }]
         }
+        change @ (Change::Definition(_) | Change::Program(_)) if sure => {
+            model.overlay = None;
+            super::tool::accepted(change).map(Command::Settle).into_iter().collect()
+        }
+        Change::Policy { .. } | Change::Definition(_) | Change::Program(_) | Change::Suggested(_) => {
+            review.stage = RuleStage::Sure { since: now };
+            // What was typed ahead is not for this question.
+            vec![Command::Drain]
+        }
     }
+}
+
+/// `e` in Rules: the selected rule's text in the editor.
+pub(super) fn edit(model: &mut Model) -> Vec<Command> {
+    match selected(model) {
+        Ok((id, file)) => vec![Command::EditRule { id, file }],
+        Err(why) => {
+            note(model, Tone::Ours, why);
+            Vec::new()
+        }
+    }
+}
+
+/// What the editor left of a rule: it is put in its place. What loosens waits to be accepted, like any change by hand.
+pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit) -> Vec<Command> {
+    match outcome {
+        Edit::Unchanged => note(model, Tone::Ours, "Nothing was changed."),
+        Edit::Failed(why) => {
+            model.note = Some(Row::default().and_foreign(Tone::Warn, &why));
+        }
+        Edit::Text(text) => return vec![Command::ChangeRules(RuleChange::Replace { id, file, text })],
+    }
+    Vec::new()
+}
+
+/// The rule that is selected, and its file.
+fn selected(model: &Model) -> Result<(String, PathBuf), &'static str> {
+    let browse = &model.browse;
+    let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
+        return Err("Only a rule that stands in a file can be edited; Enter shows what this is.");
+    };
+    let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
+    let file = rule.and_then(|(rule, book)| book.files.get(rule.file)).map(|file| file.path.clone());
+    let gone = "This rule stands in no file any more; the log only remembers it.";
+    file.map(|file| (line.id.clone(), file)).ok_or(gone)
 }
 
 /// `x` in Rules: ends the grant, or removes the rule.
@@ -70,16 +152,13 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             note(model, Tone::Ours, format!("Ending {grant}: its calls are asked again."));
             vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
         }
-        Some(RuleEntry::Rule(line)) => {
-            let book = browse.book.as_ref();
-            let rule = line.at.zip(book).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-            let file = rule.and_then(|(rule, book)| book.files.get(rule.file)).map(|file| file.path.clone());
-            match file {
-                None => note(model, Tone::Ours, "This rule stands in no file any more; the log only remembers it."),
-                Some(file) => return vec![Command::ChangeRules(RuleChange::Remove { id: line.id.clone(), file })],
+        Some(RuleEntry::Rule(_)) => match selected(model) {
+            Ok((id, file)) => vec![Command::ChangeRules(RuleChange::Remove { id, file })],
+            Err(why) => {
+                note(model, Tone::Ours, why);
+                Vec::new()
             }
-            Vec::new()
-        }
+        },
         Some(RuleEntry::Waits { .. }) => {
             note(
                 model,
@@ -88,13 +167,20 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             );
             Vec::new()
         }
+        Some(RuleEntry::Suggested(rule)) => {
+            let rule = Arc::clone(rule);
+            model.browse.declined.push(rule);
+            super::findings::rebuild(model);
+            note(model, Tone::Ours, "Put aside until the next console; nothing was written.");
+            Vec::new()
+        }
         None => Vec::new(),
     }
 }
 
 /// What became of a removal or an undo: what was done, or why it was not.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
-    model.browse.read = None;
+    (model.browse.read, model.browse.suggesting) = (None, None);
     model.note = Some(match outcome {
         Ok(what) => Row::default().and_foreign(Tone::Good, &what),
         Err(why) => Row::of(Tone::Warn, "Nothing was changed: ").and_foreign(Tone::Warn, &why),

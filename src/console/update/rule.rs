@@ -1,21 +1,33 @@
-//! The keys of the panel that makes more of a call: choose a grant or a rule, read what it means, Enter twice.
+//! The keys of the panel that makes more of a call: choose a grant or a rule, read what it means, Enter.
 //!
-//! A rule leaves the call it starts from undecided; a grant approves it, so what `a` asks of a card holds for it too.
+//! A grant approves the call, and an allow that is written lets it pass: what `a` asks of a card holds for both. What
+//! comes with a warning takes Enter twice.
 
-use super::{Command, decide, is_over, note};
+use super::{Command, decide, is_over, moves, note};
+use crate::console::found::Task;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
-use crate::console::model::rule::{GrantOffer, RuleStage};
+use crate::console::model::rule::{Choice, GrantOffer, Origin, RuleStage};
 use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
 use crate::console::row::{Row, Tone};
+use crate::console::screen::content_rows;
+use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
 use crate::gate::snapshot::Snapshot;
-use crate::link::message::GrantTerms;
+use crate::policy::rule::Decision;
+use crate::policy::under::Roots;
 
-/// `r`: offers what the call on screen could become. It begins at the narrowest rule, so that Enter alone never approves.
-pub(super) fn open(model: &mut Model) {
-    let Some(armed) = decide::armed(model) else { return };
-    let Some(held) = model.still(&armed) else { return };
+/// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just come up; it
+/// begins at the narrowest rule.
+pub(super) fn open(model: &mut Model) -> Vec<Command> {
+    let armed = match model.chosen() {
+        Ok(armed) => armed,
+        Err(why) => {
+            decide::tell_unarmed(model, why);
+            return Vec::new();
+        }
+    };
+    let Some(held) = model.still(&armed) else { return Vec::new() };
     let others: Vec<&Held> = model.calls.iter().filter(|held| !is_over(held)).collect();
     let waiting: Vec<&Snapshot> = others.iter().map(|held| &*held.snapshot).collect();
     let home = model.settings.home.as_deref();
@@ -27,34 +39,65 @@ pub(super) fn open(model: &mut Model) {
         Err(why) if grants.is_empty() => {
             model.note =
                 Some(Row::of(Tone::Warn, "No rule can be made from this call: ").and_foreign(Tone::Warn, &why));
-            return;
+            return Vec::new();
         }
         Err(_) => Vec::new(),
     };
+    let origin = Origin::Waiting(armed);
+    let about = (held.snapshot.server.clone(), held.snapshot.tool.clone(), maker::roots(&held.snapshot, home));
+    // A card that only flashed by was not read.
+    model.leave();
+    show(model, origin, about, grants, choices, no_grant)
+}
+
+/// Opens the panel, and asks what past calls say of each rule.
+pub(super) fn show(
+    model: &mut Model,
+    origin: Origin,
+    (server, tool, roots): (String, String, Roots),
+    grants: Vec<GrantOffer>,
+    choices: Vec<Choice>,
+    no_grant: Option<&'static str>,
+) -> Vec<Command> {
     let at = if choices.is_empty() { 0 } else { grants.len() };
+    let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
-    let (stage, opened) = (RuleStage::Choosing, model.now);
-    model.overlay = Some(Overlay::Rule(RuleMaker { armed, offers, at, top: 0, stage, no_grant, opened }));
+    let id = model.browse.next_trial();
+    let (stage, past, opened, shown) = (RuleStage::Choosing, Attempt::asked(id), model.now, model.now);
+    model.overlay = Some(Overlay::Rule(RuleMaker { origin, offers, at, top: 0, stage, no_grant, opened, shown, past }));
+    vec![Command::Look(Task::Try(Trial::Rules { id, server, tool, roots, rules }))]
 }
 
 /// `j` and `k`: another offer. Other moves: the rows of the one on show.
 pub(super) fn choose(model: &mut Model, action: Action) {
-    let last = view::maker::rows_below(model);
-    let page = model.list_rows().max(1);
+    let rows = view::maker::all_rows(model);
+    let (page, now) = (content_rows(model.areas().body), model.now);
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     match action {
         Action::Down | Action::Up => {
-            if let Some(Offer::Grant(grant)) = rule.offers.get_mut(rule.at) {
-                grant.rest();
-            }
             let end = rule.offers.len().saturating_sub(1);
-            rule.at = if action == Action::Down { (rule.at + 1).min(end) } else { rule.at.saturating_sub(1) };
-            (rule.top, rule.stage) = (0, RuleStage::Choosing);
+            let at = if action == Action::Down { (rule.at + 1).min(end) } else { rule.at.saturating_sub(1) };
+            rule.show(at, now);
         }
-        Action::PageDown => rule.top += page.min(last),
-        Action::PageUp => rule.top = rule.top.saturating_sub(page),
-        Action::Top => rule.top = 0,
-        _ => rule.top += last,
+        _ => rule.top = moves::moved(rule.top, action, page, rows),
+    }
+}
+
+/// A letter: the rule of that scope.
+pub(super) fn scope(model: &mut Model, key: Key) {
+    let now = model.now;
+    let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
+    let Key::Char(letter) = key else { return };
+    match rule.lettered(letter) {
+        Some(at) => rule.show(at, now),
+        None => {
+            let words = match letter {
+                'f' => "No argument of this call is a path whose folder a rule could hold on to.",
+                'v' => "This call has no values that a rule could hold on to.",
+                _ => "No such rule can be made from this call.",
+            };
+            note(model, Tone::Ours, words);
+        }
     }
 }
 
@@ -68,7 +111,7 @@ pub(super) fn number(model: &mut Model, key: Key) {
     }
 }
 
-/// `Enter`: asks once, then does what is on show; goes on reading where not all of it is on screen.
+/// `Enter`: goes on reading where not all of it is on screen, asks where something speaks against it, then does it.
 pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     if view::maker::rows_below(model) > 0 {
         choose(model, Action::PageDown);
@@ -78,67 +121,57 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
     let Some(Overlay::Rule(rule)) = &mut model.overlay else {
         return Vec::new();
     };
-    match (rule.stage, rule.offer().cloned()) {
-        (_, None) => Vec::new(),
-        (RuleStage::Choosing, Some(Offer::Rule(_))) => {
-            rule.stage = RuleStage::Sure { since: now };
-            Vec::new()
-        }
-        (RuleStage::Sure { .. }, Some(Offer::Rule(choice))) => {
-            model.overlay = None;
-            vec![Command::WriteRule { toml: choice.toml }]
-        }
-        (RuleStage::Choosing, Some(Offer::Grant(_))) => {
-            let armed = rule.armed.clone();
-            match readable(model, &armed) {
-                Err(why) => note(model, Tone::Warn, why),
-                Ok(()) => {
-                    if let Some(Overlay::Rule(rule)) = &mut model.overlay {
-                        rule.stage = RuleStage::Sure { since: now };
-                    }
-                }
-            }
-            // What was typed ahead is not for this question.
-            vec![Command::Drain]
-        }
-        (RuleStage::Sure { since }, Some(Offer::Grant(_))) if now - since < ARMING => {
-            super::passing_note(model, Tone::Warn, "The question has just come up: no key answers it yet.");
-            Vec::new()
-        }
-        (RuleStage::Sure { .. }, Some(Offer::Grant(GrantOffer { terms, .. }))) => {
-            let (armed, took) = (rule.armed.clone(), now - rule.opened);
-            grant(model, &armed, terms, took)
-        }
+    let Some(offer) = rule.offer().cloned() else { return Vec::new() };
+    let since = if let RuleStage::Sure { since } = rule.stage { since } else { rule.shown };
+    let (armed, opened, sure) = (rule.armed().cloned(), rule.opened, rule.stage != RuleStage::Choosing);
+    let at_once = rule.goes_at_once();
+    if now - since < ARMING {
+        super::passing_note(model, Tone::Warn, "This has just come up: no key answers it yet.");
+        return Vec::new();
     }
-}
-
-/// Whether the call may be approved at all: it waits as it was shown, and was read.
-fn readable(model: &Model, armed: &Armed) -> Result<(), &'static str> {
-    let held = model.still(armed).ok_or("Too late: the call no longer waits as it was shown. Nothing was granted.")?;
-    if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word {
-        return Err("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.");
-    }
-    match decide::unseen(held) {
-        Some(_) => Err("The call itself was not read yet: Esc, go to its end (PgDn, End), then r."),
-        None => Ok(()),
-    }
-}
-
-fn grant(model: &mut Model, armed: &Armed, terms: GrantTerms, took: i64) -> Vec<Command> {
-    if let Err(why) = readable(model, armed) {
-        model.overlay = None;
+    if let Some(why) = armed.as_ref().and_then(|armed| refusal(model, armed, &offer)) {
         note(model, Tone::Warn, why);
         return Vec::new();
     }
+    if !sure && !at_once {
+        if let Some(Overlay::Rule(rule)) = &mut model.overlay {
+            rule.stage = RuleStage::Sure { since: now };
+        }
+        // What was typed ahead is not for this question.
+        return vec![Command::Drain];
+    }
     model.overlay = None;
-    let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
-    let commands = decide::send_grant(model, armed, terms, took);
-    model.note = Some(row.and(Tone::Quiet, ". It stands under 5 Rules; x ends it there."));
-    commands
+    match offer {
+        Offer::Rule(choice) => vec![Command::WriteRule { toml: choice.toml, except: choice.except }, Command::Drain],
+        Offer::Grant(GrantOffer { terms, .. }) => {
+            let Some(armed) = armed else { return Vec::new() };
+            let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
+            let commands = decide::send_grant(model, &armed, terms, now - opened);
+            model.note = Some(row.and(Tone::Quiet, ". It stands under 5 Rules; x ends it there."));
+            commands
+        }
+    }
+}
+
+/// What keeps an offer from letting the call run: it must wait as it was shown, and have been read. A rule for the next
+/// ones may be written once the call is over.
+fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> {
+    let over = model.call(armed.key()).is_none_or(is_over);
+    match (offer, model.still(armed)) {
+        (Offer::Rule(choice), _) if choice.decision != Decision::Allow => None,
+        (Offer::Rule(_), None) if over => None,
+        (_, None) => Some("Too late: the call no longer waits as it was shown. Nothing was done."),
+        (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
+            Some("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.")
+        }
+        (_, Some(held)) => decide::unseen(held)
+            .map(|_| "It lets this call run, which was not read yet: Esc, go to its end (PgDn, End), then r."),
+    }
 }
 
 /// What became of a rule.
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
+    (model.browse.read, model.browse.suggesting) = (None, None);
     model.note = Some(match outcome {
         Ok(path) => Row::of(Tone::Good, "The rule stands in ")
             .and_foreign(Tone::Strong, &path)

@@ -3,7 +3,6 @@
 
 use super::{Command, note};
 use crate::console::model::review::{Change, Review};
-use crate::console::model::rule::RuleStage;
 use crate::console::model::{ARMING, Model, Overlay, Subject};
 use crate::console::pinned::{PinnedProgram, PinnedTool, Settled, Settling};
 use crate::console::row::{Row, Tone};
@@ -23,14 +22,14 @@ pub(super) fn open(model: &mut Model) -> bool {
         Subject::Tool => None,
     };
     let Some(change) = change else { return false };
-    model.overlay = Some(Overlay::Review(Review { change, top: 0, stage: RuleStage::Choosing, opened: model.now }));
+    model.overlay = Some(Overlay::Review(Review::of(change, 0, model.now)));
     true
 }
 
 /// The second `Enter`: what was on show is to be trusted.
 pub(super) fn accepted(change: Change) -> Option<Settling> {
     match change {
-        Change::Policy { .. } => None,
+        Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
         Change::Definition(tool) => {
             let PinnedTool { fingerprint, tool, latest, .. } = *tool;
             Some(Settling::Accept { fingerprint, tool, latest })
@@ -64,6 +63,7 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
             );
             Vec::new()
         }
+        Change::Written | Change::Suggested(_) => Vec::new(),
         Change::Policy { .. } => {
             note(model, Tone::Ours, "A change that waits loosens nothing. Take it out of the file by hand, or with u.");
             Vec::new()

@@ -17,7 +17,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) => Tone::Quiet,
+        Err(_) if decides(action) && place != Place::Rules => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS
@@ -27,6 +27,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
                 && (binding.action != Action::Number || on_a_grant(model))
+                && (binding.action != Action::Accept || !only_read(model))
                 && (binding.action != Action::Refuse || on_a_definition(model))
                 && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
@@ -81,6 +82,11 @@ fn on_a_definition(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Review(review)) if matches!(review.change, Change::Definition(_)))
 }
 
+/// Whether the review on screen has nothing to accept.
+fn only_read(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Review(review)) if review.change == Change::Written)
+}
+
 /// Lists need no word on how to move.
 const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
 
@@ -93,7 +99,7 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit | Action::Rule)
+    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {

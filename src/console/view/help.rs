@@ -27,7 +27,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
 pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for binding in BINDINGS {
-        let row = Row::of(Tone::Key, format!("  {:<7}", keys.shown(binding))).and(Tone::Ours, binding.help);
+        let row = Row::of(Tone::Key, format!("  {:<6} ", keys.shown(binding))).and(Tone::Ours, binding.help);
         rows.extend(row.hung(width.saturating_sub(1), 9));
     }
     let marks = [

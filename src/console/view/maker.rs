@@ -2,59 +2,95 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
+use super::{Paint, calls, ends};
 use crate::console::card::counted;
 use crate::console::grants;
 use crate::console::model::rule::{Choice, RuleMaker, RuleStage};
 use crate::console::model::{Model, Offer, Overlay};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
+use crate::policy::rule::Decision;
+
+/// Past calls that the offers make room for.
+const FEW: usize = 3;
 
 /// Draws the panel.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area: Rect) {
     let room = content_rows(area);
     let all = rows(model, maker, usize::from(area.width), room);
-    let below = all.len().saturating_sub(maker.top + room);
+    let unread = all.must.saturating_sub(maker.top + room);
+    let below = all.rows.len().saturating_sub(maker.top + room);
     let (words, hint) = match maker.offer() {
         Some(Offer::Grant(_)) => (" Approve, and more, from ", "j k choose how wide; grants approve the call "),
-        _ => (" Make a rule from ", "j k choose how wide; it holds for what waits, too "),
+        _ => (" Make a rule from ", "a letter chooses how wide; it holds for what waits, too "),
     };
-    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, &maker.armed.key().ticket);
+    let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket());
     let mut shown = vec![ends(ticket, Row::of(Tone::Quiet, hint), usize::from(area.width))];
-    shown.extend(all.into_iter().skip(maker.top).take(room));
+    shown.extend(all.rows.into_iter().skip(maker.top).take(room));
     shown.resize(room + 1, Row::default());
-    shown.push(match (below, maker.stage, maker.offer()) {
-        (0, _, Some(Offer::Grant(_))) if model.still(&maker.armed).is_none() => {
-            Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
-        }
-        (0, RuleStage::Choosing, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
-        }
-        (0, RuleStage::Choosing, _) => Row::of(Tone::Quiet, " Enter, twice, adds this text to your policy file"),
-        (0, RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
-            Row::of(Tone::Danger, " Approve this call, and let those pass unseen? Enter once more; Esc leaves it")
-        }
-        (0, RuleStage::Sure { .. }, _) => {
-            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
-        }
-        (below, ..) => Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line"))),
-    });
+    let row = last(model, maker, unread);
+    let more = Row::of(Tone::Quiet, format!(" PgDn: {below} more "));
+    shown.push(if unread == 0 && below > 0 { ends_at(row, more, usize::from(area.width)) } else { row });
     paint.rows(area, shown);
 }
 
-/// How many rows of the open panel are below the screen.
+/// A row with something at its right end, whatever that leaves of it.
+fn ends_at(row: Row, end: Row, width: usize) -> Row {
+    let room = width.saturating_sub(end.width());
+    ends(row.clipped(room.saturating_sub(1)), end, width)
+}
+
+fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
+    if unread > 0 {
+        return Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(unread, "more line")));
+    }
+    match (maker.stage, maker.offer()) {
+        (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
+            Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
+        }
+        (RuleStage::Choosing, Some(Offer::Grant(_))) => {
+            Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
+        }
+        (RuleStage::Choosing, _) if maker.goes_at_once() => {
+            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u takes it back")
+        }
+        (RuleStage::Choosing, _) => Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file"),
+        (RuleStage::Sure { .. }, Some(Offer::Grant(_))) => {
+            Row::of(Tone::Danger, " Approve this call, and let those pass unseen? Enter once more; Esc leaves it")
+        }
+        (RuleStage::Sure { .. }, _) => {
+            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
+        }
+    }
+}
+
+/// How many rows that must be read are below the screen.
 pub fn rows_below(model: &Model) -> usize {
     let Some(Overlay::Rule(maker)) = &model.overlay else { return 0 };
     let area = model.areas().body;
     let room = content_rows(area);
-    rows(model, maker, usize::from(area.width), room).len().saturating_sub(maker.top + room)
+    rows(model, maker, usize::from(area.width), room).must.saturating_sub(maker.top + room)
 }
 
-fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
+/// How many rows the open panel has in all.
+pub fn all_rows(model: &Model) -> usize {
+    let Some(Overlay::Rule(maker)) = &model.overlay else { return 0 };
+    let area = model.areas().body;
+    rows(model, maker, usize::from(area.width), content_rows(area)).rows.len()
+}
+
+/// The panel's rows.
+struct Rows {
+    rows: Vec<Row>,
+    /// So many of them must be on screen before anything is done; the past calls below may be read.
+    must: usize,
+}
+
+fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Rows {
     let mut text = match maker.offer() {
-        None => return Vec::new(),
-        Some(Offer::Rule(choice)) => text(choice, width),
-        Some(Offer::Grant(offer)) => match model.call(maker.armed.key()) {
+        None => Vec::new(),
+        Some(Offer::Rule(choice)) => text(maker, choice, width),
+        Some(Offer::Grant(offer)) => match maker.armed().and_then(|armed| model.call(armed.key())) {
             None => vec![Row::of(Tone::Warn, " The call waits no longer.")],
             Some(held) => {
                 // The moment it ends is told from when it would begin.
@@ -66,14 +102,21 @@ fn rows(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row>
     if let (Some(why), Some(Offer::Rule(_))) = (maker.no_grant, maker.offer()) {
         text.extend(Row::of(Tone::Quiet, format!(" {why}")).hung(width, 1));
     }
-    let mut rows = offers(model, maker, width, room.saturating_sub(text.len()));
+    let lines = maker.matched().map_or(&[][..], |matched| &matched.lines);
+    // The offers make room for a few past calls, and those that were denied must be read.
+    let few = lines.len().min(FEW);
+    let mut rows = offers(model, maker, width, room.saturating_sub(text.len() + few).max(FEW));
     rows.extend(text);
-    rows
+    let denied = maker.matched().filter(|_| maker.choice().is_some_and(|choice| choice.decision == Decision::Allow));
+    let must = rows.len() + denied.map_or(0, |matched| matched.denied.min(few));
+    rows.extend(lines.iter().map(|call| calls::line(model, call, width)));
+    Rows { rows, must }
 }
 
 /// The offers, as many around the chosen one as have room.
 fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Row> {
-    let tool = model.call(maker.armed.key()).map_or("", |held| held.snapshot.tool.as_str());
+    let held = maker.armed().and_then(|armed| model.call(armed.key()));
+    let tool = held.map_or("", |held| held.snapshot.tool.as_str());
     let many = maker.offers.len();
     let whole: Vec<Vec<Row>> =
         maker.offers.iter().enumerate().map(|(i, one)| line(tool, one, i == maker.at).hung(width, 3)).collect();
@@ -109,8 +152,8 @@ fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     let (mark, tone) = if here { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
     let row = Row::of(tone, mark);
     match offer {
-        Offer::Grant(offer) => row.and(tone, "approve, and ").and_foreign(tone, &offer.says(tool)),
-        Offer::Rule(choice) => row.and_foreign(tone, &choice.label),
+        Offer::Grant(offer) => row.and(tone, "  approve, and ").and_foreign(tone, &offer.says(tool)),
+        Offer::Rule(choice) => row.and(Tone::Key, format!("{} ", choice.letter)).and_foreign(tone, &choice.label),
     }
 }
 
@@ -120,19 +163,33 @@ fn barred(words: Vec<Row>, width: usize) -> Vec<Row> {
     lines.map(|row| bar.clone().joined(row)).collect()
 }
 
-fn text(choice: &Choice, width: usize) -> Vec<Row> {
+/// The text of a rule as it will stand in the file.
+pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let bar = Row::of(Tone::Border, " ┃ ");
     let mut rows = Vec::new();
-    for line in choice.toml.lines() {
+    for line in toml.lines() {
         // The indent is ours.
         let bare = line.trim_start_matches(' ');
         let line = Row::of(Tone::Ours, &line[..line.len() - bare.len()]).and_foreign(Tone::Foreign, bare);
         rows.extend(line.wrapped(width.saturating_sub(3).max(1)).into_iter().map(|row| bar.clone().joined(row)));
     }
+    rows
+}
+
+fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
+    let mut rows = written(&choice.toml, width);
+    if let Some(except) = &choice.except {
+        let row = Row::of(Tone::Quiet, " and adds to `unless` of rule ").and_foreign(Tone::Strong, &except.rule);
+        rows.extend(row.and(Tone::Quiet, ", which asks for it now:").hung(width, 1));
+        rows.extend(written(&except.condition, width));
+    }
     for warning in &choice.warnings {
         rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
-    let matched = format!(" matches {} that waits now", counted(choice.waiting, "call"));
+    let waits = if choice.waiting == 1 { "that waits now" } else { "that wait now" };
+    let matched = format!(" matches {} {waits}", counted(choice.waiting, "call"));
     rows.extend(Row::of(Tone::Quiet, matched).hung(width, 1));
+    let past = calls::matched(&maker.past, maker.matched(), choice.decision);
+    rows.extend(past.into_iter().flat_map(|row| row.hung(width, 1)));
     rows
 }

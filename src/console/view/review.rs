@@ -1,8 +1,10 @@
-//! A change that waits for the operator: what it loosens, then the change itself.
+//! What is read before it counts: what a change loosens, what it would change of past rulings, the change itself; or a rule
+//! that the log suggests.
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
+use super::{Paint, calls, ends};
+use crate::console::caption::caption;
 use crate::console::card::counted;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
@@ -10,78 +12,133 @@ use crate::console::model::{Model, Overlay};
 use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
+use crate::console::tried::SuggestedRule;
+use crate::policy::rule::Pending;
+
+/// Past calls that are listed before the change itself.
+const CALLS: usize = 6;
 
 /// Draws the review.
-pub(super) fn draw(paint: &mut Paint<'_>, review: &Review, area: Rect) {
+pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area);
-    let all = rows(review, width);
+    let all = rows(model, review, width);
     let below = all.len().saturating_sub(review.top + room);
-    let title = match &review.change {
-        Change::Policy { pending, .. } => Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
-            .and_foreign(Tone::Ours, &pending.file),
-        Change::Definition(tool) => Row::of(Tone::Strong, " Review ")
-            .and_foreign(Tone::Strong, &tool.tool)
-            .and(Tone::Quiet, " of ")
-            .and_foreign(Tone::Ours, &tool.server),
-        Change::Program(program) => {
-            Row::of(Tone::Strong, " The program of ").and_foreign(Tone::Strong, &program.server)
-        }
+    let (title, hint) = match &review.change {
+        Change::Policy { pending, .. } => (
+            Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
+                .and_foreign(Tone::Ours, &pending.file),
+            "until it is accepted, it loosens nothing ",
+        ),
+        Change::Definition(tool) => (
+            Row::of(Tone::Strong, " Review ")
+                .and_foreign(Tone::Strong, &tool.tool)
+                .and(Tone::Quiet, " of ")
+                .and_foreign(Tone::Ours, &tool.server),
+            "until it is accepted, no allow rule covers it ",
+        ),
+        Change::Program(program) => (
+            Row::of(Tone::Strong, " The program of ").and_foreign(Tone::Strong, &program.server),
+            "until it is accepted, no allow rule covers it ",
+        ),
+        Change::Written => (Row::of(Tone::Strong, " Replay"), "the policy as it is written, on the calls of the log "),
+        Change::Suggested(rule) => (
+            Row::of(Tone::Strong, " Suggested: allow ")
+                .and_foreign(Tone::Strong, &rule.tool)
+                .and(Tone::Ours, " ")
+                .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default()),
+            "from the log; nothing is written yet ",
+        ),
     };
-    let hint = match &review.change {
-        Change::Policy { .. } => "until it is accepted, it loosens nothing ",
-        Change::Definition(_) | Change::Program(_) => "until it is accepted, no allow rule covers it ",
-    };
-    let hint = Row::of(Tone::Quiet, hint);
-    let mut shown = vec![ends(title, hint, width)];
+    let mut shown = vec![ends(title, Row::of(Tone::Quiet, hint), width)];
     shown.extend(all.into_iter().skip(review.top).take(room));
     shown.resize(room + 1, Row::default());
-    shown.push(match (below, review.stage) {
-        (0, RuleStage::Choosing) => Row::of(
-            Tone::Quiet,
-            match &review.change {
-                Change::Policy { .. } | Change::Program(_) => {
-                    " Enter, twice, accepts this change; Esc leaves it as it is"
-                }
-                Change::Definition(_) => " Enter, twice, accepts it; x refuses it; Esc leaves it as it is",
-            },
-        ),
-        (0, RuleStage::Sure { .. }) => {
+    shown.push(if below == 0 { last(review) } else { more(below) });
+    paint.rows(area, shown);
+}
+
+fn last(review: &Review) -> Row {
+    match (&review.change, review.stage) {
+        (Change::Written, _) => Row::of(Tone::Quiet, " Esc goes back"),
+        (Change::Policy { .. }, _) if review.past.goes_on() => {
+            Row::of(Tone::Quiet, " What it would change is still being counted")
+        }
+        (Change::Policy { .. } | Change::Program(_), RuleStage::Choosing) => {
+            Row::of(Tone::Quiet, " Enter, twice, accepts this change; Esc leaves it as it is")
+        }
+        (Change::Definition(_), RuleStage::Choosing) => {
+            Row::of(Tone::Quiet, " Enter, twice, accepts it; x refuses it; Esc leaves it as it is")
+        }
+        (Change::Policy { .. } | Change::Definition(_) | Change::Program(_), RuleStage::Sure { .. }) => {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
-        (below, _) => Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line"))),
-    });
-    paint.rows(area, shown);
+        (Change::Suggested(rule), RuleStage::Choosing) if rule.warnings.is_empty() => {
+            Row::of(Tone::Quiet, " Enter adds this text to your policy file; u takes it back")
+        }
+        (Change::Suggested(_), RuleStage::Choosing) => {
+            Row::of(Tone::Warn, " Enter, twice, adds this text to your policy file")
+        }
+        (Change::Suggested(_), RuleStage::Sure { .. }) => {
+            Row::of(Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it")
+        }
+    }
+}
+
+fn more(below: usize) -> Row {
+    Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(below, "more line")))
 }
 
 /// How many rows of the open review are below the screen.
 pub fn rows_below(model: &Model) -> usize {
     let Some(Overlay::Review(review)) = &model.overlay else { return 0 };
     let area = model.areas().body;
-    rows(review, usize::from(area.width)).len().saturating_sub(review.top + content_rows(area))
+    rows(model, review, usize::from(area.width)).len().saturating_sub(review.top + content_rows(area))
 }
 
-fn rows(review: &Review, width: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
+fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
     match &review.change {
-        Change::Definition(tool) => return changed::definition(tool, width),
-        Change::Program(program) => return changed::program(program, width),
         Change::Policy { pending, .. } => {
-            rows.push(Row::of(Tone::Strong, " What it loosens:"));
+            let mut rows = vec![Row::of(Tone::Strong, " What it loosens:")];
             for line in &pending.loosens {
                 rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }
+            rows.push(Row::of(Tone::Strong, " What it would change, from the log:"));
+            rows.extend(calls::replayed(model, &review.past, CALLS, width));
             rows.push(Row::of(Tone::Strong, " The change:"));
-            for line in pending.diff.lines() {
-                let tone = match line.as_bytes().first() {
-                    Some(b'+') => Tone::Good,
-                    Some(b'-') => Tone::Danger,
-                    _ => Tone::Quiet,
-                };
-                let line = Row::of(Tone::Border, " ┃ ").and_foreign(tone, line);
-                rows.extend(line.hung(width, 3));
-            }
+            rows.extend(diff(pending, width));
+            rows
         }
+        Change::Definition(tool) => changed::definition(tool, width),
+        Change::Program(program) => changed::program(program, width),
+        Change::Written => calls::replayed(model, &review.past, usize::MAX, width),
+        Change::Suggested(rule) => suggested(model, rule, width),
+    }
+}
+
+fn diff(pending: &Pending, width: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in pending.diff.lines() {
+        let tone = match line.as_bytes().first() {
+            Some(b'+') => Tone::Good,
+            Some(b'-') => Tone::Danger,
+            _ => Tone::Quiet,
+        };
+        rows.extend(Row::of(Tone::Border, " ┃ ").and_foreign(tone, line).hung(width, 3));
+    }
+    rows
+}
+
+fn suggested(model: &Model, rule: &SuggestedRule, width: usize) -> Vec<Row> {
+    let mut rows = super::maker::written(&rule.toml, width);
+    for warning in &rule.warnings {
+        rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
+    }
+    rows.push(caption("it would have saved", &counted(rule.saves, "question"), width));
+    rows.extend(Row::of(Tone::Quiet, " all were answered with yes; no call it covers was ever denied").hung(width, 1));
+    rows.extend(rule.lines.iter().map(|call| calls::line(model, call, width)));
+    let more = rule.saves.saturating_sub(rule.lines.len());
+    if more > 0 {
+        rows.push(Row::of(Tone::Quiet, format!("   and {} before these", counted(more, "call"))));
     }
     rows
 }

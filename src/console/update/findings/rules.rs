@@ -1,10 +1,12 @@
 //! The lines of Rules: changes that wait, grants that stand, and the rules of the files with what they decided.
 
+use std::sync::Arc;
+
 use crate::audit::search::Field;
 use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::tally::Tally;
 
-/// What waits first, then what is granted, then the rules.
+/// What waits first, then what is granted, then the rules, then what the log suggests.
 pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
     let search = &model.browse.rules.search;
     let mut lines: Vec<RuleEntry> = Vec::new();
@@ -37,6 +39,17 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
         }
     }
     lines.extend(written(model).into_iter().map(RuleEntry::Rule));
+    let suggested = model.browse.suggested.found.iter().flat_map(|found| &found.rules);
+    let wanted = suggested.filter(|rule| {
+        let of = |field| match field {
+            Field::Server => Some(rule.server.as_str()),
+            Field::Tool => Some(rule.tool.as_str()),
+            _ => None,
+        };
+        let put_aside = model.browse.declined.iter().any(|other| other.is_like(rule));
+        !put_aside && (search.is_empty() || search.wants(None, of, rule.toml.as_bytes()))
+    });
+    lines.extend(wanted.map(|rule| RuleEntry::Suggested(Arc::clone(rule))));
     lines
 }
 

@@ -1,0 +1,300 @@
+//! The thread that tries rules and policies on the calls of the log, so that neither the screen nor the clerk waits for it.
+//!
+//! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
+//! same kind; whoever looks at a panel comes before suggestions.
+
+mod suggestions;
+mod walk;
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use super::found::Finding;
+use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
+use crate::audit::index::{Index, SEGMENT};
+use crate::audit::store::{Reader, StoreError};
+use crate::gate::effect_line;
+use crate::policy::fit::rules_name;
+use crate::policy::parse;
+use crate::policy::past::{Ended, PastCall};
+use crate::policy::rate::Recent;
+use crate::policy::replay::{Answer, Replay, answer, replay};
+use crate::policy::rule::{Decision, Policy};
+use walk::{Calls, Walked};
+
+/// Calls that are looked at for a rule, and for a policy.
+const MOST: usize = 20_000;
+/// Past calls that are listed.
+const LISTED: usize = 40;
+/// How far back a policy is played, in milliseconds.
+const BACK: i64 = 30 * 86_400_000;
+
+/// What the thread needs of the world.
+pub struct Grounds {
+    /// The audit log.
+    pub log: PathBuf,
+    /// Reads the policy that is to be tried; why it cannot be.
+    pub policy: PolicyReader,
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+}
+
+/// Reads a policy; gives why it cannot be read, and what to do.
+pub type PolicyReader = Arc<dyn Fn(&Which) -> Result<Policy, String> + Send + Sync>;
+
+/// Starts the thread. It ends when nobody asks any more.
+///
+/// # Errors
+/// No thread can be started.
+pub fn start(grounds: Grounds, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
+    let (ask, trials) = mpsc::channel();
+    let bench = Bench { grounds, tell: Box::new(tell), trials, queue: VecDeque::new() };
+    std::thread::Builder::new().name("trial".to_owned()).spawn(move || bench.run())?;
+    Ok(ask)
+}
+
+struct Bench {
+    grounds: Grounds,
+    tell: Box<dyn Fn(Finding) + Send>,
+    trials: Receiver<Trial>,
+    queue: VecDeque<Trial>,
+}
+
+/// How a trial ended.
+enum Ending {
+    Over,
+    /// Something else is wanted first.
+    Interrupted,
+}
+
+impl Bench {
+    fn run(mut self) {
+        loop {
+            if self.queue.is_empty() {
+                match self.trials.recv() {
+                    Ok(trial) => self.put(trial),
+                    Err(_) => return,
+                }
+            }
+            self.hear();
+            // What somebody looks at comes first.
+            let looked_at = self.queue.iter().position(|trial| !matches!(trial, Trial::Suggestions { .. }));
+            let Some(trial) = self.queue.remove(looked_at.unwrap_or(0)) else { continue };
+            match self.attempt(&trial) {
+                Ok(Ending::Over) => {}
+                Ok(Ending::Interrupted) => {
+                    if !self.queue.iter().any(|newer| newer.is_like(&trial)) {
+                        self.queue.push_back(trial);
+                    }
+                }
+                Err(why) => (self.tell)(Finding::Tried(Tried::Failed { id: trial.id(), why })),
+            }
+        }
+    }
+
+    fn put(&mut self, trial: Trial) {
+        self.queue.retain(|older| !older.is_like(&trial));
+        self.queue.push_back(trial);
+    }
+
+    fn hear(&mut self) {
+        while let Ok(trial) = self.trials.try_recv() {
+            self.put(trial);
+        }
+    }
+
+    /// Whether this trial is still what is wanted most.
+    fn goes_on(&mut self, trial: &Trial) -> ControlFlow<()> {
+        self.hear();
+        let gives_way = match trial {
+            Trial::Suggestions { .. } => !self.queue.is_empty(),
+            Trial::Rules { .. } | Trial::Policy { .. } => self.queue.iter().any(|newer| newer.is_like(trial)),
+        };
+        if gives_way { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn attempt(&mut self, trial: &Trial) -> Result<Ending, String> {
+        match trial {
+            Trial::Rules { id, server, tool, roots, rules } => {
+                let read = |toml: &String| parse::parse_at(&format!("version = 1\n\n{toml}"), roots).ok();
+                let policies: Vec<Option<Policy>> = rules.iter().map(read).collect();
+                self.rules(trial, *id, (server, tool), &policies)
+            }
+            Trial::Policy { id, which } => self.policy(trial, *id, which),
+            Trial::Suggestions { id } => self.suggestions(trial, *id),
+        }
+    }
+
+    /// Tries rules, each alone, on the calls of their tool; what was found so far is told as it goes.
+    fn rules(
+        &mut self,
+        trial: &Trial,
+        id: u64,
+        (server, tool): (&str, &str),
+        policies: &[Option<Policy>],
+    ) -> Result<Ending, String> {
+        let mut found: Vec<Tally> = policies.iter().map(|_| Tally::default()).collect();
+        let tell = |bench: &Self, found: &[Tally], reach: Reach| {
+            let matched = Arc::new(found.iter().map(Tally::told).collect());
+            (bench.tell)(Finding::Tried(Tried::Rules { id, matched, reach }));
+        };
+        let recent = Recent::default();
+        let mut calls = 0;
+        let name = rules_name(server).to_owned();
+        let wanted = move |of: &str, one: &str| one == tool && rules_name(of) == name;
+        let Some(mut walk) = self.walk(&wanted, Some(tool))? else {
+            tell(self, &found, Reach { calls, progress: Progress::Whole });
+            return Ok(Ending::Over);
+        };
+        loop {
+            let (slice, walked) = walk.step().map_err(|error| told(&error))?;
+            for call in slice {
+                calls += 1;
+                for (tally, policy) in found.iter_mut().zip(policies) {
+                    if let Some(policy) = policy {
+                        tally.take(&call, &answer(policy, &call, &recent));
+                    }
+                }
+            }
+            let progress = progress(walked, calls);
+            tell(self, &found, Reach { calls, progress });
+            if progress != Progress::Counting {
+                return Ok(Ending::Over);
+            }
+            if self.goes_on(trial).is_break() {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+
+    fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<Ending, String> {
+        let policy = (self.grounds.policy)(which)?;
+        let server = match which {
+            Which::Accepted { server: Some(server), .. } => Some(rules_name(server).to_owned()),
+            Which::Written | Which::Accepted { server: None, .. } => None,
+        };
+        let wanted = move |of: &str, _: &str| server.as_ref().is_none_or(|server| rules_name(of) == server);
+        let empty = || Arc::new(Replayed::default());
+        let told = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
+        let report = |bench: &Self, calls| (bench.tell)(told(Reach { calls, progress: Progress::Counting }, empty()));
+        let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(Ending::Interrupted) };
+        let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.grounds.now)())));
+        (self.tell)(told(Reach { calls: calls.len(), progress }, replayed));
+        Ok(Ending::Over)
+    }
+
+    /// The calls of the last weeks, the oldest first; `None` where something else is wanted first.
+    fn gather(
+        &mut self,
+        trial: &Trial,
+        wanted: &dyn Fn(&str, &str) -> bool,
+        report: &dyn Fn(&Self, usize),
+    ) -> Result<Option<(Vec<PastCall>, Progress)>, String> {
+        let since = (self.grounds.now)() - BACK;
+        let mut calls: Vec<PastCall> = Vec::new();
+        let Some(mut walk) = self.walk(wanted, None)? else { return Ok(Some((calls, Progress::Whole))) };
+        loop {
+            let (slice, walked) = walk.step().map_err(|error| told(&error))?;
+            let before = slice.last().is_some_and(|call| call.time < since);
+            calls.extend(slice.into_iter().filter(|call| call.time >= since));
+            let progress = if before { Progress::Newest } else { progress(walked, calls.len()) };
+            if progress != Progress::Counting {
+                calls.truncate(MOST);
+                calls.sort_by_key(|call| call.seq);
+                return Ok(Some((calls, progress)));
+            }
+            report(self, calls.len());
+            if self.goes_on(trial).is_break() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// A way through the log; `None` where there is none yet.
+    fn walk<'w>(
+        &self,
+        wanted: &'w dyn Fn(&str, &str) -> bool,
+        tool: Option<&str>,
+    ) -> Result<Option<Calls<'w>>, String> {
+        let Some(reader) = Reader::open(&self.grounds.log).map_err(|error| told(&error))? else { return Ok(None) };
+        // As far as the clerk has filled it: what is newer is read, and nobody waits for the rest.
+        let newest = reader.newest().map_err(|error| told(&error))?;
+        let index = if newest < SEGMENT { None } else { Index::open(&self.grounds.log, &reader) };
+        Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
+    }
+}
+
+fn told(error: &StoreError) -> String {
+    format!("{error}; {}", error.hint())
+}
+
+fn progress(walked: Walked, calls: usize) -> Progress {
+    match walked {
+        Walked::ToTheEnd => Progress::Whole,
+        Walked::On if calls >= MOST => Progress::Newest,
+        Walked::On => Progress::Counting,
+    }
+}
+
+/// What one rule matched so far.
+#[derive(Default)]
+struct Tally {
+    counts: Matched,
+    denied: Vec<PastLine>,
+    others: Vec<PastLine>,
+}
+
+impl Tally {
+    fn take(&mut self, call: &PastCall, answer: &Answer) {
+        match answer {
+            Answer::Told(ruling) if ruling.rule.is_some() => {}
+            Answer::Told(_) => return,
+            Answer::Untold(_) => return self.counts.untold += 1,
+        }
+        self.counts.calls += 1;
+        self.counts.asked += usize::from(call.ruling == Decision::Ask);
+        self.counts.denied += usize::from(call.ended == Ended::Refused);
+        let list = if call.ended == Ended::Refused { &mut self.denied } else { &mut self.others };
+        if list.len() < LISTED {
+            list.push(PastLine::of(call));
+        }
+    }
+
+    fn told(&self) -> Matched {
+        let lines = self.denied.iter().chain(&self.others).take(LISTED).cloned().collect();
+        Matched { lines, ..self.counts.clone() }
+    }
+}
+
+impl Replayed {
+    fn of(replayed: &Replay<'_>) -> Self {
+        let by = |rule: &Option<String>| rule.clone().unwrap_or_default();
+        let changes = replayed.changes.iter().rev().take(LISTED);
+        Self {
+            counts: replayed.counts(),
+            changed: replayed.changes.len(),
+            untold: replayed.untold.len(),
+            changes: changes.map(|one| (PastLine::of(one.call), one.now.decision, by(&one.now.rule))).collect(),
+        }
+    }
+}
+
+impl PastLine {
+    /// The line of a call.
+    pub fn of(call: &PastCall) -> Self {
+        Self {
+            seq: call.seq,
+            time: call.time,
+            server: call.server.clone(),
+            ticket: call.ticket.clone(),
+            tool: call.tool.clone(),
+            about: effect_line::about(&call.behavior, &call.arguments).unwrap_or_default(),
+            ruling: call.ruling,
+            ended: call.ended,
+            by: call.by.clone(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Rules that would have saved questions, found in the log and ready to be written.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Bench, Ending, LISTED};
+use crate::console::found::Finding;
+use crate::console::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
+use crate::policy::maker::{Title, id_for};
+use crate::policy::parse;
+use crate::policy::rule::{Decision, Policy};
+use crate::policy::suggest::{Suggestion, suggest};
+
+/// Rules that are offered.
+const OFFERED: usize = 5;
+/// How long a suggested allow lasts: what is forgotten does not stay open.
+const LASTS: i64 = 30 * 86_400_000;
+
+impl Bench {
+    pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<Ending, String> {
+        let policy = (self.grounds.policy)(&Which::Written)?;
+        let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
+            return Ok(Ending::Interrupted);
+        };
+        let now = (self.grounds.now)();
+        // Some may turn out to be no policy once written; then there are still enough.
+        let found = suggest(&policy, &calls, now, 2 * OFFERED);
+        let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
+        let rules = found.rules.iter().filter_map(|one| written(one, &policy, &mut taken, now));
+        let found = Suggested { calls: calls.len(), questions: found.questions, rules: rules.take(OFFERED).collect() };
+        (self.tell)(Finding::Tried(Tried::Suggestions { id, found: Arc::new(found) }));
+        Ok(Ending::Over)
+    }
+}
+
+fn written(
+    one: &Suggestion<'_>,
+    policy: &Policy,
+    taken: &mut BTreeSet<String>,
+    now: i64,
+) -> Option<Arc<SuggestedRule>> {
+    let first = one.saves.first()?;
+    let id = id_for(&first.tool, |id| taken.contains(id));
+    let saves = one.saves.len();
+    let note = format!("suggested: {saves} questions saved");
+    let title = Title { id: &id, decision: Decision::Allow, expires: Some(now + LASTS), note: Some(&note) };
+    let toml = one.proposal.text(&title);
+    parse::parse_at(&format!("version = 1\n\n{toml}"), &policy.roots).ok()?;
+    taken.insert(id.clone());
+    Some(Arc::new(SuggestedRule {
+        id,
+        says: one.proposal.scope.says(),
+        server: first.server.clone(),
+        tool: first.tool.clone(),
+        toml,
+        saves,
+        warnings: one.proposal.warnings(),
+        lines: one.saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
+    }))
+}

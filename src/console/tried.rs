@@ -1,0 +1,194 @@
+//! What past calls say of a rule, of a changed policy and of what could be written: plain data between the screens and
+//! whoever reads the log.
+
+use std::sync::Arc;
+
+use crate::policy::past::Ended;
+use crate::policy::rule::{Decision, Layer};
+use crate::policy::under::Roots;
+use crate::wire::digest::Digest;
+
+/// What is to be tried on the log. A newer one of a kind takes the place of an older one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trial {
+    /// Which past calls of a tool each of these rules (the text of one `[[rule]]`) would have matched.
+    Rules { id: u64, server: String, tool: String, roots: Roots, rules: Vec<String> },
+    /// Which past rulings a policy would change.
+    Policy { id: u64, which: Which },
+    /// Which rules would have saved questions.
+    Suggestions { id: u64 },
+}
+
+/// Which policy is played against the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The files as they are written, as if all of it were accepted.
+    Written,
+    /// The files as they stand, and this one as it is written.
+    Accepted {
+        layer: Layer,
+        file: String,
+        digest: Digest,
+        /// The server whose calls it is about; `None` for all.
+        server: Option<String>,
+    },
+}
+
+/// What was found out so far.
+#[derive(Clone, Debug)]
+pub enum Tried {
+    /// One for each rule, in their order.
+    Rules {
+        id: u64,
+        matched: Arc<Vec<Matched>>,
+        reach: Reach,
+    },
+    Policy {
+        id: u64,
+        replayed: Arc<Replayed>,
+        reach: Reach,
+    },
+    Suggestions {
+        id: u64,
+        found: Arc<Suggested>,
+    },
+    /// It cannot be told: why, and what to do.
+    Failed {
+        id: u64,
+        why: String,
+    },
+}
+
+/// One thing that was asked to be tried, and how far that has come.
+#[derive(Clone, Debug)]
+pub struct Attempt<T> {
+    /// Which trial it is; 0 before any was asked for.
+    pub id: u64,
+    pub found: Option<Arc<T>>,
+    pub reach: Reach,
+    /// Why it cannot be told.
+    pub failed: Option<String>,
+}
+
+/// How much of the log was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    pub calls: usize,
+    pub progress: Progress,
+}
+
+/// Whether all of it was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    #[default]
+    Counting,
+    Whole,
+    /// Only the newest calls: there are more than are looked at.
+    Newest,
+}
+
+/// The past calls that a rule would have matched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matched {
+    pub calls: usize,
+    pub asked: usize,
+    pub denied: usize,
+    /// Calls of which it cannot be told: the log holds no secrets and no long texts.
+    pub untold: usize,
+    /// Those that were denied, the newest first, and then the others.
+    pub lines: Vec<PastLine>,
+}
+
+/// A past call on one line. Its names and what it was about are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastLine {
+    /// Number of its decision's record.
+    pub seq: i64,
+    /// Milliseconds since 1970, UTC.
+    pub time: i64,
+    pub server: String,
+    pub ticket: String,
+    pub tool: String,
+    /// The value of its most telling argument.
+    pub about: String,
+    pub ruling: Decision,
+    pub ended: Ended,
+    /// The record's word for who decided.
+    pub by: String,
+}
+
+/// A policy against the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// How many calls change from what to what, the most first.
+    pub counts: Vec<(Decision, Decision, usize)>,
+    /// How many calls would be ruled otherwise.
+    pub changed: usize,
+    pub untold: usize,
+    /// Calls that would be ruled otherwise, with what would be said now and by what; the newest first.
+    pub changes: Vec<(PastLine, Decision, String)>,
+}
+
+/// What could be written.
+#[derive(Clone, Debug, Default)]
+pub struct Suggested {
+    pub calls: usize,
+    /// How many questions were answered with yes and would come again.
+    pub questions: usize,
+    pub rules: Vec<Arc<SuggestedRule>>,
+}
+
+/// A rule that would have saved questions, and covers no call that was denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuggestedRule {
+    pub id: String,
+    /// What it covers; names in it are foreign text.
+    pub says: String,
+    pub server: String,
+    pub tool: String,
+    /// The text of the rule.
+    pub toml: String,
+    pub saves: usize,
+    pub warnings: Vec<String>,
+    /// Some of the calls it would have covered, the newest first.
+    pub lines: Vec<PastLine>,
+}
+
+impl Trial {
+    /// Its number: given back with what is found.
+    pub fn id(&self) -> u64 {
+        match self {
+            Self::Rules { id, .. } | Self::Policy { id, .. } | Self::Suggestions { id } => *id,
+        }
+    }
+
+    /// Whether the other one asks for the same kind of thing, so that only the newer one is wanted.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+impl SuggestedRule {
+    /// Whether the other one covers the same calls, whatever it saves by now.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.server, &self.tool, &self.says) == (&other.server, &other.tool, &other.says)
+    }
+}
+
+impl<T> Default for Attempt<T> {
+    fn default() -> Self {
+        Self::asked(0)
+    }
+}
+
+impl<T> Attempt<T> {
+    /// Nothing is known of this trial yet.
+    pub fn asked(id: u64) -> Self {
+        Self { id, found: None, reach: Reach::default(), failed: None }
+    }
+
+    /// Whether more of it will come.
+    pub fn goes_on(&self) -> bool {
+        self.failed.is_none() && self.reach.progress == Progress::Counting
+    }
+}

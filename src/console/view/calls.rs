@@ -1,0 +1,122 @@
+//! Past calls as rows: how many there are, then one line each, those that were denied first.
+
+use crate::console::card::{counted, grouped};
+use crate::console::model::Model;
+use crate::console::row::{Row, Tone};
+use crate::console::time;
+use crate::console::tried::{Attempt, Matched, PastLine, Progress, Reach, Replayed};
+use crate::policy::past::Ended;
+use crate::policy::rule::Decision;
+
+/// Below this width a line keeps to when, how it ended and what it was about.
+const NARROW: usize = 64;
+
+/// What is known of the past calls that a rule would have matched: what must be read before it is written.
+pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>, decision: Decision) -> Vec<Row> {
+    if let Some(why) = &attempt.failed {
+        return vec![Row::of(Tone::Warn, " ▲ past calls cannot be told: ").and_foreign(Tone::Warn, why)];
+    }
+    let Some(matched) = matched else { return vec![Row::of(Tone::Quiet, " past calls: still counting …")] };
+    let mut rows = Vec::new();
+    if decision == Decision::Allow && matched.denied > 0 {
+        let words = format!(" ▲ it allows what was denied before: {}", counted(matched.denied, "past call"));
+        rows.push(Row::of(Tone::Danger, words));
+    }
+    if attempt.reach == (Reach { calls: 0, progress: Progress::Whole }) {
+        return vec![Row::of(Tone::Quiet, " the log has no past call of this tool yet")];
+    }
+    let of = match attempt.reach.progress {
+        Progress::Counting => "so far, still counting".to_owned(),
+        Progress::Whole => format!("of {} of this tool", grouped(attempt.reach.calls)),
+        Progress::Newest => format!("of the newest {} of this tool", grouped(attempt.reach.calls)),
+    };
+    let mut row = Row::of(Tone::Quiet, format!(" matches {} {of}", counted(matched.calls, "past call")));
+    if matched.calls > 0 {
+        row.push(Tone::Quiet, format!(": {} asked, {} denied", grouped(matched.asked), grouped(matched.denied)));
+    }
+    rows.push(row);
+    if matched.untold > 0 {
+        let words = format!(" of {} more it cannot be told: the log holds no secrets", grouped(matched.untold));
+        rows.push(Row::of(Tone::Quiet, words));
+    }
+    rows
+}
+
+/// What a policy would change of past rulings: the counts, then up to `most` of the calls.
+pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, width: usize) -> Vec<Row> {
+    if let Some(why) = &attempt.failed {
+        return Row::of(Tone::Warn, " ▲ cannot be told: ").and_foreign(Tone::Warn, why).hung(width, 3);
+    }
+    let Reach { calls, progress } = attempt.reach;
+    let found = attempt.found.as_ref().filter(|_| progress != Progress::Counting);
+    let Some(found) = found else {
+        let words = format!(" still counting: {} so far …", counted(calls, "past call"));
+        return vec![Row::of(Tone::Quiet, words)];
+    };
+    let mut rows = Vec::new();
+    let of = match progress {
+        Progress::Newest => format!("{}, the newest of the last 30 days", counted(calls, "past call")),
+        Progress::Counting | Progress::Whole => counted(calls, "past call"),
+    };
+    let (tone, words) = match (calls, found.changed) {
+        (0, _) => (Tone::Quiet, " there are no past calls in the log to try it on".to_owned()),
+        (_, 0) => (Tone::Good, format!(" {of}: none would be ruled otherwise")),
+        (_, changed) => (Tone::Strong, format!(" {of}: {} would be ruled otherwise", grouped(changed))),
+    };
+    rows.extend(Row::of(tone, words).hung(width, 1));
+    for (from, to, count) in &found.counts {
+        let row = Row::of(Tone::Ours, format!(" {:>7}  ", grouped(*count))).and(word(*from), from.word());
+        rows.push(row.and(Tone::Quiet, " → ").and(word(*to), to.word()));
+    }
+    if found.untold > 0 {
+        let words =
+            format!(" {:>7}  cannot be told: the log holds no secrets and no long texts", grouped(found.untold));
+        rows.push(Row::of(Tone::Quiet, words).clipped(width));
+    }
+    for (call, now, by) in found.changes.iter().take(most) {
+        let row = line(model, call, width);
+        rows.push(row);
+        let now = Row::of(Tone::Quiet, format!("      {} then, now ", call.ruling.word())).and(word(*now), now.word());
+        let by = match by.as_str() {
+            "" => now.and(Tone::Quiet, " by default"),
+            rule => now.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+        };
+        rows.push(by.clipped(width));
+    }
+    let more = found.changed.saturating_sub(most.min(found.changes.len()));
+    if more > 0 {
+        let words = format!(" and {} more: mcp-approve rules replay lists them", grouped(more));
+        rows.extend(Row::of(Tone::Quiet, words).hung(width, 1));
+    }
+    rows
+}
+
+/// One past call: when, how it ended, the ticket, the tool and what it was about.
+pub(super) fn line(model: &Model, call: &PastLine, width: usize) -> Row {
+    let when = time::moment(call.time, model.now, model.settings.offset);
+    let row = Row::of(Tone::Quiet, format!("   {when:<11} ")).joined(ended(call));
+    let row = if width < NARROW {
+        row
+    } else {
+        let ticket = Row::default().and_foreign(Tone::Quiet, &call.ticket).clipped(18).padded(19);
+        row.joined(ticket).and_foreign(Tone::Ours, &call.tool).and(Tone::Ours, " ")
+    };
+    row.and_foreign(Tone::Foreign, &call.about).clipped(width)
+}
+
+fn ended(call: &PastLine) -> Row {
+    let tone = match call.ended {
+        Ended::Ran => Tone::Good,
+        Ended::Refused => Tone::Danger,
+        Ended::Unanswered => Tone::Quiet,
+    };
+    Row::of(tone, format!("{:<11}", call.ended.word()))
+}
+
+fn word(decision: Decision) -> Tone {
+    match decision {
+        Decision::Allow => Tone::Good,
+        Decision::Ask => Tone::Warn,
+        Decision::Deny => Tone::Danger,
+    }
+}

@@ -1,0 +1,301 @@
+//! From a call to a rule in three keys: what `r` offers, what past calls say of it, what Enter waits for; and what the log
+//! suggests under Rules.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use mcp_approve::console::found::{Finding, Task};
+use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::Except;
+use mcp_approve::console::tried::{Matched, Suggested, SuggestedRule, Trial, Tried};
+use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::policy::explain::Near;
+use mcp_approve::policy::parse;
+use mcp_approve::policy::past::Ended;
+use mcp_approve::policy::rule::Decision;
+
+use crate::desk::{Desk, NINE, delete, file, own, past_line, with_arguments, write};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
+
+/// A call whose path is known to lie in a folder.
+fn note() -> Snapshot {
+    let mut call = write("filesystem-1");
+    call.facts = vec![file("notes/today.md", "x")];
+    call
+}
+
+/// A desk where it was read.
+fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
+    let mut desk = Desk::connected(width, height);
+    desk.hold(call);
+    desk.look();
+    desk.press(Key::End);
+    desk.press(Key::End);
+    desk.look();
+    desk
+}
+
+/// As many past calls for every rule on offer, of which so many were denied.
+fn past(calls: usize, denied: usize) -> Vec<Matched> {
+    let line = |(at, n): (usize, i64)| past_line(n, if at < denied { Ended::Refused } else { Ended::Ran });
+    let lines = (1..).enumerate().take(calls).map(line).collect();
+    vec![Matched { calls, asked: calls, denied, untold: 0, lines }; 9]
+}
+
+fn later(desk: &mut Desk) {
+    desk.now += 400;
+    desk.send(Msg::Tick);
+    desk.draw();
+}
+
+fn toml(commands: &[Command]) -> &str {
+    let [Command::WriteRule { toml, .. }, Command::Drain] = commands else { panic!("{commands:?}") };
+    toml
+}
+
+#[test]
+fn this_folder_from_now_on_takes_three_keys() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut desk = shown(width, height, note());
+        let commands = desk.keys("r");
+        let [Command::Look(Task::Try(Trial::Rules { server, tool, rules, .. }))] = commands.as_slice() else {
+            panic!("{commands:?}")
+        };
+        assert_eq!((server.as_str(), tool.as_str(), rules.len()), ("filesystem", "create_file", 4));
+        desk.tried(past(0, 0));
+        assert_eq!(desk.keys("f"), []);
+        later(&mut desk);
+        let text = desk.screen();
+        let commands = desk.press(Key::Enter);
+        let toml = toml(&commands);
+        assert!(toml.lines().all(|line| text.contains(line)), "{toml}\n{text}");
+        assert!(toml.contains("under = \"~/shop/notes\""), "{toml}");
+        assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
+        desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
+        assert!(desk.screen().contains("The rule stands in policy.toml"));
+        assert_eq!(desk.model.waiting(), 1);
+    }
+}
+
+#[test]
+fn enter_waits_for_what_has_just_come_up_for_warnings_and_for_the_log() {
+    let mut desk = shown(80, 40, note());
+    desk.keys("r");
+    assert_eq!(desk.press(Key::Enter), [], "a key typed ahead");
+    later(&mut desk);
+    // Nobody knows yet what was denied before.
+    assert!(desk.screen().contains("past calls: still counting"), "{}", desk.screen());
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    later(&mut desk);
+    // What comes now was not read when Enter was pressed first.
+    desk.tried(past(3, 1));
+    let screen = desk.screen();
+    assert!(screen.contains("▲ it allows what was denied before: 1 past call"), "{screen}");
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    later(&mut desk);
+    // Another scope asks again, and one that covers everything says so.
+    desk.keys("t");
+    later(&mut desk);
+    assert!(desk.screen().contains("▲ it covers every argument"), "{}", desk.screen());
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    assert_eq!(desk.press(Key::Enter), [], "a key that repeats by itself");
+    later(&mut desk);
+    assert!(toml(&desk.press(Key::Enter)).contains("decision = \"allow\""));
+}
+
+#[test]
+fn never_again_takes_one_enter_whatever_the_log_says() {
+    let mut desk = shown(80, 40, note());
+    desk.keys("rn");
+    later(&mut desk);
+    assert!(toml(&desk.press(Key::Enter)).contains("decision = \"deny\""));
+}
+
+#[test]
+fn letters_go_to_their_scope_and_round_again() {
+    let mut desk = shown(100, 40, note());
+    desk.keys("rf");
+    assert!(desk.screen().contains("▸ f allow this tool with path under ~/shop/notes"), "{}", desk.screen());
+    desk.keys("f");
+    assert!(desk.screen().contains("▸ f allow this tool with path under ~/shop/notes"), "only one: {}", desk.screen());
+    desk.keys("c");
+    assert!(desk.screen().contains("▸ c allow this exact call"));
+    desk.keys("v");
+    assert!(desk.screen().contains("This call has no values"), "{}", desk.screen());
+    let mut desk = shown(100, 40, with_arguments(write("filesystem-2"), r#"{"topic":"x","deep":{}}"#));
+    desk.keys("rv");
+    assert!(desk.screen().contains("▸ v allow this tool with the same topic"), "{}", desk.screen());
+    desk.keys("f");
+    assert!(desk.screen().contains("No argument of this call is a path"), "{}", desk.screen());
+}
+
+/// `r` decides nothing, so it works at once and from the palette; what was not read is not let run by it.
+#[test]
+fn r_opens_at_once_and_lets_nothing_unread_run() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.draw();
+    assert_eq!(desk.keys("r").len(), 1, "within the arming delay");
+    assert!(desk.screen().contains("Make a rule from filesystem-1"), "{}", desk.screen());
+    desk.tried(past(0, 0));
+    later(&mut desk);
+    while desk.screen().contains("below") {
+        desk.press(Key::Enter);
+    }
+    assert_eq!(desk.press(Key::Enter), []);
+    assert!(desk.screen().contains("which was not read yet"), "{}", desk.screen());
+    desk.press(Key::Esc);
+    desk.keys(":rule");
+    desk.press(Key::Enter);
+    assert!(desk.screen().contains("Make a rule from filesystem-1"), "{}", desk.screen());
+    // A card that only flashed by was not read either, though all of it was on screen.
+    let mut desk = Desk::connected(120, 60);
+    desk.hold(own("filesystem-2"));
+    desk.draw();
+    desk.keys("r");
+    desk.tried(past(0, 0));
+    later(&mut desk);
+    assert_eq!(desk.press(Key::Enter), []);
+    assert!(desk.screen().contains("which was not read yet"), "{}", desk.screen());
+}
+
+#[test]
+fn a_rule_is_written_only_once_its_whole_text_was_on_screen() {
+    let mut desk = shown(40, 12, note());
+    desk.keys("r");
+    desk.tried(past(30, 0));
+    later(&mut desk);
+    assert!(desk.screen().contains("more lines below"), "{}", desk.screen());
+    while desk.screen().contains("below") {
+        assert_eq!(desk.press(Key::Enter), []);
+    }
+    // The past calls may be read; they are no part of the rule.
+    assert!(desk.screen().contains("PgDn: "), "{}", desk.screen());
+    assert!(!toml(&desk.press(Key::Enter)).is_empty());
+}
+
+#[test]
+fn a_rule_that_asks_is_told_and_its_exception_written_with_the_allow() {
+    let mut call = note();
+    call.ruling.rule = Some("ask-writes".into());
+    let mut desk = shown(80, 40, call);
+    desk.keys("r");
+    desk.tried(past(0, 0));
+    let screen = desk.screen();
+    assert!(screen.contains("rule ask-writes asks for it, and an allow does not loosen that"), "{screen}");
+    desk.keys("f");
+    later(&mut desk);
+    let screen = desk.screen();
+    assert!(screen.contains("and adds to `unless` of rule ask-writes"), "{screen}");
+    let commands = desk.press(Key::Enter);
+    let [Command::WriteRule { except, .. }, _] = commands.as_slice() else { panic!("{commands:?}") };
+    let condition = "{ arg = \"path\", under = \"~/shop/notes\" }".to_owned();
+    assert_eq!(except, &Some(Except { rule: "ask-writes".into(), condition }));
+}
+
+#[test]
+fn past_calls_at_every_size_those_denied_first() {
+    for (width, height) in SIZES {
+        let mut desk = shown(width, height, note());
+        desk.keys("rf");
+        assert_snapshot!(format!("maker_counting_{width}x{height}"), desk.screen());
+        desk.tried(past(12, 2));
+        assert_snapshot!(format!("maker_denied_{width}x{height}"), desk.screen());
+        desk.press(Key::End);
+        assert_snapshot!(format!("maker_past_{width}x{height}"), desk.screen());
+    }
+}
+
+fn suggested(n: usize, tool: &str) -> Arc<SuggestedRule> {
+    Arc::new(SuggestedRule {
+        id: tool.into(),
+        says: format!("this tool with path under ~/shop/{n}"),
+        server: "filesystem#2".into(),
+        tool: tool.into(),
+        toml: format!("[[rule]]\nid = \"{tool}\"\ndecision = \"allow\"\ntool = \"{tool}\"\n"),
+        saves: 10 * n,
+        warnings: Vec::new(),
+        lines: (1..=3).map(|n| past_line(n, Ended::Ran)).collect(),
+    })
+}
+
+fn suggesting(desk: &mut Desk, rules: Vec<Arc<SuggestedRule>>, calls: usize) {
+    let commands = desk.keys("5");
+    let id = commands.iter().find_map(|command| match command {
+        Command::Look(Task::Try(Trial::Suggestions { id })) => Some(*id),
+        _ => None,
+    });
+    let id = id.unwrap_or_else(|| panic!("{commands:?}"));
+    let found = Arc::new(Suggested { calls, questions: 40, rules });
+    desk.send(Msg::Found(Finding::Tried(Tried::Suggestions { id, found })));
+    desk.draw();
+}
+
+#[test]
+fn the_log_suggests_rules_and_enter_writes_one() {
+    for (width, height) in SIZES {
+        let mut desk = Desk::connected(width, height);
+        suggesting(&mut desk, vec![suggested(2, "write_file"), suggested(1, "edit\u{1b}_file")], 340);
+        assert_snapshot!(format!("suggestions_{width}x{height}"), desk.screen());
+        desk.press(Key::Enter);
+        assert_snapshot!(format!("suggestion_{width}x{height}"), desk.screen());
+        assert_eq!(desk.press(Key::Enter), [], "what has just come up is not answered");
+        later(&mut desk);
+        while desk.screen().contains("below") {
+            assert_eq!(desk.press(Key::Enter), []);
+        }
+        assert_eq!(toml(&desk.press(Key::Enter)), suggested(2, "write_file").toml);
+        // One that is put aside does not come back with the next look at the log.
+        desk.keys("jx");
+        assert_eq!(desk.model.browse.rule_lines.len(), 1, "{}", desk.screen());
+        desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
+        desk.now += NINE;
+        let commands = desk.send(Msg::Tick);
+        assert!(commands.iter().any(|one| matches!(one, Command::Look(Task::Try(Trial::Suggestions { .. })))));
+        assert_eq!(desk.model.browse.rule_lines.len(), 1);
+    }
+}
+
+#[test]
+fn rules_without_a_suggestion_say_what_it_takes() {
+    use mcp_approve::console::found::RuleBook;
+    let book = RuleBook {
+        files: Vec::new(),
+        rules: Vec::new(),
+        defaults: parse::built_in().defaults,
+        broken: None,
+        built_in: true,
+    };
+    let mut desk = Desk::connected(80, 24);
+    desk.keys("5");
+    desk.send(Msg::Found(Finding::Rules(Arc::new(book.clone()))));
+    assert!(desk.screen().contains("The log is being read for rules"), "{}", desk.screen());
+    let mut desk = Desk::connected(80, 24);
+    suggesting(&mut desk, Vec::new(), 0);
+    desk.send(Msg::Found(Finding::Rules(Arc::new(book.clone()))));
+    assert!(desk.screen().contains("Wrap with --observe for a day"), "{}", desk.screen());
+    let mut desk = Desk::connected(80, 24);
+    suggesting(&mut desk, Vec::new(), 7);
+    desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
+    assert!(desk.screen().contains("Of 7 past calls none suggests a rule"), "{}", desk.screen());
+}
+
+#[test]
+fn a_card_tells_which_rules_were_nearest_and_what_kept_them() {
+    for (width, height) in SIZES {
+        let mut desk = Desk::connected(width, height);
+        let near = |rule: &str, decision, why: &str| Near { rule: rule.into(), decision, why: why.into() };
+        desk.hold(Snapshot {
+            near: vec![
+                near("scratch", Decision::Allow, "no: { arg = \"path\", under = \"~/scratch\" } does not hold"),
+                near("nights\u{1b}[2J", Decision::Allow, "no: it has expired"),
+            ],
+            ..note()
+        });
+        desk.look();
+        desk.press(Key::Enter);
+        assert_snapshot!(format!("nearest_{width}x{height}"), desk.screen());
+    }
+}
