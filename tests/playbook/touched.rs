@@ -259,7 +259,10 @@ fn paths_in_objects_and_lists_are_looked_at_and_those_beyond_the_bound_are_told(
     );
     world.disk.insert("/b".into(), ("/b".into(), "other".into()));
     let did = world.approve("files-1");
-    assert!(matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("since the card was shown")), "{did:?}");
+    assert!(
+        matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("since the card was shown")),
+        "{did:?}"
+    );
 
     let many: Vec<_> = (0..=MOST).map(|n| json!({ "path": format!("/f{n}"), "content": "x" })).collect();
     world.call("2", "write_file", &json!({ "path": "/c", "content": "", "files": many }).to_string());
