@@ -173,6 +173,9 @@ fn table(hits: &[Hit], left_out: &str, out: &mut dyn Write) -> io::Result<()> {
             visible(&known.tool.name),
             visible(&tag(known)),
         )?;
+        let identity = known.behavior.identity;
+        let because = clipped(&visible(&row::because(&known.behavior)), 80);
+        writeln!(out, "         {}  {identity}: {because}", identity.hash())?;
         if let Some(bar) = &hit.bar {
             writeln!(out, "         may not be used: {}", visible(&bar.why))?;
             continue;
