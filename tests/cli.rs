@@ -8,6 +8,8 @@ mod edits;
 mod fake;
 #[path = "cli/rules.rs"]
 mod rules;
+#[path = "cli/terminal.rs"]
+mod terminal;
 #[path = "cli/wrapped.rs"]
 mod wrapped;
 

@@ -218,7 +218,7 @@ have seen it here, or in the console."
     Add(AddOptions),
     /// Removes a rule
     Remove(RemoveOptions),
-    /// Changes keys of a rule
+    /// Opens the policy in your editor and checks it, or changes keys of a rule
     Edit(EditOptions),
     /// Adds an exception (`unless`) to an ask or a deny rule
     Except(ExceptOptions),

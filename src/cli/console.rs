@@ -1,6 +1,7 @@
 //! `mcp-approve` alone, and `--inline`: the console on this terminal, over every wrapper in the run folder.
 
 mod footprint;
+mod pins;
 mod rule_book;
 
 use std::fs::OpenOptions;
@@ -22,7 +23,7 @@ use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::RuleBook;
 use crate::console::model::{Manner, Settings, Tour};
-use crate::console::run::{self, Notice, Outside, Pointer};
+use crate::console::run::{self, Notice, Outside, Pointer, Program};
 use crate::console::theme::Palette;
 use crate::console::update::RuleChange;
 use crate::error::Error;
@@ -72,14 +73,17 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
 }
 
 fn open(places: &Places) -> Result<(), Error> {
-    let (wanted, problems) = config::console::load(places);
+    let (wanted, mut problems) = config::console::load(places);
+    let (notice, missing) = notice(wanted.notice);
+    problems.extend(missing);
     let accepted = Accepted::new(places.accepted_dir());
-    let (policy, of_rules, of_changes) = (places.policy_file(), places.clone(), places.clone());
+    let (policy, of_rules, of_changes, of_pins) =
+        (places.policy_file(), places.clone(), places.clone(), places.clone());
     let outside = Outside {
         now: clock::wall_ms,
         editor: editor(),
         drafts: places.state_dir().to_path_buf(),
-        notice: notice(wanted.notice),
+        notice,
         mouse: match wanted.mouse {
             config::console::Mouse::Heard => Pointer::Heard,
             config::console::Mouse::Left => Pointer::Left,
@@ -90,6 +94,7 @@ fn open(places: &Places) -> Result<(), Error> {
             Ok(policy.display().to_string())
         }),
         change_rules: Box::new(move |wanted| change(&of_changes, wanted)),
+        settle: Box::new(move |settling| pins::settle(&of_pins, settling)),
     };
     let seen = places.state_dir().join("tour-seen");
     let settings = Settings {
@@ -103,12 +108,15 @@ fn open(places: &Places) -> Result<(), Error> {
             Manners::Ring => Manner::Rings,
             Manners::Quiet => Manner::Quiet,
         },
+        confirmation: wanted.confirmation,
         problems,
     };
     let read = places.clone();
+    let mut pins = pins::Reader::new(places.clone());
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         rules: Box::new(move || rule_book(&read)),
+        pins: Box::new(move || pins.read()),
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
             // The tour comes again; nothing else is lost.
@@ -171,7 +179,7 @@ pub(super) fn multiplexer() -> Option<&'static str> {
 }
 
 /// The operator's editor, as the field has it.
-fn editor() -> String {
+pub(super) fn editor() -> String {
     let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }
@@ -210,20 +218,39 @@ fn palette(theme: Theme) -> Palette {
     }
 }
 
-/// How this terminal takes a notice: no terminal gets both, because some would show it twice.
-fn notice(wanted: config::console::Notice) -> Notice {
+/// How a notice is asked for, and what is wrong with how it is wanted. No terminal gets it two ways, because some would
+/// show it twice.
+fn notice(wanted: config::console::Notice) -> (Notice, Option<String>) {
+    use config::console::Notice as Wanted;
     let is = |name: &str, words: &[&str]| {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
     };
-    match wanted {
-        config::console::Notice::Off => Notice::None,
-        config::console::Notice::Osc9 => Notice::Osc9,
-        config::console::Notice::Osc777 => Notice::Osc777,
-        // A multiplexer swallows them, or shows them as text.
-        config::console::Notice::Auto if is("TERM", &["screen", "tmux"]) => Notice::None,
-        config::console::Notice::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
-        config::console::Notice::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
-        config::console::Notice::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
-        config::console::Notice::Auto => Notice::None,
-    }
+    let asked = match wanted {
+        Wanted::Off => Notice::None,
+        Wanted::Osc9 => Notice::Osc9,
+        Wanted::Osc777 => Notice::Osc777,
+        Wanted::Desktop => match Program::find() {
+            Some(program) => Notice::Desktop(program),
+            None => {
+                let mend = "install it (libnotify), or write `notice = \"auto\"`";
+                let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {mend}");
+                return (Notice::None, Some(says));
+            }
+        },
+        // A multiplexer swallows what is meant for the terminal, or shows it as text.
+        Wanted::Auto if is("TERM", &["screen", "tmux"]) => own_desktop(),
+        Wanted::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
+        Wanted::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
+        Wanted::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
+        Wanted::Auto => own_desktop(),
+    };
+    (asked, None)
+}
+
+/// The desktop's program, where the operator sits at this very desktop.
+fn own_desktop() -> Notice {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let here = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
+    let program = if here && !set("SSH_CONNECTION") { Program::find() } else { None };
+    program.map_or(Notice::None, Notice::Desktop)
 }

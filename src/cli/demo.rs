@@ -157,6 +157,7 @@ fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError
     chain.leave()?;
     let shown = shown?;
     let found = summary::write(stage, &before, out)?;
+    stage.keep();
     writeln!(out, "\nAll of it stays in {} until you remove it.\n{}", stage.root().display(), summary::NEXT)?;
     Ok(match found {
         summary::Log::Verifies if shown.success() => ExitCode::SUCCESS,
@@ -188,6 +189,7 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
     for what in &wrong {
         writeln!(out, "  - {what}")?;
     }
+    stage.keep();
     writeln!(out, "The folder is kept: {}", stage.root().display())?;
     Ok(ExitCode::FAILURE)
 }

@@ -6,6 +6,7 @@ mod alter;
 pub mod append;
 mod change;
 mod check;
+mod edit;
 mod explain;
 mod import;
 mod list;
@@ -88,6 +89,9 @@ pub fn run(
         RulesCommand::Check { json } => check::run(&site.place, &mut layers, *json, now, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
+        RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {
+            edit::run(options, &site, out)
+        }
         RulesCommand::Edit(options) => alter::edit(options, &site, out),
         RulesCommand::Except(options) => alter::except(options, &site, out),
         RulesCommand::Undo => alter::undo(&site, out),

@@ -2,14 +2,14 @@
 
 mod bars;
 pub mod classify;
-mod diff;
+pub(super) mod diff;
 mod list;
 mod observed;
-mod person;
+pub(super) mod person;
 mod review;
 mod row;
 mod search;
-mod show;
+pub(super) mod show;
 mod verify;
 
 use std::io::Write;

@@ -12,12 +12,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
 use super::found::{Checked, Finding, Line, RuleBook, Task};
+use super::pinned::PinBook;
 use super::tally::Tally;
 use crate::audit::chain::Verifier;
 use crate::audit::index::Index;
+use crate::audit::past;
 use crate::audit::query::Found;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
+use crate::policy::past::PastCall;
 use search::{Searching, Stepped};
 use std::ops::ControlFlow;
 
@@ -25,6 +28,8 @@ use std::ops::ControlFlow;
 pub struct Sources {
     /// The audit log.
     pub log: PathBuf,
+    /// Reads what is remembered of tools; `None` where nothing has changed since it was last read.
+    pub pins: Box<dyn FnMut() -> Result<Option<PinBook>, String> + Send>,
     /// Reads the policy's files.
     pub rules: Box<dyn Fn() -> RuleBook + Send>,
     /// Bytes of memory that a process and all it started take; `None` where that cannot be told.
@@ -181,6 +186,12 @@ impl Clerk {
                     (self.tell)(Finding::Record(seq, opened.map(Box::new)));
                 }
             }
+            Task::PastCall { seq } => {
+                if self.open()?.is_some() {
+                    let call = self.past_call(seq)?;
+                    (self.tell)(Finding::PastCall(seq, call));
+                }
+            }
             Task::Count => {
                 if self.open()?.is_some() && self.counting == Counting::Idle {
                     self.recall();
@@ -203,6 +214,11 @@ impl Clerk {
                     (self.tell)(Finding::Recent(recent));
                 }
             }
+            Task::Pins => match (self.sources.pins)() {
+                Ok(None) => {}
+                Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
+                Err(why) => (self.tell)(Finding::PinsTrouble(why)),
+            },
             Task::Rules => (self.tell)(Finding::Rules(Arc::new((self.sources.rules)()))),
             Task::Footprints(pids) => {
                 let measured = |pid: u32| (self.sources.memory)(pid).map(|bytes| (pid, bytes));
@@ -225,6 +241,16 @@ impl Clerk {
             }
         }
         Ok(self.reader.as_ref())
+    }
+
+    /// The call that a record is of.
+    fn past_call(&self, seq: u64) -> Result<Result<Box<PastCall>, String>, StoreError> {
+        let Some(reader) = &self.reader else { return Ok(Err("there is no log".to_owned())) };
+        let Some(found) = reader.one(seq, |row| Found::new(&row))? else {
+            return Ok(Err("the log has no such record".to_owned()));
+        };
+        let call = past::call_of(reader, self.index.as_ref(), &found)?;
+        Ok(call.map(Box::new).ok_or_else(|| "no policy ruled on it, or its record does not tell how".to_owned()))
     }
 
     fn count(&mut self, slices: u64) -> Result<(), StoreError> {

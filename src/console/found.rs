@@ -8,9 +8,12 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Field, Search};
 use crate::behavior::taxonomy::Mutability;
 use crate::policy::lint::Warning;
+use crate::policy::past::PastCall;
 use crate::policy::rule::{Decision, Defaults};
 use serde::Deserialize;
+use serde_json::Value;
 
+use super::pinned::PinBook;
 use super::tally::Tally;
 
 /// What the clerk is to look up.
@@ -20,12 +23,16 @@ pub enum Task {
     Page(Wanted),
     /// One record in full.
     Record { seq: u64 },
+    /// The call that a record is of, for a rule.
+    PastCall { seq: u64 },
     /// Brings the tally up to the newest record.
     Count,
     /// Checks the whole chain.
     Verify,
     /// Reads the policy anew.
     Rules,
+    /// Reads what is remembered of tools anew.
+    Pins,
     /// How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
     /// The last decisions, for Activity.
@@ -61,6 +68,8 @@ pub enum Finding {
     Page(Page),
     /// `None`: the log has no such record.
     Record(u64, Option<Box<Opened>>),
+    /// The call that a record is of; why there is none.
+    PastCall(u64, Result<Box<PastCall>, String>),
     Tally(Arc<Tally>),
     Verified(Checked),
     /// How far searches go by the index, and whether it is filled as far as it can be now.
@@ -69,6 +78,9 @@ pub enum Finding {
         level: bool,
     },
     Rules(Arc<RuleBook>),
+    Pins(Arc<PinBook>),
+    /// What is remembered of tools cannot be read: why, and what to do.
+    PinsTrouble(String),
     Footprints(Vec<(u32, u64)>),
     Recent(Vec<Line>),
     /// The log could not be read: why, and what to do.
@@ -135,8 +147,12 @@ struct Detail {
     operator: Option<String>,
     why: Option<String>,
     banner: Option<String>,
+    review: Option<String>,
     name: Option<String>,
-    version: Option<String>,
+    /// Of a definition, from the gate.
+    definition: Option<String>,
+    /// A host's own word, or a definition's number.
+    version: Option<Value>,
 }
 
 impl Line {
@@ -148,12 +164,20 @@ impl Line {
         };
         let detail = fields.detail.and_then(|raw| serde_json::from_str::<Detail>(raw.get()).ok()).unwrap_or_default();
         let kind = fields.kind.as_ref();
+        let version = detail.version.map(|version| match version {
+            Value::String(version) => version,
+            other => other.to_string(),
+        });
         let note = match kind {
             "outcome" => detail.result.or(detail.reason),
             "decision-asked" => detail.why,
             "fault" => [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}")),
-            "host" => [detail.name, detail.version].into_iter().flatten().reduce(|name, version| name + " " + &version),
+            "host" => [detail.name, version].into_iter().flatten().reduce(|name, version| name + " " + &version),
             "policy" => detail.banner,
+            "tools" => detail.review.or_else(|| {
+                let (standing, version) = detail.definition.zip(version)?;
+                Some(format!("{standing} definition, version {version}"))
+            }),
             _ => detail.reason.or(detail.what),
         };
         Self {

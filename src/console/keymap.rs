@@ -21,6 +21,7 @@ pub enum Key {
     PageDown,
     Home,
     End,
+    Tab,
 }
 
 /// What a key asks for.
@@ -50,14 +51,19 @@ pub enum Action {
     WriteRule,
     /// A digit of a number.
     Number,
-    /// Ends a grant, removes a rule, refuses a definition.
+    /// Ends a grant, removes a rule.
     End,
+    /// Refuses a definition.
+    Refuse,
     Undo,
     Accept,
     Find,
     Seek,
     NextHit,
     PreviousHit,
+    Fold,
+    FoldAll,
+    NextFold,
     Waiting,
     Activity,
     Log,
@@ -89,6 +95,8 @@ pub enum Place {
     Help,
     /// Asked whether a dangerous approval is meant.
     Confirm,
+    /// Typing the word that approves a dangerous call: other keys are text.
+    Word,
     /// Writing the reason of a denial: other keys are text.
     Reason,
     /// Told that the edited arguments cannot be read.
@@ -158,6 +166,7 @@ impl Place {
             Self::Palette => "commands",
             Self::Help => "help",
             Self::Confirm => "confirmation",
+            Self::Word => "typed word",
             Self::Reason => "reason",
             Self::Unreadable => "failed edit",
             Self::Batch => "list",

@@ -16,6 +16,7 @@ pub mod model;
 pub mod pages;
 pub mod palette;
 pub mod panel;
+pub mod pinned;
 pub mod plain;
 pub mod risk;
 pub mod row;

@@ -5,9 +5,13 @@ mod banners;
 pub mod batch;
 mod browse;
 pub mod figures;
+mod folding;
+mod pace;
+pub mod past;
 pub mod queue;
 pub mod review;
 pub mod rule;
+mod word;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -24,9 +28,10 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
 pub use rule::{Offer, RuleMaker};
+pub use word::Confirmation;
 
 /// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +48,7 @@ pub struct Settings {
     /// Whether this is the first console that this operator opens.
     pub tour: Tour,
     pub manner: Manner,
+    pub confirmation: Confirmation,
     /// What is wrong with `[console]` in config.toml; the defaults stand in for it.
     pub problems: Vec<String>,
 }
@@ -185,6 +191,12 @@ pub enum Overlay {
         armed: Armed,
         reading: Reading,
     },
+    /// The word that approves a dangerous call is typed.
+    Word {
+        armed: Armed,
+        reading: Reading,
+        text: String,
+    },
     /// Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
     Reason {
         members: Vec<Armed>,
@@ -195,6 +207,8 @@ pub enum Overlay {
     Batch(Batch),
     /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
+    /// A rule is made from a call of the log.
+    PastRule(past::PastMaker),
     /// A change that waits is read.
     Review(Review),
     /// Words to find in the card.
@@ -267,6 +281,8 @@ pub struct Model {
     pub card: Option<Card>,
     /// The first row of the card on screen.
     pub scroll: usize,
+    /// Where in the arguments the operator last folded something: the byte it begins at.
+    pub fold_at: Option<usize>,
     pub drawn: Option<Drawn>,
     /// Oldest first.
     pub activity: VecDeque<Passed>,
@@ -294,10 +310,11 @@ impl Model {
         match (&self.overlay, self.screen) {
             (Some(Overlay::Help { .. }), _) => Place::Help,
             (Some(Overlay::Confirm { .. }), _) => Place::Confirm,
+            (Some(Overlay::Word { .. }), _) => Place::Word,
             (Some(Overlay::Reason { .. }), _) => Place::Reason,
             (Some(Overlay::Unreadable { .. }), _) => Place::Unreadable,
             (Some(Overlay::Batch(_)), _) => Place::Batch,
-            (Some(Overlay::Rule(_)), _) => Place::Rule,
+            (Some(Overlay::Rule(_) | Overlay::PastRule(_)), _) => Place::Rule,
             (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
             (Some(Overlay::Search { .. }), _) => Place::Search,
@@ -331,13 +348,7 @@ impl Model {
     /// Where everything stands now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
-            _ if matches!(
-                self.overlay,
-                Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_))
-            ) =>
-            {
-                Arrangement::Body
-            }
+            _ if self.overlay.as_ref().is_some_and(Overlay::is_whole) => Arrangement::Body,
             Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Arrangement::Body,
             _ if self.calls.is_empty() => Arrangement::Body,
             Screen::Queue => Arrangement::QueueAndCard,
@@ -366,29 +377,5 @@ impl Model {
     /// The rows of the card that fit on the screen.
     pub fn card_rows(&self) -> usize {
         screen::content_rows(self.areas().card)
-    }
-
-    /// Whether a list is on screen whose `y` does not count yet.
-    fn unlisted_yet(&self) -> bool {
-        match &self.overlay {
-            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(batch::Unlisted::TooSoon),
-            _ => false,
-        }
-    }
-
-    /// How soon the screen changes by itself, in milliseconds; `None` when only a message can change it.
-    pub fn next_tick(&self) -> Option<u64> {
-        match self.armed() {
-            Err(Unarmed::TooSoon) => Some(100),
-            _ if self.unlisted_yet() => Some(100),
-            _ if self.note_until.is_some() => Some(1000),
-            _ => match self.screen {
-                Screen::Queue | Screen::Detail if self.calls.is_empty() => None,
-                Screen::Activity => None,
-                Screen::Queue | Screen::Detail | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => {
-                    Some(1000)
-                }
-            },
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What stands on the screens beside Waiting, as rows: the same answer for drawing and for moving. Each screen has a file.
 
 mod activity;
+pub(super) mod changed;
 mod log;
 mod record;
 mod rules;
@@ -10,6 +11,7 @@ mod tools;
 use super::caption::{LABEL, caption, entry};
 use super::model::{Model, Screen, Shelf};
 use super::row::{Row, Tone};
+use super::screen::{self, Sides};
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -73,7 +75,8 @@ pub fn foot(model: &Model) -> Row {
     match model.screen {
         Screen::Activity => activity::foot(model),
         Screen::Log => log::foot(model),
-        Screen::Queue | Screen::Detail | Screen::Tools | Screen::Rules | Screen::Servers => place(model),
+        Screen::Tools => tools::foot(model),
+        Screen::Queue | Screen::Detail | Screen::Rules | Screen::Servers => place(model),
     }
 }
 
@@ -104,9 +107,20 @@ pub fn empty(model: &Model) -> Vec<Row> {
     }
 }
 
-/// The rows of the open sheet; none where nothing is open.
+/// Where the list and the sheet of the selected line stand.
+pub fn sides(model: &Model) -> Sides {
+    let body = model.areas().body;
+    match model.screen {
+        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers if count(model) > 0 => screen::sides(body),
+        Screen::Queue | Screen::Detail | Screen::Activity => Sides::One(body),
+        Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => Sides::One(body),
+    }
+}
+
+/// The rows of the sheet that is open, or stands beside the list; none where there is no such thing.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
-    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| shelf.sheet.is_some()) else {
+    let beside = matches!(sides(model), Sides::Both { .. });
+    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| beside || shelf.sheet.is_some()) else {
         return Vec::new();
     };
     match model.screen {

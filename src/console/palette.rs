@@ -72,10 +72,25 @@ fn all(model: &Model) -> Vec<Entry> {
     let search = |name: &str, help: &str, find: &str| entry(name, help, Order::Search(Screen::Log, find.to_owned()));
     let useful = |binding: &&Binding| {
         use Action::{
-            Accept, Back, Confirm, Earlier, Later, NextHit, Number, Palette, PreviousHit, Run, Seek, Send, WriteRule,
+            Accept, Back, Confirm, Earlier, Later, NextHit, Number, Palette, PreviousHit, Refuse, Run, Seek, Send,
+            WriteRule,
         };
-        let inside =
-            [Run, Palette, Send, Confirm, Back, Seek, NextHit, PreviousHit, Earlier, Later, WriteRule, Accept, Number];
+        let inside = [
+            Run,
+            Palette,
+            Send,
+            Confirm,
+            Back,
+            Seek,
+            NextHit,
+            PreviousHit,
+            Earlier,
+            Later,
+            WriteRule,
+            Accept,
+            Refuse,
+            Number,
+        ];
         !inside.contains(&binding.action)
     };
     let mut entries: Vec<Entry> = BINDINGS

@@ -11,6 +11,12 @@ pub fn rows(model: &Model) -> Vec<Row> {
     let width = usize::from(model.size.0);
     let rows = match &model.overlay {
         Some(Overlay::Confirm { armed, reading }) => confirm(model, armed, *reading),
+        Some(Overlay::Word { armed, reading, text }) => {
+            let mut rows = confirm(model, armed, *reading);
+            // Where little fits, what is being typed does.
+            rows.splice(1..1, model.word(armed).map(|word| typing(&word, text)));
+            rows
+        }
         Some(Overlay::Reason { members, text, .. }) => reason(model, members, text, width),
         Some(Overlay::Find { text }) => {
             vec![Row::of(Tone::Key, " / ").and_foreign(Tone::Strong, text).and(Tone::Key, "▏"), find_hint(model)]
@@ -22,7 +28,9 @@ pub fn rows(model: &Model) -> Vec<Row> {
         ],
         Some(Overlay::Search { text, .. }) => search(model, text, width),
         Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
-        Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_)) => Vec::new(),
+        Some(
+            Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_) | Overlay::PastRule(_),
+        ) => Vec::new(),
         None => tour(model),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
@@ -44,6 +52,13 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
         Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect),
         Row::of(Tone::Danger, " ◆ ").and_foreign(Tone::Danger, danger),
     ]
+}
+
+/// What was typed of the word, and whether it goes on right.
+fn typing(word: &str, text: &str) -> Row {
+    let row = Row::of(Tone::Ours, " Type ").and(Tone::Key, word).and(Tone::Ours, " to approve it: ");
+    let tone = if word.starts_with(text) { Tone::Strong } else { Tone::Danger };
+    row.and_foreign(tone, text).and(Tone::Key, "▏").and(Tone::Quiet, " its last letter sends it")
 }
 
 fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row> {

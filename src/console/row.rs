@@ -114,6 +114,24 @@ impl Row {
         row
     }
 
+    /// Leaves out its middle, so that it has `width` columns: at most `head` of them show how it begins, the others how
+    /// it ends. Where there is room, what is left out is counted: `src/…31…/today.md`.
+    #[must_use]
+    pub fn elided(self, width: usize, head: usize) -> Self {
+        const COUNTED: usize = 20;
+        if self.width() <= width {
+            return self;
+        }
+        let units = Units::of(&self);
+        let all = units.cells.len();
+        let room = width.saturating_sub(if width < COUNTED { 1 } else { 2 + all.to_string().len() });
+        let from = units.fill(0, head.min(room));
+        let to = units.fill_back(room - units.columns(0..from)).max(from);
+        let mark = if width < COUNTED { "…".to_owned() } else { format!("…{}…", to - from) };
+        let row = units.row(0..from).and(Tone::Quiet, mark).joined(units.row(to..all));
+        if width == 0 { Self::default() } else { row }
+    }
+
     /// Breaks into rows of at most `width` columns, after a space where one is near.
     pub fn wrapped(self, width: usize) -> Vec<Self> {
         self.hung(width, 0)
@@ -289,6 +307,20 @@ impl<'a> Units<'a> {
             used <= width
         };
         from + self.cells.iter().skip(from).take_while(fits).count()
+    }
+
+    /// The beginning of what fits in `width` columns at the end.
+    fn fill_back(&self, width: usize) -> usize {
+        let mut used = 0;
+        let fits = |cell: &&(usize, Range<usize>, Cell)| {
+            used += cell.2.0;
+            used <= width
+        };
+        self.cells.len() - self.cells.iter().rev().take_while(fits).count()
+    }
+
+    fn columns(&self, range: Range<usize>) -> usize {
+        self.cells[range].iter().map(|cell| cell.2.0).sum()
     }
 
     fn row(&self, range: Range<usize>) -> Row {

@@ -1,5 +1,6 @@
 //! The shell around model, update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
 
+mod desktop;
 mod keyboard;
 mod terminal;
 
@@ -12,9 +13,12 @@ use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
 use super::model::{Model, Settings};
+use super::pinned::{Settled, Settling};
 use super::update::{Command, Msg, RuleChange, update};
 use super::view::view;
 use crate::link::message::FromConsole;
+use desktop::Desktop;
+pub use desktop::Program;
 use keyboard::Keyboard;
 use terminal::Screen;
 
@@ -32,10 +36,12 @@ pub struct Outside {
     pub write_rule: RuleWriter,
     /// Changes the rules that stand: gives what was done, or why nothing was.
     pub change_rules: RuleChanger,
+    /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
+    pub settle: Settler,
 }
 
-/// How the terminal is asked for a desktop notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a desktop notice is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Not at all: the bell must do.
     None,
@@ -43,6 +49,16 @@ pub enum Notice {
     Osc9,
     /// `OSC 777`.
     Osc777,
+    /// By the desktop's own program.
+    Desktop(Program),
+}
+
+/// Whether the operator looks at this terminal, where the terminal tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Focus {
+    Unknown,
+    Here,
+    Elsewhere,
 }
 
 /// Whether the console hears the mouse.
@@ -58,6 +74,9 @@ pub type RuleWriter = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// Changes the rules that stand: gives what was done, or why nothing was.
 pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
+
+/// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
+pub type Settler = Box<dyn Fn(&Settling) -> Result<Settled, String>>;
 
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +136,9 @@ where
     let screen = Screen::open(outside.mouse)?;
     let model = Model::new(settings, screen.size()?);
     let keyboard = Keyboard::start(heard_here);
-    Loop { outside, model, screen, keyboard, inbox, send, ask, drawn_at: i64::MIN, titled: None }.run()
+    let desktop = Desktop::default();
+    let focus = Focus::Unknown;
+    Loop { outside, model, screen, keyboard, inbox, send, ask, drawn_at: i64::MIN, titled: None, desktop, focus }.run()
 }
 
 struct Loop<'a, S> {
@@ -131,6 +152,8 @@ struct Loop<'a, S> {
     drawn_at: i64,
     /// The number of waiting calls in the terminal's title.
     titled: Option<usize>,
+    desktop: Desktop,
+    focus: Focus,
 }
 
 /// Whether the loop goes on.
@@ -151,7 +174,10 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
             }
             let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
-                Ok(Heard::Event(event)) => keyboard::message(event),
+                Ok(Heard::Event(event)) => {
+                    self.focus = keyboard::focus(&event).unwrap_or(self.focus);
+                    keyboard::message(event)
+                }
                 Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
                 Ok(Heard::Found(finding)) => Some(Msg::Found(*finding)),
                 Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -187,6 +213,21 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
         Ok(())
     }
 
+    /// Rings; asks for a notice where the operator does not look here already. Its words are our own: a number, and
+    /// nothing foreign.
+    fn call(&mut self) -> Result<(), RunError> {
+        let words = match self.model.waiting() {
+            1 => "a call waits for your decision".to_owned(),
+            waiting => format!("{waiting} calls wait for your decision"),
+        };
+        let notice = if self.focus == Focus::Here { &Notice::None } else { &self.outside.notice };
+        self.screen.call(notice, &words)?;
+        if let Notice::Desktop(program) = notice {
+            self.desktop.show(program, &words, (self.outside.now)());
+        }
+        Ok(())
+    }
+
     /// Updates, and does what is asked. Keys are read one at a time, so the keyboard waits until this is over.
     fn take(&mut self, msg: Msg) -> Result<Next, RunError> {
         let from_keyboard =
@@ -197,7 +238,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
             for command in todo {
                 match command {
                     Command::Quit => return Ok(Next::Leave),
-                    Command::Bell => self.screen.call(self.outside.notice, self.model.waiting())?,
+                    Command::Bell => self.call()?,
                     Command::Look(task) => {
                         // A clerk that has ended with a panic looks nothing up: the screens stay as they are.
                         let _ = self.ask.send(task);
@@ -212,6 +253,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                     Command::ChangeRules(change) => {
                         more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
                     }
+                    Command::Settle(settling) => more.push(Msg::ToolSettled((self.outside.settle)(&settling))),
                     Command::OpenEditor { armed, text } => {
                         let outside = self.outside;
                         let edit = || editor::edit(&outside.editor, &outside.drafts, &text);

@@ -77,6 +77,50 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
     areas
 }
 
+/// How a screen beside Waiting shows its list and the sheet of the selected line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// One after the other, each on all of it.
+    One(Rect),
+    Both {
+        list: Rect,
+        divider: Rect,
+        sheet: Rect,
+    },
+}
+
+/// From this width on a sheet stands beside its list, and neither loses a column it needs.
+const BOTH: u16 = 120;
+
+/// Divides a screen's body.
+pub fn sides(body: Rect) -> Sides {
+    if body.width < BOTH {
+        return Sides::One(body);
+    }
+    let left = (body.width * 8 / 15).min(84);
+    Sides::Both {
+        list: Rect { width: left, ..body },
+        divider: Rect { x: left, width: 1, ..body },
+        sheet: Rect { x: left + 2, width: body.width - left - 2, ..body },
+    }
+}
+
+impl Sides {
+    /// Where the list is drawn.
+    pub fn list(self) -> Rect {
+        match self {
+            Self::One(body) | Self::Both { list: body, .. } => body,
+        }
+    }
+
+    /// Where the sheet is drawn.
+    pub fn sheet(self) -> Rect {
+        match self {
+            Self::One(body) | Self::Both { sheet: body, .. } => body,
+        }
+    }
+}
+
 /// The rows of an area that show content: its first is a title, its last tells what is below.
 pub fn content_rows(area: Rect) -> usize {
     usize::from(area.height.saturating_sub(2))

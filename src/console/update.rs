@@ -6,11 +6,14 @@ mod decide;
 mod edit;
 mod find;
 mod findings;
+mod fold;
 mod heard;
 mod moves;
+mod past;
 mod pointer;
 mod review;
 mod rule;
+mod tool;
 mod typing;
 
 use std::path::PathBuf;
@@ -19,6 +22,7 @@ use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Held, Model, Overlay, Screen, Standing};
+use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
 
@@ -49,6 +53,8 @@ pub enum Msg {
     RuleWritten(Result<String, String>),
     /// What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
+    /// What became of a tool's review, or why nothing did.
+    ToolSettled(Result<Settled, String>),
 }
 
 /// Which way the wheel turned.
@@ -93,6 +99,8 @@ pub enum Command {
         toml: String,
     },
     ChangeRules(RuleChange),
+    /// Settles what is to be thought of a changed tool or program.
+    Settle(Settling),
     /// Throws away keys that were typed before the screen changed.
     Drain,
     /// Somebody should look: the bell, and a notice where the terminal has one.
@@ -139,6 +147,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         Msg::Edited { armed, outcome } => edit::edited(model, armed, outcome),
         Msg::RuleWritten(outcome) => rule::written(model, outcome),
         Msg::RulesChanged(outcome) => review::changed(model, outcome),
+        Msg::ToolSettled(outcome) => tool::settled(model, outcome),
     };
     moves::settle(model);
     if !is_news {
@@ -163,7 +172,7 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
             Vec::new()
         }
         Some(action) => act(model, action),
-        None if matches!(place, Place::Reason | Place::Find) => decide::typed(model, key),
+        None if matches!(place, Place::Reason | Place::Find | Place::Word) => decide::typed(model, key),
         None if matches!(place, Place::Search | Place::Palette) => {
             typing::typed(model, key);
             Vec::new()
@@ -191,16 +200,23 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
+        Action::Rule if model.screen == Screen::Log => return past::ask(model),
         Action::Rule => rule::open(model),
+        Action::WriteRule if matches!(model.overlay, Some(Overlay::PastRule(_))) => return past::enter(model),
         Action::WriteRule => return rule::enter(model),
         Action::Number => {}
         Action::Accept => return review::enter(model),
         Action::End => return review::end(model),
+        Action::Refuse => return tool::refuse(model),
+        Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
         Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
         Action::NextHit | Action::PreviousHit => find::again(model, action),
+        Action::Fold => fold::turn(model),
+        Action::FoldAll => fold::turn_all(model),
+        Action::NextFold => fold::next(model),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => browse::visit(model, Screen::Activity),
         Action::Log => browse::visit(model, Screen::Log),

@@ -8,6 +8,7 @@ pub mod help;
 mod list;
 pub mod maker;
 mod panel;
+pub mod past;
 mod queue;
 pub mod review;
 mod shelf;
@@ -33,9 +34,10 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         (Some(Overlay::Help { top }), _) => help::draw(&mut paint, &model.settings.keys, areas.body, *top),
         (Some(Overlay::Batch(batch)), _) => list::draw(&mut paint, model, batch, areas.body),
         (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, model, rule, areas.body),
+        (Some(Overlay::PastRule(maker)), _) => past::draw(&mut paint, maker, areas.body),
         (Some(Overlay::Review(open)), _) => review::draw(&mut paint, open, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            shelf::draw(&mut paint, model, areas.body);
+            shelf::draw(&mut paint, model);
         }
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

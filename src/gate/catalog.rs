@@ -331,6 +331,7 @@ impl Catalog {
             pins.tools.entry(name).or_insert(pin);
         }
         self.pins = pins;
+        self.version += 1;
         self.stale.clear();
         let tools: Vec<Arc<Described>> = self.tools.drain().map(|(_, known)| known).collect();
         for known in tools {

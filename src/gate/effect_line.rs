@@ -48,10 +48,15 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
     }
 }
 
+/// The worst that the arguments show.
+fn worst(behavior: &Behavior) -> Option<&Analysis> {
+    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
+}
+
 /// What the arguments show: the worst of it, and how much more there is.
 fn computed(behavior: &Behavior) -> Option<String> {
-    let weight = |one: &Analysis| (one.effect, caution(one.action));
-    let worst = behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })?;
+    let worst = worst(behavior)?;
     if worst.language == Language::Act || worst.language == Language::Http && worst.effect.reads() {
         return None;
     }
@@ -128,16 +133,21 @@ fn object(domain: OutputDomain) -> &'static str {
 }
 
 /// What a call is about, as short as it can be said: the value of its most telling argument, or where it moves from and
-/// to. Foreign text, raw.
-pub fn about(arguments: &Value) -> Option<String> {
+/// to; of a statement, what it does to which table. Foreign text, raw.
+pub fn about(behavior: &Behavior, arguments: &Value) -> Option<String> {
+    let statement = worst(behavior).filter(|worst| worst.language == Language::Sql);
+    statement.map(|statement| brief(&statement.says)).or_else(|| named(arguments))
+}
+
+fn named(arguments: &Value) -> Option<String> {
     let fields = arguments.as_object()?;
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     if let (Some(from), Some(to)) = (text("source"), text("destination")) {
-        return Some(format!("{} → {}", head(from), head(to)));
+        return Some(format!("{} → {}", brief(from), brief(to)));
     }
     let (name, value) = most_telling(arguments)?;
     Some(match value {
-        Value::String(text) => head(text),
+        Value::String(text) => brief(text),
         // A bare number says nothing without its name.
         other => format!("{name} = {}", worded(other)),
     })
@@ -179,12 +189,13 @@ fn worded(value: &Value) -> String {
     }
 }
 
-/// The beginning of a text, with a mark where it goes on.
-fn head(text: &str) -> String {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
-        None => text.to_owned(),
-        Some((cut, _)) => format!("{}…", &text[..cut]),
+/// Both ends of a text, with a mark where its middle is left out: a path tells most at its end.
+fn brief(text: &str) -> String {
+    const END: usize = 100;
+    let cut = |nth: Option<(usize, char)>| nth.map(|(at, _)| at);
+    match (cut(text.char_indices().nth(END)), cut(text.char_indices().nth_back(END - 1))) {
+        (Some(head), Some(tail)) if head < tail => format!("{}…{}", &text[..head], &text[tail..]),
+        _ => text.to_owned(),
     }
 }
 
@@ -212,8 +223,10 @@ mod tests {
             (json!({}), None),
             (json!([1]), None),
         ] {
-            assert_eq!(about(&arguments).as_deref(), told, "{arguments}");
+            assert_eq!(named(&arguments).as_deref(), told, "{arguments}");
         }
-        assert_eq!(about(&json!({ "query": "x".repeat(300) })).map(|text| text.chars().count()), Some(201));
+        let long = format!("/{}/today.md", "deep/".repeat(60));
+        let told = named(&json!({ "path": long })).unwrap();
+        assert!(told.chars().count() == 201 && told.ends_with("/deep//today.md"), "{told}");
     }
 }

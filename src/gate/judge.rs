@@ -191,7 +191,7 @@ fn judge_at(
     let is_told = !passes || !behavior.analyses.is_empty();
     Judged {
         effect: if is_told { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
-        about: if is_told { effect_line::about(&arguments) } else { None },
+        about: if is_told { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
         wanted,
         by_approver,

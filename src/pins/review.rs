@@ -4,6 +4,8 @@
 use super::reading::{Known, Server};
 use super::store::{Memory, PinsError};
 use crate::behavior::identity::Identity;
+use crate::gate::pins::Pin;
+use crate::wire::digest::Digest;
 
 /// Whether a review took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,27 @@ impl Memory {
     pub fn accept_server(&mut self, server: &Server) -> Result<Settled, PinsError> {
         let sql = "UPDATE server SET trusted = program WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program))
+    }
+
+    /// Puts a tool's pin back to what it was before it was settled, while its definition is still the same.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    pub fn put_back(&mut self, known: &Known, former: &Pin) -> Result<Settled, PinsError> {
+        let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
+        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4 WHERE id = ?1 AND latest = ?5";
+        let identity = former.identity.map(|identity| identity.to_string());
+        let (trusted, refused) = (digest(former.trusted), digest(former.refused));
+        self.settle(sql, (known.id, trusted, refused, identity, former.latest.to_string()))
+    }
+
+    /// Puts a server's trusted files back to what they were, while the same ones run.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    pub fn put_back_server(&mut self, server: &Server, trusted: Option<&str>) -> Result<Settled, PinsError> {
+        let sql = "UPDATE server SET trusted = ?4 WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
+        self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
     }
 
     /// Keeps what the operator says that a tool is, or that nothing is said any more. Whoever says what a definition is

@@ -1,9 +1,15 @@
 //! Other programs' permissions as rules, with a report of what could not be carried over. Reads no file.
 //!
 //! Nothing becomes looser than it was: what does not fit the language is left out and named, and what would be asked or
-//! denied there is never allowed here.
+//! denied there is never allowed here. As documented by each program, and as read in its source, in November 2026.
 
-mod hosts;
+mod claude;
+mod codex;
+mod cursor;
+mod gemini;
+mod jsonc;
+mod reach;
+mod zed;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +17,14 @@ use serde_json::Value;
 
 use super::rule::Decision;
 use super::written;
+use reach::Name;
+
+const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
+const DEFAULT: &str = "what no rule matches is up to [defaults] here";
+const HIDES_TOOLS: &str = "it hides the other tools, which a rule does not";
+const DECISIONS: [(&str, Decision); 3] = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
+/// How much of an entry is shown where it is no plain text.
+const SHOWN: usize = 120;
 
 /// Whose permissions they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,71 +93,115 @@ pub enum NotTheirs {
 /// # Errors
 /// [`NotTheirs`] when it cannot be one of that program's.
 pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
+    let text = text.trim_start_matches('\u{feff}');
     let mut found = match host {
-        Host::Claude => hosts::claude(&json(text)?)?,
-        Host::Cursor => hosts::cursor(&json(text)?)?,
-        Host::Gemini => match json(text) {
-            Ok(settings) => hosts::gemini_settings(&settings)?,
-            Err(_) => hosts::gemini_policy(&toml(text)?)?,
-        },
-        Host::Codex => hosts::codex(&toml(text)?)?,
-        Host::Zed => hosts::zed(&json(text)?)?,
+        Host::Claude => claude::settings(&json(text)?)?,
+        Host::Cursor => cursor::settings(&json(text)?)?,
+        // A file that begins like JSON and is broken is told as JSON.
+        Host::Gemini if jsonc::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
+        Host::Gemini => gemini::policy(&toml(text)?)?,
+        Host::Codex => codex::config(&toml(text)?)?,
+        Host::Zed => zed::settings(&json(text)?)?,
     };
     found.drop_what_cannot_loosen();
     Ok(found)
 }
 
 impl Imported {
-    fn carry(&mut self, decision: Decision, server: Option<&str>, tool: Option<&str>) {
-        let named = |name: Option<&str>| name.filter(|name| *name != "*").map(star_only);
-        let carried = Carried { decision, server: named(server), tool: named(tool) };
-        if !self.carried.contains(&carried) {
+    fn carry(&mut self, decision: Decision, server: Name<'_>, tool: Name<'_>) {
+        if server.is_empty() || tool.is_empty() {
+            self.leave(format!("{}: {}", server.text(), tool.text()), "a name in it is empty");
+            return;
+        }
+        if [server, tool].iter().any(|name| matches!(name, Name::Is(name) if name.contains('*'))) {
+            let what = format!("{} {}: {}", decision.word(), server.text(), tool.text());
+            self.leave(what, "a `*` there is no wildcard, so it is of no tool there either");
+            return;
+        }
+        let carried = Carried { decision, server: server.glob(), tool: tool.glob() };
+        if decision == Decision::Allow && carried.server.is_none() && carried.tool.is_none() {
+            self.leave("allow *: *", "it allows every tool of every server; name the servers that are meant");
+        } else if !self.carried.contains(&carried) {
             self.carried.push(carried);
         }
     }
 
     fn leave(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        self.left.push(Left { what: what.into(), why: why.into() });
+        let left = Left { what: what.into(), why: why.into() };
+        if !self.left.contains(&left) {
+            self.left.push(left);
+        }
     }
 
-    /// Leaves out an ask or a deny of this server and tool, and with it every allow that it may have narrowed.
-    fn leave_stricter(&mut self, what: String, why: String, server: Option<&str>, tool: Option<&str>) {
-        self.stricter.push((server.map(star_only), tool.map(star_only)));
+    /// Leaves an entry out: of an ask or a deny, every allow goes with it that it may have narrowed.
+    fn leave_one(&mut self, decision: Decision, what: &str, why: &str, server: Name<'_>, tool: Name<'_>) {
+        if decision > Decision::Allow {
+            self.stricter.push((server.glob(), tool.glob()));
+        }
         self.leave(what, why);
     }
 
-    /// An allow under a wider ask or deny comes to nothing here: it is named instead of being written.
-    fn drop_what_cannot_loosen(&mut self) {
-        let stricter: Vec<Carried> =
-            self.carried.iter().filter(|one| one.decision > Decision::Allow && one.tool.is_none()).cloned().collect();
-        let covered = |one: &Carried| {
-            one.decision == Decision::Allow
-                && stricter.iter().any(|wide| wide.server.is_none() || wide.server == one.server)
+    /// The texts of a list; what is no text is named. A text alone is a list of one.
+    fn texts<'v>(&mut self, key: &str, value: Option<&'v Value>, decision: Decision) -> Vec<&'v str> {
+        let items: Vec<&Value> = match value {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(items)) => items.iter().collect(),
+            Some(other) => vec![other],
         };
-        let may_meet = |one: &Option<String>, other: &Option<String>| match (one, other) {
-            (Some(one), Some(other)) => one == other || one.contains('*') || other.contains('*'),
-            _ => true,
-        };
-        let left_out = std::mem::take(&mut self.stricter);
-        let narrowed = |one: &Carried| {
-            let meets = |(server, tool): &(_, _)| may_meet(server, &one.server) && may_meet(tool, &one.tool);
-            one.decision == Decision::Allow && left_out.iter().any(meets)
-        };
-        let (narrowed, kept) = std::mem::take(&mut self.carried).into_iter().partition(narrowed);
-        self.carried = kept;
-        self.leave_all(narrowed, "something stricter about it was left out");
-        let (dropped, kept) = std::mem::take(&mut self.carried).into_iter().partition(covered);
-        self.carried = kept;
-        self.leave_all(
-            dropped,
-            "allowed there under a wider ask or deny, which no allow loosens here: use its `unless`",
-        );
+        let mut texts = Vec::new();
+        for item in items {
+            match item.as_str() {
+                Some(text) => texts.push(text),
+                None => {
+                    let what = format!("{key} {}", short(item));
+                    self.leave_one(
+                        decision,
+                        &what,
+                        "it is no text, so what it means is not known",
+                        Name::Any,
+                        Name::Any,
+                    );
+                }
+            }
+        }
+        texts
     }
 
-    fn leave_all(&mut self, all: Vec<Carried>, why: &str) {
-        for one in all {
+    /// Names the keys that nobody here has heard of: they may be permissions all the same.
+    fn leave_unknown(&mut self, place: &str, table: Option<&Value>, known: &[&str]) {
+        let keys = table.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
+        for key in keys.filter(|key| !known.contains(&key.as_str())) {
+            self.leave(format!("{place}{key}"), "this key is not known here");
+        }
+    }
+
+    /// An allow under an ask or a deny of the same comes to nothing here: it is named instead of being written.
+    fn drop_what_cannot_loosen(&mut self) {
+        let left_out = std::mem::take(&mut self.stricter);
+        let narrowed = |one: &Carried| {
+            let meets =
+                |(server, tool): &(_, _)| reach::may_meet(server, &one.server) && reach::may_meet(tool, &one.tool);
+            one.decision == Decision::Allow && left_out.iter().any(meets)
+        };
+        self.drop_all(narrowed, "something stricter about it was left out");
+        let stricter: Vec<Carried> =
+            self.carried.iter().filter(|one| one.decision > Decision::Allow).cloned().collect();
+        let covered = |one: &Carried| {
+            let covers = |wide: &Carried| {
+                reach::covers(wide.server.as_deref(), one.server.as_deref())
+                    && reach::covers(wide.tool.as_deref(), one.tool.as_deref())
+            };
+            one.decision == Decision::Allow && stricter.iter().any(covers)
+        };
+        self.drop_all(covered, "an ask or a deny covers it, which no allow loosens here: use its `unless`");
+    }
+
+    fn drop_all(&mut self, which: impl Fn(&Carried) -> bool, why: &str) {
+        let (dropped, kept): (Vec<Carried>, _) = std::mem::take(&mut self.carried).into_iter().partition(which);
+        self.carried = kept;
+        for one in dropped {
             let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "*".to_owned());
-            self.leave(format!("{}: {}", name(&one.server), name(&one.tool)), why);
+            self.leave(format!("allow {}: {}", name(&one.server), name(&one.tool)), why);
         }
     }
 
@@ -160,7 +218,8 @@ impl Imported {
             let id = super::maker::id_for(&named, |id| taken(id) || used.iter().any(|used| used == id));
             let mut text =
                 format!("[[rule]]\nid = {}\ndecision = {}\n", written::text(&id), written::text(decision.word()));
-            if let Some(server) = server {
+            // Said aloud, since an allow without a server looks like one that was forgotten.
+            if let Some(server) = server.or((decision == Decision::Allow).then_some("*")) {
                 text.push_str(&format!("server = {}\n", written::text(server)));
             }
             if let Some(tools) = tools.iter().map(|tool| tool.map(str::to_owned)).collect::<Option<Vec<_>>>() {
@@ -174,58 +233,35 @@ impl Imported {
     }
 }
 
-/// Their globs know only `*`.
-fn star_only(name: &str) -> String {
-    super::maker::escaped(name).replace("\\*", "*")
+/// A foreign value on one line, cut where it is long.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// Whether a switch is there and on.
+fn is_on(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_bool) == Some(true)
+}
+
+/// Whether a switch is there and off.
+fn is_off(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_bool) == Some(false)
+}
+
+/// The fields of an object; none where it is no object.
+fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    value.and_then(Value::as_object).into_iter().flatten()
 }
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.
 fn json(text: &str) -> Result<Value, NotTheirs> {
-    serde_json::from_str(&without_comments(text)).map_err(|error| NotTheirs::Unreadable(error.to_string()))
+    serde_json::from_str(&jsonc::plain(text)).map_err(|error| NotTheirs::Unreadable(error.to_string()))
 }
 
 fn toml(text: &str) -> Result<Value, NotTheirs> {
     toml::from_str(text).map_err(|error| NotTheirs::Unreadable(error.message().replace('\n', ", ")))
-}
-
-fn without_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => {
-                let token = string_length(rest);
-                out.push_str(&rest[..token]);
-                token
-            }
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '}' | ']' => {
-                let trimmed = out.trim_end().len();
-                if out[..trimmed].ends_with(',') {
-                    out.truncate(trimmed - 1);
-                }
-                out.push(first);
-                1
-            }
-            other => {
-                out.push(other);
-                other.len_utf8()
-            }
-        };
-        rest = &rest[length..];
-    }
-    out
-}
-
-fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '"' if !escaped => return at + 1,
-            '\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    text.len()
 }

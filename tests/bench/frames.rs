@@ -123,6 +123,7 @@ fn clerk(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
     };
     let sources = Sources {
         log: db.to_path_buf(),
+        pins: Box::new(|| Ok(None)),
         rules: Box::new(book),
         memory: Box::new(|_| None),
         tour_seen: Box::new(|| {}),

@@ -111,6 +111,7 @@ impl Desk {
         let (tell, told) = mpsc::channel();
         let sources = Sources {
             log: db.to_path_buf(),
+            pins: Box::new(|| Ok(None)),
             rules: Box::new(|| RuleBook {
                 files: Vec::new(),
                 rules: Vec::new(),

@@ -260,6 +260,29 @@ fn permissions_are_imported_with_a_report() {
     assert!(run.code == 2 && run.err.contains("is no permission file of codex"), "{}", run.err);
 }
 
+/// What people have in their homes becomes a policy in order, from an empty one.
+#[test]
+fn every_program_s_file_is_imported_to_a_policy_in_order() {
+    for (host, file, rules) in [
+        ("claude", "claude.settings.json", 10),
+        ("cursor", "cursor.permissions.json", 3),
+        ("cursor", "cursor.cli-config.json", 4),
+        ("gemini", "gemini.settings.json", 6),
+        ("gemini", "gemini.policy.toml", 4),
+        ("codex", "codex.config.toml", 6),
+        ("zed", "zed.settings.json", 3),
+    ] {
+        let home = Home::new();
+        let path = format!("{}/tests/fixtures/import/{file}", env!("CARGO_MANIFEST_DIR"));
+        let run = home.run(&["rules", "import", host, &path, "--write"]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{file}: {}", run.out);
+        let check = home.run(&["rules", "check"]);
+        let last = check.out.lines().last().unwrap_or_default().to_owned();
+        assert_eq!((check.code, last), (0, format!("HOME/config/policy.toml: in order, {rules} rules")), "{file}");
+        assert!(!check.out.contains("never") && !check.out.contains("waits"), "{file}: {}", check.out);
+    }
+}
+
 #[test]
 fn a_record_of_no_call_is_not_explained() {
     let home = observed(None);

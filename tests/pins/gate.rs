@@ -99,8 +99,9 @@ fn a_changed_server_asks_for_every_tool_until_it_is_reviewed() {
     let mut world = World::with(Config { pins, ..config() }, "").ready();
     world.call("1", "read_file", READ);
     assert_eq!(kinds(&world, "files-1"), [HazardKind::ChangedServer]);
-    let pins = kept(&world);
+    let (pins, version) = (kept(&world), world.gate.tools_version());
     world.step(Event::Reviewed(Box::new(pins)));
+    assert_ne!(world.gate.tools_version(), version, "consoles are told of the tools anew");
     assert!(matches!(world.call("2", "read_file", READ)[..], [Did::Forward(_)]));
     world.deny("files-1", "");
     world.finish();

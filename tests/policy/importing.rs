@@ -1,6 +1,7 @@
 //! Other programs' permissions as rules: what is carried over, what is left and named, and that nothing gets looser.
 
 use mcp_approve::policy::import::{Host, Imported, NotTheirs, import};
+use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::parse::parse;
 
 fn imported(host: Host, text: &str) -> Imported {
@@ -9,6 +10,30 @@ fn imported(host: Host, text: &str) -> Imported {
     let problems = parse(&format!("version = 1\n{rules}")).err();
     assert!(problems.is_none(), "{problems:?}\n{rules}");
     found
+}
+
+const FILES: [(Host, &str, &str); 7] = [
+    (Host::Claude, "claude", include_str!("../fixtures/import/claude.settings.json")),
+    (Host::Cursor, "cursor-ide", include_str!("../fixtures/import/cursor.permissions.json")),
+    (Host::Cursor, "cursor-cli", include_str!("../fixtures/import/cursor.cli-config.json")),
+    (Host::Gemini, "gemini-settings", include_str!("../fixtures/import/gemini.settings.json")),
+    (Host::Gemini, "gemini-policy", include_str!("../fixtures/import/gemini.policy.toml")),
+    (Host::Codex, "codex", include_str!("../fixtures/import/codex.config.toml")),
+    (Host::Zed, "zed", include_str!("../fixtures/import/zed.settings.json")),
+];
+
+/// A file as people have it, with the odd ends: what is written, and what is named.
+#[test]
+fn realistic_files() {
+    for (host, name, text) in FILES {
+        let found = imported(host, text);
+        let left: Vec<String> = found.left.iter().map(|left| format!("# {}: {}", left.what, left.why)).collect();
+        let told = format!("{}\n{}", found.rules(host, |_| false).join("\n"), left.join("\n"));
+        insta::assert_snapshot!(format!("imported_{name}"), told);
+        let policy = parse(&format!("version = 1\n{}", found.rules(host, |_| false).join("\n"))).unwrap();
+        let never: Vec<_> = lint(&policy, super::NOW).into_iter().filter(|one| one.what.contains("never")).collect();
+        assert!(never.is_empty(), "{name}: {never:?}");
+    }
 }
 
 /// `allow server.tool` for each that was carried over, `-` and the words for each that was not.
@@ -39,7 +64,7 @@ fn claude() {
     );
     // A denial that could not be carried over takes the allow that it narrowed with it.
     let narrowed = r#"{ "permissions": { "allow": ["mcp__a__x", "mcp__a__y"], "deny": ["mcp__a__x(path:/etc)"] } }"#;
-    assert_eq!(told(Host::Claude, narrowed), ["allow a.y", "- mcp__a__x(path:/etc)", "- a: x"]);
+    assert_eq!(told(Host::Claude, narrowed), ["allow a.y", "- mcp__a__x(path:/etc)", "- allow a: x"]);
 }
 
 #[test]
@@ -58,8 +83,8 @@ fn gemini() {
     assert_eq!(
         told(Host::Gemini, settings),
         [
-            "allow fs.*",
             "deny fs.delete_file",
+            "allow fs.a",
             "deny c.*",
             "- fs: includeTools a",
             "- mcp.allowed fs",
@@ -115,13 +140,13 @@ enabled_tools = ["query"]
     assert_eq!(
         told(Host::Codex, config),
         [
+            "deny docs.purge",
             "allow docs.*",
             "ask docs.publish",
-            "deny docs.purge",
             "ask mail.*",
-            "- db = writes",
             "- db: enabled_tools query",
-            "- mail: list",
+            "- db: default_tools_approval_mode \"writes\"",
+            "- allow mail: list",
         ]
     );
 }
@@ -140,13 +165,76 @@ fn zed() {
         [
             "allow github.list_issues",
             "deny github.delete_repo",
-            "- tool_permissions.default confirm",
+            "- tool_permissions.default \"confirm\"",
             "- always_allow_tool_actions",
             "- mcp:github:search always_deny",
             "- terminal",
-            "- github: search",
+            "- allow github: search",
         ]
     );
+}
+
+/// What a host keeps from its agent stays kept: an allow reaches no tool that could not be called there.
+#[test]
+fn nothing_gets_wider() {
+    for (host, text, wanted) in [
+        (
+            Host::Gemini,
+            r#"{ "mcpServers": { "fs": { "trust": true, "includeTools": ["read(path)"] } } }"#,
+            vec!["allow fs.read", "- fs: includeTools read"],
+        ),
+        (
+            Host::Codex,
+            "[mcp_servers.db]\ndefault_tools_approval_mode = 'approve'\nenabled_tools = ['q', 'x']\ntools.x.approval_mode = 'auto'",
+            vec!["allow db.q", "ask db.x", "- db: enabled_tools q, x", "- db: x = \"auto\""],
+        ),
+        // There, these are plain names.
+        (Host::Codex, "[mcp_servers.'*']\ndefault_tools_approval_mode = 'approve'", vec!["- allow *: *"]),
+        (
+            Host::Zed,
+            r#"{ "agent": { "tool_permissions": { "tools": { "mcp:a:*": { "default": "allow" } } } } }"#,
+            vec!["- allow a: *"],
+        ),
+        // A list that cannot be read whole takes its allows along.
+        (
+            Host::Claude,
+            r#"{ "permissions": { "allow": ["mcp__a"], "deny": [{ "tool": "mcp__a__x" }] } }"#,
+            vec!["- deny {\"tool\":\"mcp__a__x\"}", "- allow a: *"],
+        ),
+        (
+            Host::Claude,
+            r#"{ "permissions": { "allow": ["mcp__a", "*", "mcp__b*"], "deny": ["*__drop"], "ask": "mcp__c" } }"#,
+            vec!["ask c.*", "- *", "- mcp__b*", "- *__drop", "- allow a: *"],
+        ),
+        (
+            Host::Claude,
+            r#"{ "permissions": { "deny": ["mcp__*__drop", "mcp__a__b__c", "*"] } }"#,
+            vec!["deny *.drop", "deny *.*__drop", "deny a.b__c", "deny a__b.c", "deny *.*"],
+        ),
+        (
+            Host::Cursor,
+            r#"{ "permissions": { "allow": ["Mcp(a:x)"], "deny": ["Mcp(a)"] } }"#,
+            vec!["- Mcp(a)", "- allow a: x"],
+        ),
+        (
+            Host::Cursor,
+            r#"{ "mcpServers": { "a": { "autoApprove": ["x", "*"], "disabledTools": ["z"] }, "b": { "alwaysAllow": ["y"], "disabled": true } } }"#,
+            vec!["allow a.x", "deny a.z", "- a: autoApprove *", "- b: disabled", "- allow b: y"],
+        ),
+        // Lower than every allow, it is a default; else it is a rule.
+        (
+            Host::Gemini,
+            "[[rule]]\nmcpName = 'a'\ndecision = 'allow'\npriority = 5\n[[rule]]\ntoolName = '*'\ndecision = 'ask_user'\npriority = 5",
+            vec!["ask *.*", "- allow a: *"],
+        ),
+        (
+            Host::Gemini,
+            "[[rule]]\ntoolName = 'mcp_my_db_drop'\ndecision = 'deny'\n[[safety_checker]]\nmcpName = 'a'\n[[rule]]\nmcpName = 'a'\ndecision = 'allow'",
+            vec!["deny my.db_drop", "deny my_db.drop", "- {\"mcpName\":\"a\"}", "- allow a: *"],
+        ),
+    ] {
+        assert_eq!(told(host, text), wanted, "{text}");
+    }
 }
 
 #[test]

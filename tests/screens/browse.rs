@@ -231,9 +231,18 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     desk.line("3 of 30 messages");
     desk.line("denied");
     desk.press(Key::Up);
-    desk.press(Key::Enter);
+    let id = awaited(&desk.press(Key::Enter));
     assert_eq!(desk.model.screen, Screen::Log);
     assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files");
+    // The record itself opens, once it is here: the decision, among the three of its call.
+    let lines = vec![line(53, "outcome"), line(52, "decision"), line(51, "decision-asked")];
+    let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
+    let found = desk.send(Msg::Found(Finding::Page(Page { id, from, lines, searched: 1, newest: 60, progress })));
+    assert!(found.contains(&Command::Look(Task::Record { seq: 52 })), "{found:?}");
+    // Behind it stand the others of its call, and no page opens anything a second time.
+    desk.press(Key::Esc);
+    desk.line("answered");
+    assert_eq!(desk.model.browse.log.sheet, None);
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn sizes_are_told_as_they_are() {
     };
     has(r#"{"a":"x\ny\n"}"#, " a  text, 4 bytes, 2 lines");
     has(r#"{"a":"\u20ac \"q\""}"#, " a  text, 7 bytes, 1 line");
-    has(r#"{"a":[[1],[2]]}"#, " a  2 items, 9 bytes");
+    has(r#"{"a":[[1],[2]]}"#, " a  ▾ 2 items, 9 bytes");
     has(r#"{"a":{ }}"#, " a  {}");
     has(r#"{"a":1.10}"#, " a  1.10");
     has(r#"{"a":9007199254740993}"#, " a  9007199254740993  ⚠ beyond ±2^53");

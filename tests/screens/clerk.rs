@@ -68,6 +68,7 @@ impl Desk {
         };
         let sources = Sources {
             log: db.to_path_buf(),
+            pins: Box::new(|| Ok(None)),
             rules: Box::new(book),
             memory: Box::new(|pid| Some(u64::from(pid))),
             tour_seen: Box::new(|| {}),

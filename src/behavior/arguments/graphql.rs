@@ -30,7 +30,7 @@ pub fn read(text: &str) -> Found {
         let one = match &definition {
             Definition::OperationDefinition(operation) => {
                 operations += 1;
-                of_operation(operation)
+                of_operation(text, operation)
             }
             Definition::FragmentDefinition(_) => continue,
             _ => return unread("GraphQL that defines types instead of asking"),
@@ -58,7 +58,7 @@ pub fn plainly_changes(text: &str) -> bool {
     opens && read(text).effect == Effect::Write
 }
 
-fn of_operation(operation: &OperationDefinition) -> Found {
+fn of_operation(text: &str, operation: &OperationDefinition) -> Found {
     let fields = root_fields(operation);
     let named = |kind: &str| match fields.as_slice() {
         [] => kind.to_owned(),
@@ -66,7 +66,7 @@ fn of_operation(operation: &OperationDefinition) -> Found {
         many => format!("{kind} {}, {} and {} more", many[0], many[1], many.len() - 2),
     };
     let kind = operation.operation_type();
-    let span = head(&operation.syntax().text().to_string());
+    let span = head(written(text, operation));
     let is = |word: fn(&apollo_parser::cst::OperationType) -> bool| kind.as_ref().is_some_and(word);
     if is(|kind| kind.mutation_token().is_some()) {
         return Found::new(Effect::Write, action_of(&fields), span, named("mutation"));
@@ -77,6 +77,12 @@ fn of_operation(operation: &OperationDefinition) -> Found {
     let asks_itself = !fields.is_empty() && fields.iter().all(|field| field.starts_with("__"));
     let says = if asks_itself { "introspection of the GraphQL schema".to_owned() } else { named("query") };
     Found::new(Effect::ReadElsewhere, Action::Read, span, says)
+}
+
+/// The operation as it stands in the text. The tree would give it out as thousands of pieces.
+fn written<'a>(text: &'a str, operation: &OperationDefinition) -> &'a str {
+    let range = operation.syntax().text_range();
+    text.get(usize::from(range.start())..usize::from(range.end())).unwrap_or_default()
 }
 
 /// The fields an operation asks for at its root, aliases aside; a fragment spread stands with its dots.
@@ -102,5 +108,15 @@ fn action_of(fields: &[String]) -> Action {
 }
 
 fn head(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(80).collect()
+    let mut head = String::new();
+    for word in text.split_whitespace() {
+        if head.len() > 4 * 80 {
+            break;
+        }
+        if !head.is_empty() {
+            head.push(' ');
+        }
+        head.push_str(word);
+    }
+    head.chars().take(80).collect()
 }

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::cli::places::Places;
 use crate::cli::policy_file;
 use crate::console::keymap::Keys;
+use crate::console::model::Confirmation;
 use crate::policy::reading::{Problem, Reading};
 
 /// How the console looks and behaves, as the operator wants it.
@@ -17,6 +18,7 @@ pub struct ConsoleSettings {
     pub manners: Manners,
     pub notice: Notice,
     pub mouse: Mouse,
+    pub confirmation: Confirmation,
     pub keys: Keys,
 }
 
@@ -40,15 +42,17 @@ pub enum Manners {
     Quiet,
 }
 
-/// `notice`: how the terminal is asked for a desktop notice.
+/// `notice`: how a desktop notice is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Notice {
-    /// As the terminal is known to understand.
+    /// As the terminal is known to understand; else by the desktop's own program, where there is one.
     #[default]
     Auto,
     Off,
     Osc9,
     Osc777,
+    /// By the desktop's own program.
+    Desktop,
 }
 
 /// `mouse`.
@@ -60,7 +64,7 @@ pub enum Mouse {
     Left,
 }
 
-const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "keys"];
+const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
 /// Reads `[console]`; what is wrong comes beside it, each with its line, and the default stands in for it.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
@@ -106,13 +110,23 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
                 settings.manners = if quiet { Manners::Quiet } else { Manners::Ring };
             }
             "notice" => {
-                let words =
-                    [("auto", Notice::Auto), ("off", Notice::Off), ("osc9", Notice::Osc9), ("osc777", Notice::Osc777)];
+                let words = [
+                    ("auto", Notice::Auto),
+                    ("off", Notice::Off),
+                    ("osc9", Notice::Osc9),
+                    ("osc777", Notice::Osc777),
+                    ("desktop", Notice::Desktop),
+                ];
                 settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
             }
             "mouse" => {
                 let left = reading.switch(value, "mouse") == Some(false);
                 settings.mouse = if left { Mouse::Left } else { Mouse::Heard };
+            }
+            "confirm" => {
+                let words = [("key", Confirmation::Key), ("word", Confirmation::Word)];
+                // Who has written something here has wanted more than one key.
+                settings.confirmation = reading.word(value, "confirm", &words).unwrap_or(Confirmation::Word);
             }
             "keys" => settings.keys = keys(reading, value),
             other => reading.unknown_key(key.span(), other, KEYS),
@@ -150,13 +164,21 @@ mod tests {
 
     #[test]
     fn what_is_said_is_taken() {
-        let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\n\
+        let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\nconfirm = \"word\"\n\
             [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
         let (settings, problems) = parse(text);
         assert_eq!(problems, []);
         assert_eq!((settings.theme, settings.manners), (Theme::ColourBlind, Manners::Quiet));
         assert_eq!((settings.notice, settings.mouse), (Notice::Osc9, Mouse::Left));
+        assert_eq!(settings.confirmation, Confirmation::Word);
         assert_eq!(settings.keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
+    }
+
+    #[test]
+    fn a_confirmation_that_cannot_be_read_is_the_strict_one() {
+        let (settings, problems) = parse("[console]\nconfirm = \"yes\"\n");
+        assert_eq!(settings.confirmation, Confirmation::Word);
+        assert!(problems[0].to_string().starts_with("2:11: `confirm` cannot be \"yes\"; one of: key, word"));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, getuid, test_kill_process};
 
 use super::DemoError;
 use super::database::Shop;
@@ -21,6 +23,11 @@ const FILES: [(&str, &str); 5] = [
     ("jobs/README", "One file per simulation job.\n"),
 ];
 
+/// How the folders' names begin; the process and a number follow.
+const NAME: &str = "mcp-demo-";
+/// Stands in a folder whose demo is not over: what a killed demo leaves is told from what a finished one keeps.
+const PLAYING: &str = ".playing";
+
 /// A temporary folder that this demo alone uses.
 #[derive(Debug)]
 pub(super) struct Stage {
@@ -31,8 +38,9 @@ impl Stage {
     /// Makes the folder, readable by this user only, and furnishes the workspace.
     pub(super) fn set() -> Result<Self, DemoError> {
         let around = std::env::temp_dir();
+        sweep(&around);
         let root = (0..100)
-            .map(|n| around.join(format!("mcp-demo-{}-{n}", std::process::id())))
+            .map(|n| around.join(format!("{NAME}{}-{n}", std::process::id())))
             .find_map(|root| match private(&root) {
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => None,
                 made => Some(made.map(|()| root)),
@@ -40,6 +48,8 @@ impl Stage {
             .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
             .map_err(|cause| DemoError::io("making a temporary folder in", &around, cause))?;
         let stage = Self { root };
+        let playing = stage.root.join(PLAYING);
+        fs::write(&playing, "").map_err(|cause| DemoError::io("writing", &playing, cause))?;
         for folder in [stage.work(), stage.home()] {
             private(&folder).map_err(|cause| DemoError::io("making", &folder, cause))?;
         }
@@ -72,6 +82,12 @@ impl Stage {
         self.root.join("agent.log")
     }
 
+    /// The demo is over, and everything stays for whoever wants to look at it.
+    pub(super) fn keep(&self) {
+        // Where it does not go, the next demo takes the folder for one that was killed.
+        let _ = fs::remove_file(self.root.join(PLAYING));
+    }
+
     /// Removes everything.
     pub(super) fn strike(self) -> Result<(), DemoError> {
         fs::remove_dir_all(&self.root).map_err(|cause| DemoError::io("removing", &self.root, cause))
@@ -91,6 +107,73 @@ pub(super) fn furnish(work: &Path) -> Result<(), DemoError> {
     Ok(Shop::create(&work.join(SHOP_FILE))?)
 }
 
+/// Removes the folders of demos that were killed: our own by owner, mode, name and what stands in them, and only where
+/// the process that made them is gone. What cannot be removed stays; it is in nobody's way.
+fn sweep(around: &Path) {
+    let entries = fs::read_dir(around).into_iter().flatten().flatten();
+    for entry in entries {
+        let maker = entry.file_name().to_str().and_then(maker);
+        let ours =
+            || entry.path().symlink_metadata().is_ok_and(|meta| is_ours(&meta)) && entry.path().join(PLAYING).is_file();
+        if maker.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH)) && ours() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// The process in a folder's name.
+fn maker(name: &str) -> Option<Pid> {
+    let (pid, number) = name.strip_prefix(NAME)?.split_once('-')?;
+    number.parse::<u8>().ok()?;
+    Pid::from_raw(pid.parse().ok().filter(|pid| *pid > 0)?)
+}
+
+fn is_ours(meta: &fs::Metadata) -> bool {
+    meta.is_dir() && meta.uid() == getuid().as_raw() && meta.mode() & 0o077 == 0
+}
+
 fn private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::process::Command;
+
+    #[test]
+    fn only_what_a_killed_demo_of_ours_left_is_removed() {
+        let mut gone = Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let (gone, alive) = (gone.id(), std::process::id());
+        let around = tempfile::tempdir().unwrap();
+        let folder = |name: String, mode: u32, playing: bool| {
+            let root = around.path().join(name);
+            fs::create_dir(&root).unwrap();
+            fs::write(root.join("agent.log"), "").unwrap();
+            if playing {
+                fs::write(root.join(PLAYING), "").unwrap();
+            }
+            fs::set_permissions(&root, fs::Permissions::from_mode(mode)).unwrap();
+            root
+        };
+        let killed = folder(format!("{NAME}{gone}-0"), 0o700, true);
+        let kept = [
+            folder(format!("{NAME}{gone}-1"), 0o700, false),
+            folder(format!("{NAME}{gone}-2"), 0o755, true),
+            folder(format!("{NAME}{alive}-0"), 0o700, true),
+            folder(format!("{NAME}{gone}"), 0o700, true),
+            folder(format!("other-{gone}-0"), 0o700, true),
+        ];
+        let (elsewhere, link) =
+            (folder("elsewhere".into(), 0o700, true), around.path().join(format!("{NAME}{gone}-3")));
+        symlink(&elsewhere, &link).unwrap();
+        sweep(around.path());
+        assert!(!killed.exists());
+        for folder in kept.iter().chain([&elsewhere, &link]) {
+            assert!(folder.exists(), "{} is gone", folder.display());
+        }
+        assert!(elsewhere.join("agent.log").exists());
+    }
 }

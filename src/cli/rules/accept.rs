@@ -1,15 +1,17 @@
-//! `mcp-approve rules accept`: shows what a changed policy loosens, asks, keeps the text, and records it.
+//! `mcp-approve rules accept`: shows what a changed policy loosens, asks, keeps the text, and records it. So does each
+//! command that changed the policy, where somebody sits there.
 //!
-//! At a terminal only, with a word typed out: an agent that runs the command accepts nothing.
+//! At a terminal only: an agent that runs the command accepts nothing.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use super::super::layers::{Keeps, Layers};
 use super::super::places::Places;
+use super::super::tools::person;
 use super::super::user;
-use super::visible;
+use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
 use crate::error::Error;
 use crate::interpose::scribe::Scribe;
@@ -28,7 +30,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
         writeln!(out, "nothing waits: every policy stands as it was accepted")?;
         return Ok(ExitCode::SUCCESS);
     }
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    if !person::is_here() {
         for one in &policy.pending {
             show(one, out)?;
         }
@@ -40,22 +42,45 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
     let mut left = false;
     for one in &policy.pending {
         show(one, out)?;
-        write!(out, "Accept this? Type yes: ")?;
-        out.flush()?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        if answer.trim() != "yes" {
+        if person::ask("Accept this? Type yes:", out)?.as_deref() != Some("yes") {
             writeln!(out, "left as it was accepted before")?;
             left = true;
             continue;
         }
-        let cannot =
-            |what: String| Error::Wrong { what, hint: "look at it again: mcp-approve rules accept".to_owned() };
-        layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
-        record(one, places, now);
-        writeln!(out, "accepted: running servers take it up within a second")?;
+        settle(layers, one, places, now, out)?;
     }
     Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// After a change of the policy: shows all that waits in it and offers to accept it, or says how to. Asks at a terminal
+/// only.
+///
+/// # Errors
+/// The answer cannot be kept, or the output cannot be written.
+pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let layers = &mut Layers::of(site.places, None, &site.place);
+    let policy = layers.load(Keeps::Nothing);
+    let Some(one) = policy.pending.iter().find(|one| Path::new(&one.file) == site.place.path()) else {
+        return Ok(());
+    };
+    if person::is_here() {
+        writeln!(out)?;
+        show(one, out)?;
+        if person::ask("Accept now? [y/N]", out)?.is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")) {
+            return settle(layers, one, site.places, site.now, out);
+        }
+    }
+    writeln!(out, "What it loosens counts once you have accepted it: mcp-approve rules accept")?;
+    Ok(())
+}
+
+/// Keeps the text that was shown as the accepted one, and records that.
+fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
+    let cannot = |what: String| Error::Wrong { what, hint: "look at it again: mcp-approve rules accept".to_owned() };
+    layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
+    record(one, places, now);
+    writeln!(out, "accepted: running servers take it up within a second")?;
+    Ok(())
 }
 
 fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use super::change::{self, Draft, Drafted};
 use super::check::show;
 use super::explain::read;
 use super::options::AddOptions;
-use super::{Site, past, visible};
+use super::{Site, accept, past, visible};
 use crate::cli::policy_file;
 use crate::error::Error;
 use crate::policy::edit;
@@ -83,7 +83,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;
     }
     if !addition.dry_run {
-        super::alter::tell_pending(site, out)?;
+        accept::offer(site, out)?;
         writeln!(out, "Take it back with: mcp-approve rules undo")?;
     }
     Ok(ExitCode::SUCCESS)

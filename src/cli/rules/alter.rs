@@ -1,14 +1,12 @@
 //! `rules remove|edit|except|undo`: changes of rules that are there, and the way back.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use super::change::{self, Drafted};
 use super::check::show;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions};
-use super::{Site, past, visible};
-use crate::cli::layers::{Keeps, Layers};
+use super::{Site, accept, past, visible};
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
 use crate::policy::replay::replay;
@@ -34,19 +32,25 @@ pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Wri
 /// # Errors
 /// There is no such rule, or the file cannot be written.
 pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let edit = |text: &str| {
-        let mut text = text.to_owned();
-        for (key, value) in &options.set {
-            text = edit::set(&text, &options.id, key, Some(value))?;
-        }
-        for key in &options.unset {
-            text = edit::set(&text, &options.id, key, None)?;
-        }
-        Ok(text)
+    let Some(id) = &options.id else {
+        return Err(Error::Wrong {
+            what: "whose keys are to be changed is not said".to_owned(),
+            hint: "mcp-approve rules edit ID --set KEY=VALUE".to_owned(),
+        });
     };
     // Under a new id, if that is what was changed.
     let renamed = options.set.iter().find(|(key, _)| key == "id").map(|(_, id)| id.trim_matches(['"', '\'']));
-    changed(&options.id, renamed.unwrap_or(&options.id), edit, options.dry_run, site, out)
+    let edit = |text: &str| {
+        let mut text = text.to_owned();
+        for (key, value) in &options.set {
+            text = edit::set(&text, id, key, Some(value))?;
+        }
+        for key in &options.unset {
+            text = edit::set(&text, id, key, None)?;
+        }
+        Ok(text)
+    };
+    changed(id, renamed.unwrap_or(id), edit, options.dry_run, site, out)
 }
 
 /// Adds an exception to a rule, and shows the rule as it is now.
@@ -106,19 +110,10 @@ fn finish(
         writeln!(out, "Of {calls}, {changes} would be ruled otherwise than then (mcp-approve rules replay).")?;
     }
     if !dry_run {
-        tell_pending(site, out)?;
+        accept::offer(site, out)?;
         writeln!(out, "Take it back with: mcp-approve rules undo")?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Says so when a change waits for `rules accept`.
-pub(super) fn tell_pending(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    let waits = Layers::of(site.places, None, &site.place).load(Keeps::Nothing);
-    if waits.pending.iter().any(|one| Path::new(&one.file) == site.place.path()) {
-        writeln!(out, "What it loosens counts once you have accepted it: mcp-approve rules accept")?;
-    }
-    Ok(())
 }
 
 fn capital(text: &str) -> String {
@@ -133,7 +128,7 @@ fn capital(text: &str) -> String {
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let what = change::undo(&site.place, site.places)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
-    tell_pending(site, out)?;
+    accept::offer(site, out)?;
     Ok(ExitCode::SUCCESS)
 }
 

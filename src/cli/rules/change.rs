@@ -228,14 +228,14 @@ fn replace(path: &Path, text: &str) -> Result<(), Error> {
     write().inspect_err(|_| drop(fs::remove_file(&draft))).map_err(failed)
 }
 
-fn meanwhile(path: &Path) -> Error {
+pub(super) fn meanwhile(path: &Path) -> Error {
     Error::Wrong {
         what: format!("{} was changed while this command ran", path.display()),
         hint: "look at it, and run the command again".to_owned(),
     }
 }
 
-fn unwritable(path: &Path, cause: io::Error) -> Error {
+pub(super) fn unwritable(path: &Path, cause: io::Error) -> Error {
     Error::Failed {
         what: format!("{} cannot be written", path.display()),
         cause: cause.into(),

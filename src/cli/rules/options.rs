@@ -85,16 +85,20 @@ pub struct RemoveOptions {
     pub dry_run: bool,
 }
 
-/// Keys of a rule to change.
+/// The policy in an editor, or keys of a rule to change.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back,
+and shows the change and what it means for past calls before it is written.
+
+Examples:
+  mcp-approve rules edit
   mcp-approve rules edit notes --set expires=2027-01-31 --set 'note=\"until the move\"'
   mcp-approve rules edit notes --unset expires")]
 pub struct EditOptions {
-    /// The rule's id
-    pub id: String,
+    /// The rule's id: where the editor begins, or whose keys are changed
+    pub id: Option<String>,
     /// Give this key this value, written as in the file; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, required_unless_present = "unset")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
     /// Take this key out; may be repeated
     #[arg(long, value_name = "KEY")]
@@ -172,14 +176,19 @@ pub struct SuggestOptions {
 
 /// What to import.
 #[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Prints the rules, and as comments what could not be carried over. Only MCP tools are: what a program
-allows its own shell or editor is not asked here.
+#[command(after_help = "Prints the rules, and as comments what could not be carried over and why. Only MCP tools
+are: what a program allows its own shell is not asked here. Nothing gets looser than it was.
+
+Files:
+  claude  settings.json, settings.local.json, managed-settings.json: permissions, and the lists of servers
+  cursor  permissions.json, cli-config.json or cli.json, mcp.json
+  gemini  settings.json, and each of policies/*.toml
+  codex   config.toml: [mcp_servers.NAME], and those of plugins
+  zed     settings.json: agent.tool_permissions
 
 Examples:
   mcp-approve rules import claude ~/.claude/settings.json
-  mcp-approve rules import codex ~/.codex/config.toml --write"
-)]
+  mcp-approve rules import codex ~/.codex/config.toml --write")]
 pub struct ImportOptions {
     /// Whose permissions they are
     #[arg(value_parser = host)]

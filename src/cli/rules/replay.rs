@@ -63,7 +63,11 @@ fn as_json(replayed: &Replay<'_>) -> Value {
     })
 }
 
-fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
+/// Tells in words what changes, listing at most so many, the newest first.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = past::counted(replayed.calls, "past call", "past calls");
     let (changed, untold) = (replayed.changes.len(), replayed.untold.len());
     writeln!(out, "{calls}: {changed} would be ruled otherwise, of {untold} it cannot be told.")?;

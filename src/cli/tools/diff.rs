@@ -4,16 +4,16 @@ use serde_json::Value;
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(in crate::cli) struct Change {
     /// A JSON pointer.
-    pub(super) place: String,
+    pub(in crate::cli) place: String,
     /// The JSON text before and after; `None` where there was none.
-    pub(super) before: Option<String>,
-    pub(super) after: Option<String>,
+    pub(in crate::cli) before: Option<String>,
+    pub(in crate::cli) after: Option<String>,
 }
 
 /// Everything that differs, in the order of the new definition.
-pub(super) fn changes(before: &Value, after: &Value) -> Vec<Change> {
+pub(in crate::cli) fn changes(before: &Value, after: &Value) -> Vec<Change> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);
     found

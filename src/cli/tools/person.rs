@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::audit::record::{Entry, Kind};
+use crate::cli::config;
 use crate::cli::places::Places;
 use crate::cli::user;
 use crate::error::Error;
@@ -16,12 +17,12 @@ use crate::wire::digest::Digest;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether stdin and stdout are a terminal.
-pub(super) fn is_here() -> bool {
+pub(in crate::cli) fn is_here() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Asks, and gives the answer's first word in lower case; `None` at the end of the input.
-pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
+pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
     write!(out, "{question} ")?;
     out.flush()?;
     let mut line = String::new();
@@ -33,7 +34,7 @@ pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>,
 ///
 /// # Errors
 /// The log could not take it; then it must not be done.
-pub(super) fn record(
+pub(in crate::cli) fn record(
     places: &Places,
     now: i64,
     server: &Server,
@@ -43,7 +44,7 @@ pub(super) fn record(
     places.create_state()?;
     let (done, acks) = mpsc::channel();
     let key = places.state_dir().join("redaction.key");
-    let mut scribe = Scribe::start(Ok(places.audit_db()), key, move |work| {
+    let mut scribe = Scribe::start(Ok(config::audit_db(places)?), key, move |work| {
         // Whoever waited may have given up.
         let _ = done.send(work);
     });

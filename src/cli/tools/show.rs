@@ -42,7 +42,7 @@ fn json(change: &Change) -> serde_json::Value {
 }
 
 /// What differs between the trusted definition and the one seen last.
-pub(super) fn changes(memory: &Memory, known: &Known) -> Result<Vec<Change>, Error> {
+pub(in crate::cli) fn changes(memory: &Memory, known: &Known) -> Result<Vec<Change>, Error> {
     let before = match known.pin.trusted {
         Some(digest) if digest != known.pin.latest => memory.definition(digest)?,
         _ => None,

@@ -4,6 +4,7 @@
 //! Nothing in it depends on the time, so drawing only copies rows.
 
 mod diff;
+mod folds;
 mod json;
 mod paged;
 mod preview;
@@ -20,6 +21,7 @@ use super::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
+pub use folds::{Anchor, Fold, Folds};
 pub use token::{counted, grouped, size};
 
 /// A card's rows at one width.
@@ -32,6 +34,7 @@ pub struct Card {
     rows: usize,
     arguments_end: usize,
     effect: Option<String>,
+    folds: Folds,
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +63,11 @@ impl Block {
 impl Card {
     /// Lays out a card. `offset` is the local time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32) -> Self {
+        Self::folded_as(snapshot, width, offset, Folds::default())
+    }
+
+    /// Lays out a card with its arguments folded as they were.
+    pub fn folded_as(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds) -> Self {
         const NARROWEST: u16 = 24;
         let columns = usize::from(width.max(NARROWEST));
         let mut undeclared = snapshot.undeclared.clone();
@@ -73,19 +81,20 @@ impl Card {
             rows: 0,
             arguments_end: 0,
             effect: preview.effect,
+            folds,
         };
         card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
         card.put_edit(columns);
         card.put(Block::Rows(preview.rows));
         card.put(Block::Rows(sections::arguments_caption(snapshot, columns)));
         if !sections::is_without_arguments(snapshot) {
-            card.put_text(Field::Arguments, &snapshot.arguments, columns);
+            card.put_arguments(columns);
         }
         card.arguments_end = card.rows;
         card.put(Block::Rows(sections::server_says(snapshot, columns)));
         if let Some(description) = &snapshot.description {
             let bar = Row::of(Tone::Border, "┃ ");
-            let paged = Paged::lay(description, &[], Writing::Bare, bar, columns);
+            let paged = Paged::lay(description, &[], Writing::Bare, bar, columns, Folds::open());
             card.put(Block::Paged(Field::Description, paged));
         }
         card.put(Block::Rows(sections::closing(snapshot, columns, offset)));
@@ -138,6 +147,40 @@ impl Card {
         out
     }
 
+    /// How its arguments are folded.
+    pub fn folds(&self) -> &Folds {
+        &self.folds
+    }
+
+    /// How many parts of the arguments are folded: what is in them is on no row.
+    pub fn folded(&self) -> usize {
+        let of = |block: &Block| match block {
+            Block::Paged(Field::Arguments, paged) => paged.folded(),
+            Block::Paged(..) | Block::Rows(_) => 0,
+        };
+        self.blocks.iter().map(of).sum()
+    }
+
+    /// The rows that fold or unfold a part of the arguments, among up to `count` rows from row `from` on.
+    pub fn anchors(&self, from: usize, count: usize) -> Vec<Anchor> {
+        let mut first = 0;
+        for block in &self.blocks {
+            let end = first + block.rows();
+            if let Block::Paged(Field::Arguments, paged) = block {
+                let (top, bottom) = (from.max(first), (from + count).min(end));
+                let found = paged.anchors(
+                    self.text(Field::Arguments),
+                    &self.undeclared,
+                    top - first,
+                    bottom.saturating_sub(top),
+                );
+                return found.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor }).collect();
+            }
+            first = end;
+        }
+        Vec::new()
+    }
+
     fn text(&self, field: Field) -> &str {
         match field {
             Field::Arguments => &self.snapshot.arguments,
@@ -151,7 +194,9 @@ impl Card {
         self.blocks.push(block);
     }
 
-    fn put_text(&mut self, field: Field, text: &str, columns: usize) {
+    fn put_arguments(&mut self, columns: usize) {
+        let snapshot = Arc::clone(&self.snapshot);
+        let text = &snapshot.arguments;
         let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
         if writing == Writing::Bare {
             let words = "This cannot be read as JSON; it stands here as it was sent.";
@@ -161,8 +206,8 @@ impl Card {
             Writing::Json => Row::of(Tone::Ours, " "),
             Writing::Bare => Row::of(Tone::Border, " │ "),
         };
-        let paged = Paged::lay(text, &self.undeclared, writing, margin, columns);
-        self.put(Block::Paged(field, paged));
+        let paged = Paged::lay(text, &self.undeclared, writing, margin, columns, self.folds.clone());
+        self.put(Block::Paged(Field::Arguments, paged));
     }
 
     /// What the operator changed: as differences where the texts are short, else the whole original.
@@ -177,7 +222,7 @@ impl Card {
         let lay = |text: &str| {
             let readable = is_json(text).then_some(Writing::Json);
             let writing = readable.unwrap_or(Writing::Bare);
-            Paged::lay(text, &[], writing, margin.clone(), columns)
+            Paged::lay(text, &[], writing, margin.clone(), columns, Folds::open())
         };
         let (old, new) = (lay(original), lay(&snapshot.arguments));
         if old.rows().max(new.rows()) <= MOST_ROWS {

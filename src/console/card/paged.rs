@@ -1,7 +1,8 @@
 //! A long foreign text whose rows are laid out where they are looked at: it is counted once, and marked on the way.
 
+use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
-use super::sheet::{Ground, Sheet};
+use super::sheet::{Ground, Made, Sheet};
 use super::walk::Walk;
 use crate::console::row::Row;
 
@@ -25,6 +26,8 @@ pub struct Paged {
     /// Places to go on from, with the row they begin at; ascending.
     marks: Vec<(usize, Walk)>,
     rows: usize,
+    folds: Folds,
+    folded: usize,
 }
 
 /// Rows between two marks: what one look may cost.
@@ -32,26 +35,25 @@ const BETWEEN_MARKS: usize = 128;
 
 impl Paged {
     /// Counts the rows of a text. `undeclared` is sorted.
-    pub fn lay(text: &str, undeclared: &[String], writing: Writing, prefix: Row, width: usize) -> Self {
+    pub fn lay(text: &str, undeclared: &[String], writing: Writing, prefix: Row, width: usize, folds: Folds) -> Self {
         let (extents, mut walk) = match writing {
             Writing::Json => (Extents::measure(text), Walk::json()),
             Writing::Bare => (Extents::default(), Walk::bare(text)),
         };
         let width = width.saturating_sub(prefix.width()).max(1);
         let mut marks: Vec<(usize, Walk)> = Vec::new();
-        let mut rows = 0;
-        let ground = Ground { text, extents: &extents, width, undeclared };
+        let (mut rows, mut folded) = (0, 0);
+        let ground = Ground { text, extents: &extents, width, undeclared, folds: &folds };
         while !walk.is_done() {
             if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
             }
-            let mut sheet = Sheet::Count(0);
+            let mut sheet = Sheet::counting();
             walk.step(&ground, &mut sheet);
-            if let Sheet::Count(n) = sheet {
-                rows += n;
-            }
+            rows += sheet.len();
+            folded += sheet.anchors.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
         }
-        Self { extents, prefix, width, marks, rows }
+        Self { extents, prefix, width, marks, rows, folds, folded }
     }
 
     /// How many rows there are.
@@ -59,27 +61,38 @@ impl Paged {
         self.rows
     }
 
+    /// How many of the rows hide what is in a container.
+    pub fn folded(&self) -> usize {
+        self.folded
+    }
+
     /// Lays out up to `count` rows from row `from` on.
     pub fn window(&self, text: &str, undeclared: &[String], from: usize, count: usize) -> Vec<Row> {
+        let (first, sheet) = self.look(text, undeclared, from, count, Sheet::making());
+        let Made::Rows(rows) = sheet.made else { return Vec::new() };
+        let prefixed = |row: Row| self.prefix.clone().joined(row);
+        rows.into_iter().skip(from - first).take(count).map(prefixed).collect()
+    }
+
+    /// The rows that fold among up to `count` rows from row `from` on.
+    pub fn anchors(&self, text: &str, undeclared: &[String], from: usize, count: usize) -> Vec<Anchor> {
+        let (first, sheet) = self.look(text, undeclared, from, count, Sheet::counting());
+        let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });
+        placed.filter(|anchor| (from..from + count).contains(&anchor.row)).collect()
+    }
+
+    /// Lays out what covers these rows, and which row it begins at.
+    fn look(&self, text: &str, undeclared: &[String], from: usize, count: usize, mut sheet: Sheet) -> (usize, Sheet) {
         let after = self.marks.partition_point(|(row, _)| *row <= from);
         let Some((row, walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)) else {
-            return Vec::new();
+            return (from, sheet);
         };
-        let ground = Ground { text, extents: &self.extents, width: self.width, undeclared };
+        let ground = Ground { text, extents: &self.extents, width: self.width, undeclared, folds: &self.folds };
         let mut walk = walk.clone();
-        let mut rows = Vec::new();
-        let mut skip = from - row;
-        while !walk.is_done() && rows.len() < skip + count {
-            let mut sheet = Sheet::Rows(Vec::new());
+        let end = from - row + count;
+        while !walk.is_done() && sheet.len() < end {
             walk.step(&ground, &mut sheet);
-            let Sheet::Rows(made) = sheet else { break };
-            if rows.is_empty() && made.len() <= skip {
-                skip -= made.len();
-            } else {
-                rows.extend(made);
-            }
         }
-        let prefixed = |row: Row| self.prefix.clone().joined(row);
-        rows.into_iter().skip(skip).take(count).map(prefixed).collect()
+        (*row, sheet)
     }
 }

@@ -1,7 +1,7 @@
 //! A foreign text in rows of its own: broken where it breaks, wrapped where it is too long, cut nowhere.
 
 use super::json::{part, said};
-use super::sheet::{Ground, Sheet};
+use super::sheet::{Ground, Made, Sheet};
 use crate::console::plain::{Edges, is_tame, segment, width};
 use crate::console::row::{Row, Tone, tame_row, tame_rows};
 
@@ -86,10 +86,10 @@ impl Region {
             Form::Quoted => said(raw),
             Form::Bare => raw.into(),
         };
-        match sheet {
+        match &mut sheet.made {
             // Most text by far: its rows can be counted without being made.
-            Sheet::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
-            Sheet::Count(_) | Sheet::Rows(_) => {
+            Made::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
+            Made::Count(_) | Made::Rows(_) => {
                 let mut row = Row::default();
                 row.extend(Tone::Foreign, segment(&text, edges));
                 if breaks {

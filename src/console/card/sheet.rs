@@ -1,5 +1,6 @@
 //! What a layout works on and where its rows go.
 
+use super::folds::{Anchor, Fold, Folds};
 use super::json::Extents;
 use crate::console::row::Row;
 
@@ -11,38 +12,70 @@ pub struct Ground<'a> {
     pub width: usize,
     /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
     pub undeclared: &'a [String],
+    pub folds: &'a Folds,
 }
 
 /// Takes the rows of a layout, or only counts them.
-pub enum Sheet {
+pub struct Sheet {
+    pub made: Made,
+    /// The rows among them that fold, counted from the first.
+    pub anchors: Vec<Anchor>,
+}
+
+/// What became of the rows.
+pub enum Made {
     Count(usize),
     Rows(Vec<Row>),
 }
 
 impl Sheet {
+    /// Rows are only counted.
+    pub fn counting() -> Self {
+        Self { made: Made::Count(0), anchors: Vec::new() }
+    }
+
+    /// Rows are made.
+    pub fn making() -> Self {
+        Self { made: Made::Rows(Vec::new()), anchors: Vec::new() }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match &self.made {
+            Made::Count(n) => *n,
+            Made::Rows(rows) => rows.len(),
+        }
+    }
+
     /// Takes one row.
     pub fn row(&mut self, row: impl FnOnce() -> Row) {
-        match self {
-            Self::Count(n) => *n += 1,
-            Self::Rows(rows) => rows.push(row()),
+        match &mut self.made {
+            Made::Count(n) => *n += 1,
+            Made::Rows(rows) => rows.push(row()),
         }
     }
 
     /// Takes a row that may be too long for one.
     pub fn wrapped(&mut self, row: Row, width: usize) {
         const HANG: usize = 4;
-        match self {
-            Self::Count(n) if row.width() <= width => *n += 1,
-            Self::Count(n) => *n += row.hung(width, HANG).len(),
-            Self::Rows(rows) => rows.extend(row.hung(width, HANG)),
+        match &mut self.made {
+            Made::Count(n) if row.width() <= width => *n += 1,
+            Made::Count(n) => *n += row.hung(width, HANG).len(),
+            Made::Rows(rows) => rows.extend(row.hung(width, HANG)),
         }
+    }
+
+    /// Takes the row of a container that begins at `at`.
+    pub fn anchored(&mut self, row: Row, width: usize, at: usize, fold: Fold) {
+        self.anchors.push(Anchor { row: self.len(), at, fold });
+        self.wrapped(row, width);
     }
 
     /// Takes rows that all stand behind the same margin.
     pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
-        match self {
-            Self::Count(n) => *n += made.len(),
-            Self::Rows(rows) => rows.extend(made.into_iter().map(|row| margin.clone().joined(row))),
+        match &mut self.made {
+            Made::Count(n) => *n += made.len(),
+            Made::Rows(rows) => rows.extend(made.into_iter().map(|row| margin.clone().joined(row))),
         }
     }
 }

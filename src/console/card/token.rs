@@ -46,6 +46,28 @@ pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
     widest.min(WIDEST_ALIGNED)
 }
 
+/// Adds the keys of a folded object as far as the row has room; what it leaves out is told by the number of keys.
+pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width: usize) -> Row {
+    let mut at = skip_space(text, object + 1);
+    let mut between = ": ";
+    while text.as_bytes().get(object) == Some(&b'{') && text.as_bytes().get(at) == Some(&b'"') {
+        let end = string_end(text, at);
+        let raw = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
+        let next = row.clone().and(Tone::Quiet, between);
+        let next = if raw.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(raw))) };
+        // One column stays for the sign that there are more.
+        let Some(next) = next.filter(|next| next.width() + 3 <= width) else {
+            return if row.width() + 3 <= width { row.and(Tone::Quiet, ", …") } else { row };
+        };
+        row = next;
+        between = ", ";
+        let value = skip_space(text, skip_space(text, end) + 1);
+        let comma = skip_space(text, extents.of(text, value).end);
+        at = skip_space(text, comma + 1);
+    }
+    row
+}
+
 /// A list of plain scalars that fits on the row as it was sent.
 pub fn is_short_list(token: &str, room: usize) -> bool {
     token.len() <= room.min(72) && is_tame(token, Edges::Line) && !token[1..].contains(['[', '{', '\\'])

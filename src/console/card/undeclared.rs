@@ -36,6 +36,11 @@ impl Within {
     pub(super) fn is_one(self, list: &[String]) -> bool {
         self.first < self.end && list.get(self.first).is_some_and(|pointer| pointer.len() == self.length)
     }
+
+    /// Whether some lie in the member, and the member itself is declared.
+    pub(super) fn is_around(self, list: &[String]) -> bool {
+        self.first < self.end && !self.is_one(list)
+    }
 }
 
 fn after(pointer: &str, length: usize) -> &str {
@@ -44,6 +49,7 @@ fn after(pointer: &str, length: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::folds::Folds;
     use super::super::paged::{Paged, Writing};
     use super::Within;
     use crate::console::row::Row;
@@ -77,10 +83,24 @@ mod tests {
     fn the_card_marks_the_key_and_nothing_beside_it() {
         let text = r#"{"force": 0, "edits": [{"force": 1}, {"to": 2, "force": 3}], "deep": {"force": 4}}"#;
         let undeclared = ["/deep/force".to_owned(), "/edits/1/force".to_owned()];
-        let paged = Paged::lay(text, &undeclared, Writing::Json, Row::default(), 60);
+        let paged = Paged::lay(text, &undeclared, Writing::Json, Row::default(), 60, Folds::open());
         let rows = paged.window(text, &undeclared, 0, 20);
         let marked: Vec<String> = rows.iter().map(Row::text).filter(|row| row.contains("(undeclared)")).collect();
         assert_eq!(marked.len(), 2, "{marked:?}");
         assert!(marked[0].contains('3') && marked[1].contains('4'), "{marked:?}");
+    }
+
+    #[test]
+    fn a_folded_row_says_that_undeclared_keys_are_in_it() {
+        let text = r#"{"plain": {"a": 1}, "deep": {"force": 4}, "own": {"b": 1}}"#;
+        let undeclared = ["/deep/force".to_owned(), "/own".to_owned()];
+        let mut folds = Folds::open();
+        for at in [r#"{"a""#, r#"{"force""#, r#"{"b""#] {
+            folds.turn(text.find(at).expect("it is there"));
+        }
+        let paged = Paged::lay(text, &undeclared, Writing::Json, Row::default(), 90, folds);
+        let rows: Vec<String> = paged.window(text, &undeclared, 0, 20).iter().map(Row::text).collect();
+        let told: Vec<bool> = rows.iter().map(|row| row.contains("undeclared keys in it")).collect();
+        assert_eq!(told, [false, true, false], "{rows:?}");
     }
 }

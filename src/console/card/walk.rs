@@ -3,10 +3,11 @@
 //! A walk is small and can be copied, so that layout can go on from any place it has been at. Nothing is cut: what does
 //! not fit on a row goes on in the next.
 
+use super::folds::Fold;
 use super::json::{said, skip_space, string_end};
 use super::region::{Form, Region};
 use super::sheet::{Ground, Sheet};
-use super::token::{alignment, counted, is_beyond_doubles, is_short_list, label, quoted, size};
+use super::token::{alignment, counted, insides, is_beyond_doubles, is_short_list, label, quoted, size};
 use super::undeclared::Within;
 use crate::console::row::{Row, Tone};
 
@@ -182,7 +183,19 @@ impl Walk {
                     (Container::List, counted(extent.entries, "item"))
                 };
                 let words = format!("{words}, {}", size(extent.bytes));
-                sheet.wrapped(prefix.and(Tone::Quiet, words), on.width);
+                let fold = on.folds.of(at, self.open.len(), extent);
+                if fold == Fold::Closed {
+                    let row = prefix.and(Tone::Warn, "▸ ").and(Tone::Quiet, words).and(Tone::Warn, " folded");
+                    let row = if within.is_around(on.undeclared) {
+                        row.and(Tone::Warn, ", undeclared keys in it")
+                    } else {
+                        row
+                    };
+                    let row = insides(row, on.text, on.extents, at, on.width);
+                    return sheet.anchored(row, on.width, at, fold);
+                }
+                let row = prefix.and(Tone::Quiet, "▾ ").and(Tone::Quiet, words);
+                sheet.anchored(row, on.width, at, fold);
                 self.at = at;
                 self.enter(on, kind, within);
             }

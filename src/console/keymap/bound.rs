@@ -75,7 +75,7 @@ impl Keys {
                     }
                     Some(key) => bound.push(key),
                     None => {
-                        let mend = "write one character, Ctrl-x, Enter, Up, Down, PgUp, PgDn, Home or End";
+                        let mend = "write one character, Ctrl-x, Enter, Up, Down, PgUp, PgDn, Home, End or Tab";
                         conflicts.push(Conflict::new(name, format!("{word:?} names no key"), mend));
                     }
                 }
@@ -185,6 +185,7 @@ fn read(word: &str) -> Option<Key> {
         ("PgDn", Key::PageDown),
         ("Home", Key::Home),
         ("End", Key::End),
+        ("Tab", Key::Tab),
     ];
     named.iter().find(|(name, _)| *name == word).map(|(_, key)| *key)
 }
@@ -196,7 +197,9 @@ fn written(key: Key) -> String {
         Key::Ctrl(letter) => format!("Ctrl-{letter}"),
         Key::PageUp => "PgUp".to_owned(),
         Key::PageDown => "PgDn".to_owned(),
-        Key::Enter | Key::Esc | Key::Backspace | Key::Up | Key::Down | Key::Home | Key::End => format!("{key:?}"),
+        Key::Enter | Key::Esc | Key::Backspace | Key::Up | Key::Down | Key::Home | Key::End | Key::Tab => {
+            format!("{key:?}")
+        }
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::Place::{
     Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Review, Rule, Rules, Search, Servers,
-    Tools, Unreadable,
+    Tools, Unreadable, Word,
 };
 use super::{Action, Binding, Key, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
+/// Where a call is selected, one that waits or one of the log.
+const RULES_FROM: &[Place] = &[Queue, Detail, Log];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
@@ -58,7 +60,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('r')],
         shown: "r",
         name: "rule",
-        places: CARD,
+        places: RULES_FROM,
         help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter twice.",
     },
     Binding {
@@ -97,6 +99,14 @@ pub const BINDINGS: &[Binding] = &[
         help: "Accepts the change on show once it was read to its end; the first press asks, the second accepts.",
     },
     Binding {
+        action: Action::Refuse,
+        keys: &[Key::Char('x')],
+        shown: "x",
+        name: "refuse",
+        places: &[Review],
+        help: "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.",
+    },
+    Binding {
         action: Action::End,
         keys: &[Key::Char('x')],
         shown: "x",
@@ -126,8 +136,8 @@ pub const BINDINGS: &[Binding] = &[
         shown: "Esc",
         name: "back",
         places: &[
-            Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Reason, Unreadable,
-            Batch, Rule, Review, Find,
+            Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason,
+            Unreadable, Batch, Rule, Review, Find,
         ],
         help: "Goes back one step without deciding anything; in a list, drops its search.",
     },
@@ -228,6 +238,30 @@ pub const BINDINGS: &[Binding] = &[
         help: "Goes to the previous place that was looked for.",
     },
     Binding {
+        action: Action::Fold,
+        keys: &[Key::Char('z')],
+        shown: "z",
+        name: "fold",
+        places: CARD,
+        help: "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.",
+    },
+    Binding {
+        action: Action::FoldAll,
+        keys: &[Key::Char('Z')],
+        shown: "Z",
+        name: "fold all",
+        places: CARD,
+        help: "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.",
+    },
+    Binding {
+        action: Action::NextFold,
+        keys: &[Key::Tab],
+        shown: "Tab",
+        name: "next fold",
+        places: CARD,
+        help: "Goes to the next object or list of the arguments that folds.",
+    },
+    Binding {
         action: Action::Group,
         keys: &[Key::Char('g')],
         shown: "g",
@@ -248,8 +282,8 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('u')],
         shown: "u",
         name: "undo",
-        places: &[Queue, Detail, Rules],
-        help: "Takes back the last change of your policy file that was made here or by `rules`.",
+        places: &[Queue, Detail, Tools, Rules],
+        help: "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.",
     },
     Binding {
         action: Action::Earlier,

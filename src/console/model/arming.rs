@@ -59,6 +59,13 @@ pub enum Question {
     NotAsked,
 }
 
+impl Overlay {
+    /// Whether it takes the whole body of the screen.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::PastRule(_) | Self::Review(_))
+    }
+}
+
 impl Model {
     /// The selected call, if a key may decide it now.
     ///
@@ -99,12 +106,17 @@ impl Model {
                 Overlay::Help { .. }
                 | Overlay::Batch(_)
                 | Overlay::Rule(_)
+                | Overlay::PastRule(_)
                 | Overlay::Review(_)
                 | Overlay::Search { .. }
                 | Overlay::Palette { .. },
             ) => false,
             Some(
-                Overlay::Confirm { .. } | Overlay::Reason { .. } | Overlay::Unreadable { .. } | Overlay::Find { .. },
+                Overlay::Confirm { .. }
+                | Overlay::Word { .. }
+                | Overlay::Reason { .. }
+                | Overlay::Unreadable { .. }
+                | Overlay::Find { .. },
             ) => true,
             None => self.areas().card.height > 2,
         };
@@ -112,21 +124,22 @@ impl Model {
             (Some(held), Some(card))
                 if shows_card && size == self.size && Arc::ptr_eq(card.snapshot(), &held.snapshot) =>
             {
-                Some((self.identified(held), card.rows(), card.arguments_end()))
+                Some((self.identified(held), card.rows(), card.arguments_end(), card.folded()))
             }
             _ => None,
         };
-        let Some((armed, rows, arguments_end)) = shown else {
+        let Some((armed, rows, arguments_end, folded)) = shown else {
             self.drawn = None;
             return;
         };
         let last = self.drawn.take().filter(|drawn| drawn.armed == armed);
         let question = match &self.overlay {
-            Some(Overlay::Confirm { .. }) => Question::Asked,
+            Some(Overlay::Confirm { .. } | Overlay::Word { .. }) => Question::Asked,
             _ => Question::NotAsked,
         };
         let shown = self.scroll..self.scroll + self.card_rows();
-        let reaches = |end: usize| shown.contains(&end.saturating_sub(1));
+        // What is folded was not shown, wherever the screen stands.
+        let reaches = |end: usize| folded == 0 && shown.contains(&end.saturating_sub(1));
         let (arguments, card) = (reaches(arguments_end), reaches(rows));
         let class = self.selection().map(|held| held.class);
         let before =

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use crate::audit::record::Kind;
 use crate::audit::search::Search;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
+use crate::console::pinned::{Former, PinBook};
 use crate::console::tally::{SessionTally, Tally};
 use crate::link::message::{GrantCard, KnownTool, PinStanding};
 use crate::policy::rule::Pending;
@@ -37,7 +39,11 @@ pub struct Browse {
     pub rules: Shelf,
     pub servers: Shelf,
     pub window: Window,
+    /// The record that a rule is to be made from, while its call is looked up.
+    pub rule_from: Option<u64>,
     pub opened: Option<(u64, Option<Box<Opened>>)>,
+    /// When it was asked for, in milliseconds since 1970.
+    pub opened_at: i64,
     pub tally: Option<Arc<Tally>>,
     /// When the tally was last asked for, in milliseconds since 1970.
     pub counted: Option<i64>,
@@ -47,6 +53,13 @@ pub struct Browse {
     pub checked: Option<Checked>,
     /// Up to which record searches go by the index, while it is being filled.
     pub indexing: Option<u64>,
+    pub pins: Option<Arc<PinBook>>,
+    /// When the pins were last asked for.
+    pub recalled: Option<i64>,
+    /// Why what is remembered of tools cannot be read.
+    pub forgotten: Option<String>,
+    /// How the tool or program stood that was settled last in this console.
+    pub former: Option<Former>,
     /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub log_missing: bool,
@@ -87,11 +100,14 @@ pub struct Window {
     pub below: Option<u64>,
     /// When the last page was asked for or came.
     pub looked: i64,
+    /// Of which kind the record is whose sheet is to open as soon as it is here.
+    pub opens: Option<Kind>,
 }
 
 /// A tool as its screen lists it.
 #[derive(Clone, Debug, Default)]
 pub struct ToolLine {
+    pub subject: Subject,
     pub server: String,
     pub tool: String,
     pub signature: Option<String>,
@@ -104,7 +120,13 @@ pub struct ToolLine {
     /// Name and what was found.
     pub hazards: Vec<(String, String)>,
     pub disputed: bool,
-    /// How its definition stands to the trusted one; `None` where no running server describes it.
+    /// `documents:read`, as a role would name it.
+    pub tags: Vec<String>,
+    /// Side effects and idempotence, in our words.
+    pub effects: String,
+    /// One more with every change of the definition, from 1.
+    pub version: Option<u64>,
+    /// How its definition stands to the trusted one; `None` where it is not remembered.
     pub pin: Option<PinStanding>,
     /// Of the canonical definition.
     pub definition: Option<String>,
@@ -116,6 +138,18 @@ pub struct ToolLine {
     pub p50: Option<u64>,
     pub p95: Option<u64>,
     pub last: Option<i64>,
+}
+
+/// What a line of Tools is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// A tool that no server remembered here has described.
+    #[default]
+    Tool,
+    /// A tool, by its place in the book of pins.
+    Pinned(usize),
+    /// A server's program, by its place in the book of pins.
+    Program(usize),
 }
 
 /// Where a tool is known from.
@@ -192,7 +226,7 @@ pub enum ServerLine {
 impl ToolLine {
     /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
     pub fn wants_review(&self) -> bool {
-        self.pin.is_some_and(|pin| pin != PinStanding::Trusted)
+        matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinStanding::Trusted)
     }
 }
 

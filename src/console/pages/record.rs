@@ -10,9 +10,10 @@ use crate::console::time;
 
 /// The sheet of the selected record.
 pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
+    let selected = model.browse.window.lines.get(model.browse.log.at).map(|line| line.seq);
     match &model.browse.opened {
-        Some((_, Some(opened))) => of(opened, model, width),
-        Some((_, None)) | None => vec![Row::of(Tone::Quiet, " reading the record …")],
+        Some((seq, Some(opened))) if Some(*seq) == selected => of(opened, model, width),
+        Some(_) | None => vec![Row::of(Tone::Quiet, " reading the record …")],
     }
 }
 
@@ -56,6 +57,9 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let mut keys = Row::of(Tone::Ours, " ");
     if line.tool.is_some() {
         keys = keys.and(Tone::Key, "4").and(Tone::Quiet, " its tool  ");
+    }
+    if line.ticket.is_some() && line.tool.is_some() {
+        keys = keys.and(Tone::Key, "r").and(Tone::Quiet, " a rule from it  ");
     }
     if line.rule.is_some() {
         keys = keys.and(Tone::Key, "5").and(Tone::Quiet, " its rule  ");

@@ -1,9 +1,10 @@
 //! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
 
-use super::{NARROW, caption, cell, entry, foreign, ours};
+use super::{NARROW, WIDE, caption, cell, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
-use crate::console::model::{Model, ToolLine, ToolStanding};
+use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::link::message::PinStanding;
@@ -21,6 +22,9 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     if columns.server > 0 {
         row.push(Tone::Quiet, format!("{:<1$} ", "server", columns.server));
     }
+    if columns.version > 0 {
+        row.push(Tone::Quiet, "  v ");
+    }
     row.push(Tone::Quiet, format!("{:>7}", "calls"));
     if columns.latency > 0 {
         row.push(Tone::Quiet, format!("{:>7}{:>7}{:>9}", "denied", "failed", "median"));
@@ -29,6 +33,14 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
         row.push(Tone::Quiet, "  what it is");
     }
     row
+}
+
+/// Where the selection stands, or why what is remembered is not here.
+pub(super) fn foot(model: &Model) -> Row {
+    match &model.browse.forgotten {
+        Some(why) => Row::of(Tone::Danger, " ").and_foreign(Tone::Danger, why),
+        None => super::place(model),
+    }
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
@@ -44,6 +56,7 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
 struct Columns {
     tool: usize,
     server: usize,
+    version: usize,
     latency: usize,
     words: usize,
 }
@@ -58,8 +71,9 @@ impl Columns {
         let tool = widest(|line| &line.tool, if width < NARROW { 16 } else { 28 });
         let server = if width < NARROW { 0 } else { widest(|line| &line.server, 16).max(6) };
         let latency = if width < 76 { 0 } else { 23 };
-        let used = 14 + tool + 1 + server + 1 + 7 + latency;
-        Self { tool, server, latency, words: width.saturating_sub(used + 2).saturating_sub(3) }
+        let version = if width < WIDE { 0 } else { 4 };
+        let used = 14 + tool + 1 + server + 1 + version + 7 + latency;
+        Self { tool, server, version, latency, words: width.saturating_sub(used + 2).saturating_sub(3) }
     }
 }
 
@@ -69,11 +83,20 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
 }
 
 fn row(line: &ToolLine, columns: &Columns) -> Row {
+    if let Subject::Program(_) = line.subject {
+        let row = Row::of(Tone::Danger, " Δ ").and(Tone::Danger, "  program  ");
+        let row = row.and_foreign(Tone::Strong, &line.server);
+        return row.and(Tone::Danger, "  its program or command line changed");
+    }
     let mut row = Row::of(Tone::Ours, " ").joined(look(line)).joined(badge(line).padded(11));
     let tone = if line.standing == ToolStanding::Offered { Tone::Strong } else { Tone::Quiet };
     row = row.joined(cell(tone, &line.tool, columns.tool)).and(Tone::Ours, " ");
     if columns.server > 0 {
         row = row.joined(cell(Tone::Quiet, &line.server, columns.server)).and(Tone::Ours, " ");
+    }
+    if columns.version > 0 {
+        let version = line.version.map(|version| version.to_string()).unwrap_or_default();
+        row.push(Tone::Quiet, format!("{version:>3} "));
     }
     row.push(Tone::Ours, format!("{:>7}", line.calls));
     if columns.latency > 0 {
@@ -111,7 +134,7 @@ fn badge(line: &ToolLine) -> Row {
 
 fn why(line: &ToolLine) -> Row {
     match line.pin {
-        Some(PinStanding::Changed { .. }) => return Row::of(Tone::Danger, "definition changed"),
+        Some(PinStanding::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
         Some(PinStanding::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
         Some(PinStanding::Refused) => return Row::of(Tone::Danger, "refused"),
         Some(PinStanding::Trusted) | None => {}
@@ -125,32 +148,65 @@ fn why(line: &ToolLine) -> Row {
     }
 }
 
+/// How the definition stands, and how to settle it.
+fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
+    let version = line.version.map(|version| format!("version {version}, ")).unwrap_or_default();
+    let (tone, words) = match line.pin {
+        None => return Vec::new(),
+        Some(PinStanding::Trusted) => (Tone::Ours, format!("{version}the trusted definition")),
+        Some(PinStanding::Changed { version }) => {
+            (Tone::Danger, format!("Δ version {version} is not the trusted definition: no allow rule covers it"))
+        }
+        Some(PinStanding::Unreviewed) => {
+            (Tone::Danger, format!("Δ {version}nobody has looked at it yet: no allow rule covers it"))
+        }
+        Some(PinStanding::Refused) => (Tone::Danger, format!("Δ {version}refused: its calls are denied")),
+    };
+    let mut rows = entry("pin", Row::of(tone, words), width);
+    if line.wants_review() {
+        let row = match line.subject {
+            Subject::Pinned(_) => {
+                Row::of(Tone::Key, "Enter").and(Tone::Quiet, " reads what changed, to accept or refuse it")
+            }
+            Subject::Tool | Subject::Program(_) => {
+                Row::of(Tone::Quiet, "what changed is being read; `mcp-approve tools review` shows it, too")
+            }
+        };
+        rows.extend(entry("", row, width));
+    }
+    rows
+}
+
+/// The sheet of a server whose program changed.
+fn program_sheet(program: &PinnedProgram, width: usize) -> Vec<Row> {
+    let mut rows = entry("server", Row::default().and_foreign(Tone::Strong, &program.server), width);
+    let row = Row::of(Tone::Danger, "Δ ").and_foreign(Tone::Danger, &program.why);
+    rows.extend(entry("program", row, width));
+    let row = Row::of(Tone::Key, "Enter")
+        .and(Tone::Quiet, " reads what changed, to accept it; no allow rule covers its tools");
+    rows.extend(entry("", row, width));
+    rows.extend(foreign("runs", &program.command, width));
+    rows.push(Row::default());
+    rows.push(Row::of(Tone::Key, " Esc").and(Tone::Quiet, " back"));
+    rows
+}
+
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.tool_lines.get(at) else {
         return vec![Row::of(Tone::Quiet, " This tool is not known here.")];
     };
+    let book = model.browse.pins.as_deref();
+    if let Subject::Program(at) = line.subject {
+        let program = book.and_then(|book| book.programs.get(at));
+        return program.map(|program| program_sheet(program, width)).unwrap_or_default();
+    }
     let mut rows = entry("tool", Row::default().and_foreign(Tone::Strong, &line.tool), width);
     rows.extend(foreign("server", &line.server, width));
     let mut badge = badge(line);
     badge = badge.and(Tone::Ours, "  ").and_foreign(Tone::Ours, &line.words);
     badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
     rows.extend(entry("badge", badge, width));
-    let pin = match line.pin {
-        Some(PinStanding::Changed { version }) => Some(format!(
-            "Δ its definition is another than the trusted one (version {version}): no allow rule covers it"
-        )),
-        Some(PinStanding::Unreviewed) => Some("Δ nobody has looked at it yet: no allow rule covers it".to_owned()),
-        Some(PinStanding::Refused) => Some("Δ this definition was refused: no allow rule covers it".to_owned()),
-        Some(PinStanding::Trusted) | None => None,
-    };
-    if let Some(words) = pin {
-        rows.extend(entry("pin", Row::of(Tone::Danger, words), width));
-        rows.extend(entry(
-            "",
-            Row::of(Tone::Key, "mcp-approve tools review").and(Tone::Quiet, " shows what changed"),
-            width,
-        ));
-    }
+    rows.extend(pin(line, width));
     if line.disputed {
         let words = "? its hints and its words contradict each other: it counts as what is more cautious";
         rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
@@ -161,10 +217,14 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     }
     let standing = match line.standing {
         ToolStanding::Offered => "a running server describes it now",
-        ToolStanding::Remembered => "from the log: no running server describes it",
+        ToolStanding::Remembered => "no running server describes it; it was seen before",
     };
     rows.extend(ours("known", standing, width));
     rows.extend(foreign("signature", line.signature.as_deref().unwrap_or_default(), width));
+    rows.extend(foreign("tags", &line.tags.join(", "), width));
+    if !line.effects.is_empty() {
+        rows.extend(ours("effects", line.effects.clone(), width));
+    }
     rows.extend(foreign("definition", line.definition.as_deref().unwrap_or_default(), width));
     if !line.evidence.is_empty() {
         rows.push(caption("evidence", &counted(line.evidence.len(), "reason"), width));
@@ -183,6 +243,11 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     }
     if let Some(last) = line.last {
         rows.extend(ours("last call", time::date(last, model.settings.offset), width));
+    }
+    if let Subject::Pinned(at) = line.subject
+        && let Some(pinned) = book.and_then(|book| book.tools.get(at)).filter(|pinned| pinned.waits())
+    {
+        rows.extend(changed::differences(pinned, width));
     }
     rows.push(Row::default());
     rows.push(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind, poll, read};
 
-use super::{Heard, Inbox};
+use super::{Focus, Heard, Inbox};
 use crate::console::keymap::Key;
 use crate::console::update::{Msg, Turn};
 
@@ -61,6 +61,15 @@ impl Keyboard {
     }
 }
 
+/// What an event tells about where the operator looks.
+pub(super) fn focus(event: &Event) -> Option<Focus> {
+    match event {
+        Event::FocusGained => Some(Focus::Here),
+        Event::FocusLost => Some(Focus::Elsewhere),
+        Event::Key(_) | Event::Paste(_) | Event::Resize(..) | Event::Mouse(_) => None,
+    }
+}
+
 /// What an event of the terminal means to the console.
 pub(super) fn message(event: Event) -> Option<Msg> {
     match event {
@@ -79,6 +88,7 @@ pub(super) fn message(event: Event) -> Option<Msg> {
                 KeyCode::PageDown => Key::PageDown,
                 KeyCode::Home => Key::Home,
                 KeyCode::End => Key::End,
+                KeyCode::Tab => Key::Tab,
                 _ => return None,
             };
             Some(Msg::Key(key))

@@ -18,6 +18,9 @@ pub(super) struct Screen {
     pointer: Pointer,
 }
 
+/// The terminal tells when it gets or loses the operator's eye.
+const FOCUS_ON: &[u8] = b"\x1b[?1004h";
+const FOCUS_OFF: &[u8] = b"\x1b[?1004l";
 /// Clicks and the wheel, with positions beyond column 223; never every movement.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
@@ -51,16 +54,12 @@ impl Screen {
         Ok((frame.area.width, frame.area.height))
     }
 
-    /// Rings the bell, and asks for a notice. Its words are our own: a number, and nothing foreign.
-    pub(super) fn call(&mut self, notice: Notice, waiting: usize) -> io::Result<()> {
-        let words = match waiting {
-            1 => "a call waits for your decision".to_owned(),
-            waiting => format!("{waiting} calls wait for your decision"),
-        };
+    /// Rings the bell, and asks the terminal for a notice where that is how it is done.
+    pub(super) fn call(&mut self, notice: &Notice, words: &str) -> io::Result<()> {
         let mut out = stdout();
         out.write_all(b"\x07")?;
         match notice {
-            Notice::None => {}
+            Notice::None | Notice::Desktop(_) => {}
             Notice::Osc9 => write!(out, "\x1b]9;mcp-approve: {words}\x1b\\")?,
             Notice::Osc777 => write!(out, "\x1b]777;notify;mcp-approve;{words}\x1b\\")?,
         }
@@ -99,6 +98,7 @@ fn enter(pointer: Pointer) -> io::Result<()> {
     enable_raw_mode()?;
     let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)
         .and_then(|()| stdout().write_all(KEEP_TITLE))
+        .and_then(|()| stdout().write_all(FOCUS_ON))
         .and_then(|()| if pointer == Pointer::Heard { stdout().write_all(MOUSE_ON) } else { Ok(()) });
     if entered.is_err() {
         leave();
@@ -108,7 +108,10 @@ fn enter(pointer: Pointer) -> io::Result<()> {
 
 /// As much of the way back as the terminal still allows; nobody is left to tell of a failure.
 pub(super) fn leave() {
-    let _ = stdout().write_all(MOUSE_OFF).and_then(|()| stdout().write_all(OLD_TITLE));
+    let _ = stdout()
+        .write_all(FOCUS_OFF)
+        .and_then(|()| stdout().write_all(MOUSE_OFF))
+        .and_then(|()| stdout().write_all(OLD_TITLE));
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
     let _ = disable_raw_mode();
 }

@@ -4,7 +4,7 @@ use super::{Command, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
-use crate::console::model::{Armed, Batch, CallKey, Fate, Grouping, Model, Overlay, Reading, Screen};
+use crate::console::model::{Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen};
 use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
@@ -40,6 +40,15 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
     let targets = model.targets();
     if targets.len() < 2 && model.marked_calls().is_empty() {
         return None;
+    }
+    let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
+    if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
+        let words = format!(
+            "{dangerous} of {} dangerous: each is approved by itself, by its word. space takes a mark back, g splits a row.",
+            targets.len()
+        );
+        note(model, Tone::Warn, words);
+        return Some(());
     }
     let unread = targets.iter().filter(|held| decide::unseen(held).is_some()).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();

@@ -1,13 +1,15 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
 use super::{Command, note};
+use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
 use crate::console::found::{Edge, Line, Task, Wanted};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window};
 use crate::console::pages;
 use crate::console::row::Tone;
-use crate::console::screen::content_rows;
+use crate::console::screen::{Sides, content_rows};
+use crate::link::message::ActivityKind;
 
 /// Records of one page.
 const PAGE: usize = 300;
@@ -20,7 +22,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let room = content_rows(body);
     let screen = model.screen;
     if let Some(top) = model.browse.shelf(screen).and_then(|shelf| shelf.sheet) {
-        let rows = pages::sheet(model, usize::from(body.width)).len();
+        let rows = pages::sheet(model, usize::from(pages::sides(model).sheet().width)).len();
         let top = super::moves::moved(top, action, room, rows);
         if let Some(shelf) = model.browse.shelf_mut(screen) {
             shelf.sheet = Some(top);
@@ -83,12 +85,16 @@ pub(super) fn open(model: &mut Model) {
     if screen == Screen::Rules && super::review::open(model) {
         return;
     }
+    let is_open = model.browse.shelf(screen).is_some_and(|shelf| shelf.sheet.is_some());
+    if screen == Screen::Tools && is_open && super::tool::open(model) {
+        return;
+    }
     if let Some(shelf) = model.browse.shelf_mut(screen) {
         shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
     }
 }
 
-/// The records of the call that passed.
+/// The record of what passed, as the log shows it; the others of the same call stand behind it.
 fn open_passed(model: &mut Model) {
     let passing = model.passing();
     let passed = passing.get(model.browse.activity.at).and_then(|at| model.activity.get(*at));
@@ -96,9 +102,17 @@ fn open_passed(model: &mut Model) {
     else {
         return note(model, Tone::Ours, "Only calls are in the log; this passed beside them.");
     };
+    let activity = passed.map(|passed| (passed.activity.kind, passed.activity.verdict));
+    let kind = match activity {
+        Some((ActivityKind::Outcome, _)) => Kind::Outcome,
+        Some((ActivityKind::Refused, _)) => Kind::Fault,
+        Some((ActivityKind::Call, None)) => Kind::DecisionAsked,
+        Some(_) | None => Kind::Decision,
+    };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
     search(model, Screen::Log, &find);
+    model.browse.window.opens = Some(kind);
 }
 
 /// `Esc`: closes the sheet, drops the search, or goes back to Waiting.
@@ -215,7 +229,12 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
             tasks.extend(page(model));
             tasks.extend(record(model));
         }
-        Screen::Tools => {}
+        Screen::Tools => {
+            if due(model.browse.recalled, 2 * AGAIN) {
+                model.browse.recalled = Some(now);
+                tasks.push(Task::Pins);
+            }
+        }
         Screen::Rules => {
             if due(model.browse.read, 3 * AGAIN) {
                 model.browse.read = Some(now);
@@ -258,11 +277,19 @@ fn page(model: &mut Model) -> Option<Task> {
     Some(Task::Page(Wanted { id: window.pages, search, from: edge, most: PAGE }))
 }
 
+/// The record of the open sheet, or of the one beside the list. One at a time: who runs through the list does not leave
+/// a queue behind.
 fn record(model: &mut Model) -> Option<Task> {
-    let seq = model.browse.open_record().map(|line: &Line| line.seq)?;
-    if model.browse.opened.as_ref().is_some_and(|(opened, _)| *opened == seq) {
-        return None;
+    let now = model.now;
+    let beside = matches!(pages::sides(model), Sides::Both { .. });
+    let browse = &mut model.browse;
+    let line = browse.open_record().or_else(|| browse.window.lines.get(browse.log.at).filter(|_| beside));
+    let seq = line.map(|line: &Line| line.seq)?;
+    match &browse.opened {
+        Some((opened, _)) if *opened == seq => return None,
+        Some((_, None)) if now - browse.opened_at < AGAIN => return None,
+        Some(_) | None => {}
     }
-    model.browse.opened = Some((seq, None));
+    (browse.opened, browse.opened_at) = (Some((seq, None)), now);
     Some(Task::Record { seq })
 }

@@ -2,10 +2,12 @@
 
 use super::{Command, batch, find_mut, moves, note};
 use crate::audit::record::VerdictWord;
+use crate::console::card::Card;
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
+    ARMING, Armed, CallKey, Confirmation, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen,
+    Standing, Unarmed,
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict};
@@ -26,6 +28,14 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
     };
     match unseen(held) {
         Some(why) => {
+            let folded = model.card.as_ref().map_or(0, Card::folded);
+            let why = match folded {
+                0 => why.to_owned(),
+                1 => "Not read yet: a part is folded. Z unfolds it, End goes on, then a. A approves unread.".to_owned(),
+                _ => format!(
+                    "Not read yet: {folded} parts are folded. Z unfolds them, End goes on, then a. A approves unread."
+                ),
+            };
             model.screen = Screen::Detail;
             note(model, Tone::Warn, why);
             Vec::new()
@@ -54,16 +64,25 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else {
         return Vec::new();
     };
-    let asked = |drawn: &Drawn| drawn.question == Question::Asked && drawn.armed == armed;
+    confirmed(model, &armed, reading)
+}
+
+/// Approves what was asked about, if the question was on screen and the call still waits as it was shown.
+fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) -> Vec<Command> {
+    let asked = |drawn: &Drawn| drawn.question == Question::Asked && drawn.armed == *armed;
     if !model.drawn.as_ref().is_some_and(asked) {
         return Vec::new();
     }
     model.overlay = None;
-    if model.still(&armed).is_none() {
-        note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.");
-        return Vec::new();
+    if model.still(armed).is_none() {
+        return too_late(model);
     }
-    send(model, &armed, VerdictWord::Approve, approval(reading))
+    send(model, armed, VerdictWord::Approve, approval(reading))
+}
+
+fn too_late(model: &mut Model) -> Vec<Command> {
+    note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. Nothing was approved.");
+    Vec::new()
 }
 
 /// `d`: asks for the reason, for the marked calls or the selected row.
@@ -79,7 +98,8 @@ pub(super) fn deny(model: &mut Model) -> Vec<Command> {
 
 /// A key that is text, while the reason is written.
 pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
-    if let Some(Overlay::Reason { text, .. } | Overlay::Find { text }) = &mut model.overlay {
+    if let Some(Overlay::Reason { text, .. } | Overlay::Find { text } | Overlay::Word { text, .. }) = &mut model.overlay
+    {
         match key {
             Key::Char(c) => text.push(c),
             Key::Backspace => {
@@ -89,7 +109,23 @@ pub(super) fn typed(model: &mut Model, key: Key) -> Vec<Command> {
             _ => {}
         }
     }
-    Vec::new()
+    approve_by_word(model)
+}
+
+/// The word's last letter approves, once the question itself was on screen. No Enter does: Enter never approves.
+fn approve_by_word(model: &mut Model) -> Vec<Command> {
+    let Some(Overlay::Word { armed, reading, text }) = &model.overlay else {
+        return Vec::new();
+    };
+    let (armed, reading) = (armed.clone(), *reading);
+    match model.word(&armed) {
+        Some(word) if word == *text => confirmed(model, &armed, reading),
+        Some(_) => Vec::new(),
+        None => {
+            model.overlay = None;
+            too_late(model)
+        }
+    }
 }
 
 /// `↑ ↓` in the reason: earlier reasons, the last first.
@@ -172,7 +208,10 @@ pub(super) fn unseen(held: &Held) -> Option<&'static str> {
 fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command> {
     match model.still(&armed) {
         Some(held) if held.snapshot.danger.is_some() => {
-            model.overlay = Some(Overlay::Confirm { armed, reading });
+            model.overlay = Some(match model.settings.confirmation {
+                Confirmation::Key => Overlay::Confirm { armed, reading },
+                Confirmation::Word => Overlay::Word { armed, reading, text: String::new() },
+            });
             Vec::new()
         }
         Some(_) => send(model, &armed, VerdictWord::Approve, approval(reading)),

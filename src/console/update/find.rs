@@ -1,6 +1,6 @@
 //! Finding words in the card: from where the operator reads on, around its end, whatever their case.
 
-use super::note;
+use super::{fold, note};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
 use crate::console::model::{Model, Overlay, Screen};
@@ -44,6 +44,10 @@ pub(super) fn again(model: &mut Model, action: Action) {
 }
 
 fn go(model: &mut Model, action: Action, from: usize) {
+    // Words in a folded part are words on the card.
+    if model.card.as_ref().is_some_and(|card| card.folded() > 0) {
+        fold::unfold_all(model);
+    }
     let Some(card) = &model.card else { return };
     let found = match action {
         Action::PreviousHit => card.find_before(&model.sought, from),

@@ -1,18 +1,12 @@
 //! What the clerk found, put where the screens show it: pages of the log, counts, rules; the lists are made from them.
 
 mod rules;
-
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
+mod tools;
 
 use crate::audit::search::Field;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::taxonomy::Mutability;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine, ToolStanding};
-use crate::console::tally::ToolTally;
-use crate::link::message::{Activity, ActivityKind, Direction, KnownTool};
+use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine};
+use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
@@ -25,7 +19,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
     match finding {
         Finding::Page(page) => take_page(model, page),
         Finding::Record(seq, opened) => {
-            if browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
+            let selected = browse.window.lines.get(browse.log.at).map(|line| line.seq);
+            if selected == Some(seq) || browse.opened.as_ref().is_some_and(|(wanted, _)| *wanted == seq) {
                 browse.opened = Some((seq, opened));
             }
         }
@@ -41,6 +36,13 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             browse.book = Some(book);
             rebuild(model);
         }
+        Finding::Pins(book) => {
+            browse.pins = Some(book);
+            browse.forgotten = None;
+            rebuild(model);
+        }
+        Finding::PinsTrouble(why) => browse.forgotten = Some(why),
+        Finding::PastCall(seq, call) => super::past::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
@@ -96,7 +98,22 @@ fn take_page(model: &mut Model, page: Page) {
         window.awaits = None;
         window.looked = model.now;
     }
+    open_awaited(model, ended);
     trim(model);
+}
+
+/// Opens the record that somebody went to from elsewhere; where the log has no record of that kind, its call's newest.
+fn open_awaited(model: &mut Model, ended: bool) {
+    let window = &mut model.browse.window;
+    let Some(kind) = window.opens else { return };
+    let found = window.lines.iter().position(|line| line.known_kind() == Some(kind));
+    let at = found.or_else(|| (ended && !window.lines.is_empty()).then_some(0));
+    if at.is_some() || ended {
+        window.opens = None;
+    }
+    if let Some(at) = at {
+        (model.browse.log.at, model.browse.log.sheet) = (at, Some(0));
+    }
 }
 
 /// Lets go of what is farthest from the selection.
@@ -169,7 +186,7 @@ pub(super) fn rebuild(model: &mut Model) {
     let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
     let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));
     let rule = rule.cloned();
-    model.browse.tool_lines = tools(model);
+    model.browse.tool_lines = tools::lines(model);
     model.browse.rule_lines = rules::lines(model);
     let same =
         |line: &ToolLine| tool.as_ref().is_some_and(|(server, tool)| line.server == *server && line.tool == *tool);
@@ -180,120 +197,6 @@ pub(super) fn rebuild(model: &mut Model) {
         model.browse.rules.at = at;
     }
     model.browse.server_lines = servers(model);
-}
-
-/// The details of a decision that tell what its tool is.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Remembered {
-    words: String,
-    evidence: Vec<String>,
-    hazards: Vec<RememberedHazard>,
-    disputed: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RememberedHazard {
-    hazard: String,
-    what: String,
-}
-
-fn tools(model: &Model) -> Vec<ToolLine> {
-    let mut lines: BTreeMap<(String, String), ToolLine> = BTreeMap::new();
-    if let Some(tally) = &model.browse.tally {
-        for ((server, tool), counted) in &tally.tools {
-            lines.insert((server.clone(), tool.clone()), remembered(server, tool, counted));
-        }
-    }
-    for (session, tools) in &model.browse.known {
-        let Some(connected) = model.wrappers.iter().find(|one| one.wrapper.session == *session) else { continue };
-        let server = connected.wrapper.server.split('#').next().unwrap_or_default();
-        for tool in tools {
-            let line = lines.entry((server.to_owned(), tool.tool.clone())).or_default();
-            offered(line, server, tool);
-        }
-    }
-    let search = &model.browse.tools.search;
-    let mut lines: Vec<ToolLine> = lines
-        .into_values()
-        .filter(|line| {
-            let of = |field| match field {
-                Field::Server => Some(line.server.as_str()),
-                Field::Tool => Some(line.tool.as_str()),
-                Field::Badge => line.badge.map(Mutability::word),
-                _ => None,
-            };
-            search.is_empty() || search.wants(line.last, of, tool_text(line).as_bytes())
-        })
-        .collect();
-    lines.sort_by_cached_key(|line| {
-        let quiet = !line.wants_review();
-        (quiet, !line.disputed, line.hazards.is_empty(), line.server.clone(), line.tool.clone())
-    });
-    lines
-}
-
-fn tool_text(line: &ToolLine) -> String {
-    let mut text = format!("{} {} {} {}", line.server, line.tool, line.words, line.identity);
-    for part in line.signature.iter().chain(&line.evidence).chain(line.hazards.iter().flat_map(|(a, b)| [a, b])) {
-        text.push(' ');
-        text.push_str(part);
-    }
-    text.push_str(if line.disputed { " disputed" } else { "" });
-    text.push_str(if line.wants_review() { " changed unreviewed" } else { "" });
-    text
-}
-
-fn remembered(server: &str, tool: &str, counted: &ToolTally) -> ToolLine {
-    let detail: Remembered = serde_json::from_str(&counted.detail).unwrap_or_default();
-    ToolLine {
-        server: server.to_owned(),
-        tool: tool.to_owned(),
-        badge: counted.badge.as_deref().and_then(Mutability::from_word),
-        identity: counted.identity.clone().unwrap_or_default(),
-        words: detail.words,
-        evidence: detail.evidence,
-        hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
-        disputed: detail.disputed,
-        standing: ToolStanding::Remembered,
-        calls: counted.calls,
-        denied: counted.denied,
-        failed: counted.failed,
-        p50: counted.latency.quantile(50),
-        p95: counted.latency.quantile(95),
-        last: counted.last,
-        ..ToolLine::default()
-    }
-}
-
-/// What a running server says of a tool stands over what the log remembers of it.
-fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
-    server.clone_into(&mut line.server);
-    line.tool.clone_from(&tool.tool);
-    line.signature = Some(tool.signature.clone());
-    line.badge = Some(tool.identity.mutability);
-    line.identity = tool.identity.hash();
-    line.words = tool.identity.to_string();
-    line.evidence = tool.evidence.iter().map(proof).collect();
-    line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
-    line.disputed = tool.disputed;
-    line.pin = Some(tool.pin);
-    line.definition = Some(tool.digest.to_string());
-    line.standing = ToolStanding::Offered;
-}
-
-/// `annotated PURE: readOnlyHint=true`, as records have it.
-fn proof(evidence: &Evidence) -> String {
-    let source = format!("{:?}", evidence.source).to_lowercase();
-    let says = &evidence.says;
-    let words = [
-        says.mutability.map(|word| word.word()),
-        says.action.map(|word| word.word()),
-        says.output_domain.map(|word| word.word()),
-    ];
-    let words: Vec<&str> = words.into_iter().flatten().collect();
-    format!("{source} {}: {}", words.join(" "), evidence.span)
 }
 
 fn servers(model: &Model) -> Vec<ServerLine> {

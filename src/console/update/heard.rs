@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Command, find_mut, findings, moves, note};
 use crate::console::client::ClientEvent;
-use crate::console::model::{CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Seen, Standing};
+use crate::console::model::{
+    CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Screen, Seen, Standing,
+};
 use crate::console::row::{Row, Tone};
 use crate::gate::snapshot::Snapshot;
 use crate::link::message::{Activity, ActivityKind, FromWrapper, Status, Wrapper};
@@ -124,7 +126,10 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     if model.selected.as_ref() != Some(&key) {
         return Vec::new();
     }
-    note(model, Tone::Warn, "The card changed: it waits for a decision of its own.");
+    // On other screens the card is not to be seen, and what was answered there stays.
+    if matches!(model.screen, Screen::Queue | Screen::Detail) {
+        note(model, Tone::Warn, "The card changed: it waits for a decision of its own.");
+    }
     vec![Command::Drain]
 }
 

@@ -30,6 +30,9 @@ pub(super) fn go(model: &mut Model, action: Action) {
     if matches!(model.overlay, Some(Overlay::Review(_))) {
         return super::review::go(model, action);
     }
+    if matches!(model.overlay, Some(Overlay::PastRule(_))) {
+        return super::past::choose(model, action);
+    }
     if matches!(model.overlay, Some(Overlay::Rule(_))) {
         return super::rule::choose(model, action);
     }
@@ -104,6 +107,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     let left = std::mem::replace(&mut model.selected, key);
     model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
+    model.fold_at = None;
     model.card = None;
     if model.selected.is_none() && model.screen == Screen::Detail {
         model.screen = Screen::Queue;
@@ -196,9 +200,11 @@ fn lay_card(model: &mut Model) {
     let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
     if !same_call {
         model.scroll = 0;
+        model.fold_at = None;
     }
+    let folds = laid.filter(|_| same_call).map(Card::folds).cloned().unwrap_or_default();
     let old_rows = laid.map_or(0, Card::rows).max(1);
-    let card = Card::lay(&snapshot, width, model.settings.offset);
+    let card = Card::folded_as(&snapshot, width, model.settings.offset, folds);
     // A resize keeps the place in the text, as near as rows allow.
     model.scroll = model.scroll * card.rows() / old_rows.max(1);
     model.card = Some(card);

@@ -1,8 +1,8 @@
-//! The mouse: a click selects, the wheel scrolls. Neither opens, decides nor confirms anything.
+//! The mouse: a click selects or folds, the wheel scrolls. Neither opens, decides nor confirms anything.
 
 use ratatui::layout::{Position, Rect};
 
-use super::{Turn, moves};
+use super::{Turn, fold, moves};
 use crate::console::keymap::Action;
 use crate::console::model::{Following, Model, Overlay, Screen};
 use crate::console::pages;
@@ -23,11 +23,17 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
         }
         return;
     }
-    let count = pages::count(model);
+    if matches!(model.screen, Screen::Queue | Screen::Detail) {
+        if let Some(line) = line(areas.card, x, y, 1) {
+            fold::click(model, model.scroll + line);
+        }
+        return;
+    }
+    let (count, list) = (pages::count(model), pages::sides(model).list());
     let screen = model.screen;
     let Some(shelf) = model.browse.shelf_mut(screen).filter(|shelf| shelf.sheet.is_none()) else { return };
     // Below the title and the second line; the last row is not of the list.
-    let list = Rect { height: areas.body.height.saturating_sub(1), ..areas.body };
+    let list = Rect { height: areas.body.height.saturating_sub(1), ..list };
     if let Some(line) = line(list, x, y, 2)
         && shelf.top + line < count
     {

@@ -17,7 +17,7 @@ pub(super) fn open(model: &mut Model) -> bool {
         return false;
     };
     let change = Change::Policy { session: session.clone(), pending: (**pending).clone() };
-    model.overlay = Some(Overlay::Review(Review { change, top: 0, stage: RuleStage::Choosing }));
+    model.overlay = Some(Overlay::Review(Review { change, top: 0, stage: RuleStage::Choosing, opened: model.now }));
     true
 }
 
@@ -48,8 +48,11 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
             Vec::new()
         }
         RuleStage::Sure { .. } => {
-            let Change::Policy { session, pending } = review.change.clone();
+            let change = review.change.clone();
             model.overlay = None;
+            let Change::Policy { session, pending } = change else {
+                return super::tool::accepted(change).map(Command::Settle).into_iter().collect();
+            };
             let row = Row::of(Tone::Good, "Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
             model.note = Some(row.and(Tone::Quiet, ". It counts for every server within a second."));
             let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };

@@ -6,7 +6,7 @@ use super::{Command, decide, is_over, note};
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{GrantOffer, RuleStage};
-use crate::console::model::{ARMING, Armed, Held, Model, Offer, Overlay, RuleMaker};
+use crate::console::model::{ARMING, Armed, Confirmation, Held, Model, Offer, Overlay, RuleMaker};
 use crate::console::row::{Row, Tone};
 use crate::console::view;
 use crate::gate::snapshot::Snapshot;
@@ -115,6 +115,9 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
 /// Whether the call may be approved at all: it waits as it was shown, and was read.
 fn readable(model: &Model, armed: &Armed) -> Result<(), &'static str> {
     let held = model.still(armed).ok_or("Too late: the call no longer waits as it was shown. Nothing was granted.")?;
+    if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word {
+        return Err("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.");
+    }
     match decide::unseen(held) {
         Some(_) => Err("The call itself was not read yet: Esc, go to its end (PgDn, End), then r."),
         None => Ok(()),

@@ -4,9 +4,9 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
-use crate::console::card::{counted, size};
+use crate::console::card::{Card, counted, size};
 use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
-use crate::console::row::{Row, Tone};
+use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
 use crate::link::message::Settled;
@@ -21,10 +21,22 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let mut rows = vec![title(model, held, width)];
     let window = card.window(model.scroll, room).into_iter();
     rows.extend(window.map(|row| if model.sought.is_empty() { row } else { row.marked(&model.sought) }));
+    if let Some(row) = model.fold_cursor().and_then(|anchor| rows.get_mut(anchor.row + 1 - model.scroll)) {
+        point_at(row);
+    }
     rows.resize(room + 1, Row::default());
     let below = card.rows().saturating_sub(model.scroll + room);
     rows.push(last(model, held, below, width));
     paint.rows(area, rows);
+}
+
+/// The sign of the part that the next key folds or unfolds stands out.
+fn point_at(row: &mut Row) {
+    let sign =
+        |run: &&mut Run| matches!(run.text.as_str(), "▸ " | "▾ ") && matches!(run.tone, Tone::Warn | Tone::Quiet);
+    if let Some(run) = row.runs.iter_mut().find(sign) {
+        run.tone = Tone::Key;
+    }
 }
 
 fn title(model: &Model, held: &Held, width: usize) -> Row {
@@ -91,23 +103,39 @@ pub(super) fn by(by: By) -> &'static str {
 /// What is below, and whether keys decide yet.
 fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     let bytes = size(held.snapshot.arguments.len());
+    let folded = model.card.as_ref().map_or(0, Card::folded);
     let left = if below > 0 {
         let lines = counted(below, "more line");
         Row::of(Tone::Warn, format!(" … {lines} below"))
     } else {
         Row::of(Tone::Quiet, " end of the card")
     };
+    let narrow = width < NARROW;
+    let short = |brief: &'static str, full: &'static str| if narrow { brief } else { full };
     let right = match (model.armed(), &held.snapshot.danger, held.seen.arguments, held.seen.card) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
         (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
             Row::of(Tone::Quiet, "all shown · armed ")
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, "◆ scroll to the end to approve "),
-        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, "scroll on to approve "),
+        (Ok(_), _, Extent::Partly, _) if folded > 0 && narrow => Row::of(Tone::Warn, format!("▸ {folded} folded: Z ")),
+        (Ok(_), _, Extent::Partly, _) if folded > 0 => {
+            Row::of(Tone::Warn, format!("▸ {} folded, not read: Z ", counted(folded, "part")))
+        }
+        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve ")),
+        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
     };
     // What is to be done matters more than a size that stands above the arguments too.
     let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));
-    let left = if below > 0 && sized.width() + right.width() < width { sized } else { left };
+    let brief = if below > 0 { Row::of(Tone::Warn, format!(" … {below} below")) } else { left.clone() };
+    let fits = |row: &Row| row.width() + right.width() < width;
+    let left = match (below > 0 && fits(&sized), fits(&left)) {
+        (true, _) => sized,
+        (false, true) => left,
+        (false, false) => brief,
+    };
     ends(left, right, width)
 }
+
+/// Below this width words are few.
+const NARROW: usize = 60;

@@ -1,6 +1,7 @@
 //! The last line: the keys that do something here, or the one thing that must be said.
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
+use crate::console::model::review::Change;
 use crate::console::model::{Extent, Model, Offer, Overlay};
 use crate::console::row::{Row, Tone};
 
@@ -26,6 +27,8 @@ fn keys(model: &Model, width: u16) -> Row {
                 && is_worth_a_hint(binding.action, place)
                 && (binding.action != Action::Bottom || rest_of_card(model, place).is_none())
                 && (binding.action != Action::Number || on_a_grant(model))
+                && (binding.action != Action::Refuse || on_a_definition(model))
+                && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
         .map(|binding| match binding.action {
@@ -74,6 +77,10 @@ fn on_a_grant(model: &Model) -> bool {
     matches!(&model.overlay, Some(Overlay::Rule(maker)) if matches!(maker.offer(), Some(Offer::Grant(_))))
 }
 
+fn on_a_definition(model: &Model) -> bool {
+    matches!(&model.overlay, Some(Overlay::Review(review)) if matches!(review.change, Change::Definition(_)))
+}
+
 /// Lists need no word on how to move.
 const LISTS: [Place; 5] = [Place::Activity, Place::Log, Place::Tools, Place::Rules, Place::Servers];
 
@@ -109,7 +116,7 @@ fn needs_a_call(action: Action, place: Place) -> bool {
 fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
-        Action::Undo => place == Place::Rules,
+        Action::Undo => matches!(place, Place::Tools | Place::Rules),
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,

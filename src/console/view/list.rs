@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Paint, ends};
+use super::{Paint, ends, queue};
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
 use crate::console::model::{Armed, Batch, Fate, Model, Reading};
@@ -46,16 +46,25 @@ fn member(model: &Model, armed: &Armed, width: usize) -> Row {
     let mut mark = Row::default();
     mark.runs.push(Risk::of(&held.snapshot).run());
     let row = Row::of(Tone::Ours, "  ").joined(mark.padded(risk::WIDEST)).and(Tone::Ours, " ");
-    let tool = Row::default().and_foreign(Tone::Strong, &held.snapshot.tool).and(Tone::Ours, "  ");
-    let about = Row::default().and_foreign(Tone::Ours, held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect));
+    let tool = Row::default().and_foreign(Tone::Strong, &held.snapshot.tool);
     if width < NARROW {
-        return row.joined(tool).joined(about).and(Tone::Ours, "  ").joined(ticket).clipped(width);
+        let row = row.joined(tool.clipped(width / 3)).and(Tone::Ours, " ");
+        let room = width.saturating_sub(row.width());
+        let beside = room.saturating_sub(ticket.width() + 2);
+        return match beside {
+            LEAST.. => row.joined(queue::telling(held, beside).padded(beside)).and(Tone::Ours, "  ").joined(ticket),
+            _ => row.joined(queue::telling(held, room)),
+        };
     }
-    row.joined(ticket).and(Tone::Ours, "  ").joined(tool).joined(about).clipped(width)
+    let row = row.joined(ticket).and(Tone::Ours, "  ").joined(tool).and(Tone::Ours, "  ");
+    let room = width.saturating_sub(row.width()).max(LEAST);
+    row.joined(queue::telling(held, room)).clipped(width)
 }
 
 /// Below this width what a call is about comes before its ticket.
 const NARROW: usize = 60;
+/// What a call is about gets at least so much.
+const LEAST: usize = 12;
 
 fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
     let below = batch.members.len().saturating_sub(batch.top + room);

@@ -6,7 +6,6 @@ use super::{Paint, ends};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::Group;
 use crate::console::model::{Held, Model, Sort, Standing};
-use crate::console::plain;
 use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -100,9 +99,10 @@ impl Columns {
         let tool = widest(|held| &held.snapshot.tool);
         let about = widest(about);
         let ticket = widest(|held| &held.snapshot.ticket);
-        // What it is about tells two calls of one tool apart; the ticket stands above the card as well.
+        // What it is about tells two calls of one tool apart; ticket and tool stand on the card as well, and the risk
+        // says what is done.
         if room < tool.min(10) + 2 + about.min(8) {
-            return Self { ticket: 0, tool: room, about: 0, time };
+            return Self { ticket: 0, tool: 0, about: room, time };
         }
         let least = about.min(TELLING);
         let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(10));
@@ -132,15 +132,22 @@ impl Columns {
         if self.ticket > 0 {
             row = row.joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket)).and(Tone::Ours, "  ");
         }
-        row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
+        if self.tool > 0 {
+            row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
+        }
         if self.about > 0 {
             let times = match group.len() {
                 1 => Row::default(),
                 n => Row::of(Tone::Warn, format!("×{n} ")),
             };
             let room = self.about.saturating_sub(times.width());
-            let text = Row::default().and_foreign(Tone::Ours, about(held));
-            row = row.and(Tone::Ours, "  ").joined(times).joined(telling(text, room, about(held)).padded(room));
+            let gap = if self.tool > 0 { "  " } else { "" };
+            // Where there is no room for both, a tool stands for what nothing more is known about.
+            let text = match snapshot.about {
+                None if self.tool == 0 => cell(&snapshot.tool, Tone::Strong, room),
+                _ => telling(held, room).padded(room),
+            };
+            row = row.and(Tone::Ours, gap).joined(times).joined(text);
         }
         row.joined(state(held, model.now, self.time))
     }
@@ -151,23 +158,18 @@ fn about(held: &Held) -> &str {
     held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect)
 }
 
-/// Cut to its room where it tells least: a path at its beginning, anything else at its end.
-fn telling(row: Row, room: usize, text: &str) -> Row {
+/// Cut to its room where it tells least: a path in its folders, anything else behind its beginning.
+pub(super) fn telling(held: &Held, room: usize) -> Row {
+    let text = about(held);
     let is_path = text.contains('/') && !text.contains([' ', '\n']);
-    if row.width() <= room || !is_path || row.runs.iter().any(|run| run.tone == Tone::Escape) {
-        return row.clipped(room);
-    }
-    let shown = row.text();
-    let mut from = shown.len();
-    let mut used = 1;
-    for (at, c) in shown.char_indices().rev() {
-        used += plain::width(c.encode_utf8(&mut [0; 4]));
-        if used > room {
-            break;
-        }
-        from = at;
-    }
-    Row::of(Tone::Quiet, "…").and(Tone::Ours, &shown[from..]).clipped(room)
+    let head = match (is_path, room) {
+        // Our own words begin with what matters.
+        _ if held.snapshot.about.is_none() => room,
+        (true, ..32) => 0,
+        (true, _) => room / 4,
+        (false, _) => room * 2 / 3,
+    };
+    Row::default().and_foreign(Tone::Ours, text).elided(room, head)
 }
 
 /// What is left as a bar and in figures, or how it stands.

@@ -7,6 +7,7 @@ use crate::console::card::counted;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{Model, Overlay};
+use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 
@@ -19,13 +20,32 @@ pub(super) fn draw(paint: &mut Paint<'_>, review: &Review, area: Rect) {
     let title = match &review.change {
         Change::Policy { pending, .. } => Row::of(Tone::Strong, format!(" Changed {} policy ", pending.layer.word()))
             .and_foreign(Tone::Ours, &pending.file),
+        Change::Definition(tool) => Row::of(Tone::Strong, " Review ")
+            .and_foreign(Tone::Strong, &tool.tool)
+            .and(Tone::Quiet, " of ")
+            .and_foreign(Tone::Ours, &tool.server),
+        Change::Program(program) => {
+            Row::of(Tone::Strong, " The program of ").and_foreign(Tone::Strong, &program.server)
+        }
     };
-    let hint = Row::of(Tone::Quiet, "until it is accepted, it loosens nothing ");
+    let hint = match &review.change {
+        Change::Policy { .. } => "until it is accepted, it loosens nothing ",
+        Change::Definition(_) | Change::Program(_) => "until it is accepted, no allow rule covers it ",
+    };
+    let hint = Row::of(Tone::Quiet, hint);
     let mut shown = vec![ends(title, hint, width)];
     shown.extend(all.into_iter().skip(review.top).take(room));
     shown.resize(room + 1, Row::default());
     shown.push(match (below, review.stage) {
-        (0, RuleStage::Choosing) => Row::of(Tone::Quiet, " Enter, twice, accepts this change; Esc leaves it as it is"),
+        (0, RuleStage::Choosing) => Row::of(
+            Tone::Quiet,
+            match &review.change {
+                Change::Policy { .. } | Change::Program(_) => {
+                    " Enter, twice, accepts this change; Esc leaves it as it is"
+                }
+                Change::Definition(_) => " Enter, twice, accepts it; x refuses it; Esc leaves it as it is",
+            },
+        ),
         (0, RuleStage::Sure { .. }) => {
             Row::of(Tone::Danger, " Accept exactly this change? Enter once more; Esc leaves it")
         }
@@ -44,6 +64,8 @@ pub fn rows_below(model: &Model) -> usize {
 fn rows(review: &Review, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     match &review.change {
+        Change::Definition(tool) => return changed::definition(tool, width),
+        Change::Program(program) => return changed::program(program, width),
         Change::Policy { pending, .. } => {
             rows.push(Row::of(Tone::Strong, " What it loosens:"));
             for line in &pending.loosens {

@@ -1,35 +1,62 @@
-//! Draws the screens beside Waiting: a title, a second line, the list or the open sheet, and what is below.
+//! Draws the screens beside Waiting: a title, a second line, the list or the open sheet, both where there is room, and
+//! what is below.
 
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
 use crate::console::card::counted;
-use crate::console::model::Model;
+use crate::console::model::{Model, Shelf};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
-use crate::console::screen::content_rows;
+use crate::console::screen::{Sides, content_rows};
 
-pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
+pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
     let Some(shelf) = model.browse.shelf(model.screen) else { return };
-    let width = usize::from(area.width);
-    let room = content_rows(area);
-    let (left, right) = pages::title(model);
-    // A search is what one must know to read the list.
-    let left = left.clipped(width.saturating_sub(right.width() + 1).max(8));
-    let mut rows = vec![ends(left, right, width)];
-    if let Some(top) = shelf.sheet {
-        let sheet = pages::sheet(model, width);
-        let below = sheet.len().saturating_sub(top + room);
-        rows.extend(sheet.into_iter().skip(top).take(room));
-        rows.resize(room + 1, Row::default());
-        if below > 0 {
-            let row = Row::of(Tone::Warn, format!(" … {} below", counted(below, "more line")));
-            rows.push(row.and(Tone::Quiet, " · j PgDn"));
+    match (pages::sides(model), shelf.sheet) {
+        (Sides::One(area), Some(top)) => {
+            let title = title(model, usize::from(area.width));
+            sheet(paint, model, area, title, top);
         }
-        return paint.rows(area, rows);
+        (Sides::One(area), None) => list(paint, model, shelf, area),
+        (Sides::Both { list: left, divider, sheet: right }, open) => {
+            list(paint, model, shelf, left);
+            let bar = Row::of(Tone::Border, "│");
+            paint.rows(divider, vec![bar; usize::from(divider.height)]);
+            let title = match open {
+                Some(_) => Row::of(Tone::Key, "▸ ").and(Tone::Quiet, "j k read on · Esc goes back to the list"),
+                None => Row::of(Tone::Quiet, "Enter opens it"),
+            };
+            sheet(paint, model, right, title, open.unwrap_or(0));
+        }
     }
+}
+
+/// What the list is and, at the right end, what was searched for: one must know that to read it.
+fn title(model: &Model, width: usize) -> Row {
+    let (left, right) = pages::title(model);
+    let left = left.clipped(width.saturating_sub(right.width() + 1).max(8));
+    ends(left, right, width)
+}
+
+fn sheet(paint: &mut Paint<'_>, model: &Model, area: Rect, title: Row, top: usize) {
+    let room = content_rows(area);
+    let sheet = pages::sheet(model, usize::from(area.width));
+    let below = sheet.len().saturating_sub(top + room);
+    let mut rows = vec![title];
+    rows.extend(sheet.into_iter().skip(top).take(room));
+    rows.resize(room + 1, Row::default());
+    if below > 0 {
+        let row = Row::of(Tone::Warn, format!(" … {} below", counted(below, "more line")));
+        rows.push(row.and(Tone::Quiet, " · j PgDn"));
+    }
+    paint.rows(area, rows);
+}
+
+fn list(paint: &mut Paint<'_>, model: &Model, shelf: &Shelf, area: Rect) {
+    let width = usize::from(area.width);
+    let room = content_rows(area).saturating_sub(1);
+    let mut rows = vec![title(model, width)];
     let count = pages::count(model);
-    let room = room.saturating_sub(1);
     rows.push(pages::heading(model, width));
     if count == 0 {
         rows.push(Row::default());

@@ -14,6 +14,8 @@ use super::{BINARY, DEADLINE, until};
 /// A terminal and the program that runs in it.
 pub struct Terminal {
     parser: Arc<Mutex<Parser>>,
+    /// All that was ever written to it.
+    bytes: Arc<Mutex<Vec<u8>>>,
     keys: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -39,15 +41,24 @@ impl Terminal {
         // Else the end of the program would not be the end of the terminal.
         drop(pair.slave);
         let parser = Arc::new(Mutex::new(Parser::new(count(size.1), count(size.0), 0)));
+        let bytes = Arc::new(Mutex::new(Vec::new()));
         let (mut output, drawn) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&parser));
+        let kept = Arc::clone(&bytes);
         thread::spawn(move || {
             let mut bytes = [0; 8192];
             while let Ok(read @ 1..) = output.read(&mut bytes) {
+                kept.lock().unwrap().extend_from_slice(&bytes[..read]);
                 drawn.lock().unwrap().process(&bytes[..read]);
             }
         });
         let keys = pair.master.take_writer().unwrap();
-        Self { parser, keys, master: pair.master, child }
+        Self { parser, bytes, keys, master: pair.master, child }
+    }
+
+    /// How often this was written to it so far.
+    pub fn wrote(&self, words: &str) -> usize {
+        let bytes = self.bytes.lock().unwrap();
+        bytes.windows(words.len()).filter(|window| *window == words.as_bytes()).count()
     }
 
     /// The screen as text.

@@ -20,7 +20,12 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
         return None;
     }
-    let mut form = String::new();
+    // Words stand in the form whole.
+    let words = tokens.iter().filter(|token| token.kind == Kind::Word).map(|token| token.end - token.start);
+    if words.sum::<usize>() > MOST_BYTES {
+        return None;
+    }
+    let mut form = String::with_capacity(cut.text.len().min(MOST_BYTES) + 64);
     let mut before: Option<&Token> = None;
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -42,14 +47,14 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
             }
             Kind::Word => {
                 let word = &cut.text[token.start..token.end];
+                let from = form.len();
+                form.push_str(word);
                 let called = tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Sign(b'('));
                 if functions::is_keyword(word) {
-                    form.push_str(&word.to_ascii_uppercase());
+                    form[from..].make_ascii_uppercase();
                 } else if called || !matches!(dialect, Some(Dialect::MySql) | None) {
-                    form.push_str(&word.to_ascii_lowercase());
-                } else {
-                    // MySQL's table names are files, and fold as the file system does.
-                    form.push_str(word);
+                    // MySQL's table names are files, and fold as the file system does: they stay as written.
+                    form[from..].make_ascii_lowercase();
                 }
             }
         }

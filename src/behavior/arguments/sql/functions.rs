@@ -1,12 +1,12 @@
 //! Functions that only compute, the same in every dialect that has them; and the words that may stand before a bracket.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use sqlparser::ast::{ObjectName, ObjectNamePart};
 
 use super::gate::Cut;
 use super::lex::Kind;
+use super::lists::Words;
 use super::{Dialect, Doubt};
 
 /// Lets a function through that is known to only compute or to read what it names.
@@ -43,38 +43,26 @@ pub(super) fn all_known(cut: Cut<'_>) -> Result<(), Doubt> {
 }
 
 fn is_known(word: &str) -> bool {
-    upper_in(&FUNCTIONS, word)
+    FUNCTIONS.hold(word)
 }
 
 /// Whether a word belongs to the language's own frame.
 pub(super) fn is_keyword(word: &str) -> bool {
-    upper_in(&KEYWORDS, word)
+    KEYWORDS.hold(word)
 }
 
-fn upper_in(set: &HashSet<&str>, word: &str) -> bool {
-    let mut buffer = [0_u8; 40];
-    let Some(upper) = buffer.get_mut(..word.len()) else { return false };
-    upper.copy_from_slice(word.as_bytes());
-    upper.make_ascii_uppercase();
-    std::str::from_utf8(upper).is_ok_and(|upper| set.contains(upper))
-}
-
-static KEYWORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    "SELECT FROM WHERE AND OR NOT IN EXISTS ANY ALL SOME AS ON USING JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL OVER VALUES UNION \
+static KEYWORDS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(&[
+        "SELECT FROM WHERE AND OR NOT IN EXISTS ANY ALL SOME AS ON USING JOIN INNER LEFT RIGHT FULL OUTER CROSS NATURAL OVER VALUES UNION \
      INTERSECT EXCEPT CASE WHEN THEN ELSE END BETWEEN LIKE ILIKE HAVING BY DISTINCT LIMIT OFFSET FILTER WITHIN PARTITION \
      ORDER GROUP LATERAL ROLLUP CUBE SETS ARRAY ROW EXPLAIN TOP IS NULL WITH RECURSIVE ASC DESC INSERT INTO UPDATE SET \
-     DELETE MERGE CREATE DROP ALTER TABLE TRUNCATE RETURNING TRUE FALSE FETCH NEXT FIRST ROWS ONLY PRAGMA SHOW DESCRIBE"
-        .split_whitespace()
-        .collect()
+     DELETE MERGE CREATE DROP ALTER TABLE TRUNCATE RETURNING TRUE FALSE FETCH NEXT FIRST ROWS ONLY PRAGMA SHOW DESCRIBE",
+    ])
 });
 
 /// None of these writes, locks, waits, sends, sets, or reads a file; none runs a text as a statement.
-static FUNCTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    [AGGREGATES, NUMBERS, TEXTS, TIMES, VALUES, DOCUMENTS, SETS, CATALOGUE, PLACES]
-        .iter()
-        .flat_map(|words| words.split_whitespace())
-        .collect()
-});
+static FUNCTIONS: LazyLock<Words> =
+    LazyLock::new(|| Words::of(&[AGGREGATES, NUMBERS, TEXTS, TIMES, VALUES, DOCUMENTS, SETS, CATALOGUE, PLACES]));
 
 const AGGREGATES: &str = "COUNT COUNT_BIG SUM AVG MIN MAX TOTAL GROUP_CONCAT STRING_AGG ARRAY_AGG LISTAGG STDDEV STDDEV_POP STDDEV_SAMP \
     STD VARIANCE VAR_POP VAR_SAMP STDEV STDEVP VAR VARP MEDIAN MODE PERCENTILE_CONT PERCENTILE_DISC CORR COVAR_POP COVAR_SAMP \

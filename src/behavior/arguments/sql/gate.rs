@@ -1,9 +1,9 @@
 //! The first of two gates, over tokens: one statement, no word that changes something. It trusts no grammar but the cutting.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::lex::{Kind, Token};
+use super::lists::Words;
 use super::{Dialect, Doubt};
 use crate::behavior::taxonomy::Action;
 
@@ -23,8 +23,14 @@ impl<'a> Cut<'a> {
         }
     }
 
+    /// Whether `word` stands at `at`, in any case and unquoted.
     pub(super) fn is(&self, at: usize, word: &str) -> bool {
-        self.word(at).eq_ignore_ascii_case(word)
+        match self.tokens.get(at) {
+            Some(Token { kind: Kind::Word, start, end }) if end - start == word.len() => {
+                self.text.as_bytes()[*start..*end].eq_ignore_ascii_case(word.as_bytes())
+            }
+            _ => word.is_empty(),
+        }
     }
 
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
@@ -42,7 +48,7 @@ impl<'a> Cut<'a> {
         match self.tokens[before].kind {
             Kind::Quoted | Kind::Literal => true,
             Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
-            Kind::Word => !is_in(&WANTS_OPERAND, self.word(before)),
+            Kind::Word => !WANTS_OPERAND.hold(self.word(before)),
         }
     }
 }
@@ -117,8 +123,10 @@ fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
     let sign = |at: usize| match cut.tokens.get(at) {
         Some(Token { kind: Kind::Sign(sign), .. }) if is_operator(*sign) => Some(*sign),
         // `@` stands at the head of words elsewhere, and alone it is a word of one sign.
-        Some(Token { kind: Kind::Word, start, .. }) if cut.word(at).bytes().all(|byte| byte == b'@') => {
-            cut.text.as_bytes().get(*start).copied()
+        Some(Token { kind: Kind::Word, start, .. })
+            if cut.text.as_bytes().get(*start) == Some(&b'@') && cut.word(at).bytes().all(|byte| byte == b'@') =>
+        {
+            Some(b'@')
         }
         _ => None,
     };
@@ -151,14 +159,14 @@ fn own_operator(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
 fn changes(cut: Cut<'_>, at: usize) -> bool {
     let name = cut.word(at);
     let called = cut.is_sign(at + 1, b'(');
-    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
-    if is_in(&STARTERS, name) {
+    if STARTERS.hold(name) {
         // Names of columns as well, but not behind a whole operand, where T-SQL begins a new statement.
         return at > 0 && cut.after_operand(at) && !called;
     }
-    if !is_in(&CHANGING, name) {
+    if !CHANGING.hold(name) {
         return false;
     }
+    let before = at.checked_sub(1).map_or("", |before| cut.word(before));
     let upper = name.to_ascii_uppercase();
     let excused = match upper.as_str() {
         "REPLACE" | "IF" | "TRUNCATE" => called,
@@ -204,39 +212,29 @@ pub(super) fn action_of(word: &str) -> Action {
     }
 }
 
-fn is_in(set: &HashSet<&str>, word: &str) -> bool {
-    let mut buffer = [0_u8; 24];
-    let Some(upper) = buffer.get_mut(..word.len()) else { return false };
-    upper.copy_from_slice(word.as_bytes());
-    upper.make_ascii_uppercase();
-    std::str::from_utf8(upper).is_ok_and(|upper| set.contains(upper))
-}
-
-fn set(words: &'static str) -> HashSet<&'static str> {
-    words.split_whitespace().collect()
-}
-
 /// Words that change something wherever they stand as words.
-static CHANGING: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("INSERT UPDATE DELETE MERGE REPLACE INTO CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY \
+static CHANGING: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(&[
+        "INSERT UPDATE DELETE MERGE REPLACE INTO CREATE DROP ALTER TRUNCATE GRANT REVOKE DENY CALL EXEC EXECUTE COPY \
          ATTACH DETACH VACUUM REINDEX SET LOCK UNLOCK BEGIN COMMIT ROLLBACK SAVEPOINT BACKUP RESTORE BULK DBCC \
          DEALLOCATE DECLARE FETCH GOTO IF KILL RAISERROR RECONFIGURE REVERT SETUSER SHUTDOWN UPDATETEXT WRITETEXT USE \
          WAITFOR WHILE THROW OUTFILE DUMPFILE RETURNING XLOCK UPDLOCK TABLOCKX HOLDLOCK NEXTVAL PROCEDURE DISABLE ENABLE \
-         RECEIVE TRIGGER HANDLER FLUSH")
+         RECEIVE TRIGGER HANDLER FLUSH",
+    ])
 });
 
 /// Words that begin a statement in T-SQL, and name columns elsewhere.
-static STARTERS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set(
+static STARTERS: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(&[
         "CHECKPOINT DUMP OPEN CLOSE PRINT SAVE SEND RETURN READTEXT GET MOVE BREAK CONTINUE LOAD ADD DO NOTIFY REFRESH \
          CLUSTER LISTEN IMPORT PREPARE RENAME ANALYZE RESET DISCARD",
-    )
+    ])
 });
 
 /// Words behind which an operand or a name follows: no statement begins there.
-static WANTS_OPERAND: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set(
+static WANTS_OPERAND: LazyLock<Words> = LazyLock::new(|| {
+    Words::of(&[
         "SELECT DISTINCT ALL BY WHERE AND OR NOT ON AS WHEN THEN ELSE CASE FROM JOIN IN LIKE ILIKE BETWEEN HAVING IS USING \
          WITH RECURSIVE LIMIT OFFSET VALUES UNION EXCEPT INTERSECT TABLE EXPLAIN SHOW DESCRIBE DESC TOP ONLY ANY SOME",
-    )
+    ])
 });

@@ -50,6 +50,17 @@ pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>,
     Ok(lexer.tokens)
 }
 
+/// The bytes that belong to a word wherever they stand in it.
+const WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        word[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'$');
+        byte += 1;
+    }
+    word
+};
+
 struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -120,9 +131,13 @@ impl Lexer<'_> {
                 }
                 let mut end = at + first;
                 loop {
-                    match self.is_word(end) {
-                        0 => break,
-                        more => end += more,
+                    let plain = self.bytes[end..].iter().take_while(|byte| WORD[usize::from(**byte)]).count();
+                    match self.is_word(end + plain) {
+                        0 => {
+                            end += plain;
+                            break;
+                        }
+                        more => end += plain + more,
                     }
                 }
                 self.counted(at, end)?;
@@ -135,8 +150,16 @@ impl Lexer<'_> {
     /// Counts what the parser does not: a join within a join needs no bracket, and what stands left of these operators
     /// is copied whole.
     fn counted(&mut self, at: usize, end: usize) -> Result<(), Doubt> {
-        let is = |word: &str| self.text[at..end].eq_ignore_ascii_case(word);
-        if (end - at == 4 && (is("JOIN") || is("GLOB"))) || is("DIV") || is("MATCH") || is("REGEXP") {
+        let word = &self.bytes[at..end];
+        let is = |known: &str| word.eq_ignore_ascii_case(known.as_bytes());
+        let costly = match word.len() {
+            3 => is("DIV"),
+            4 => is("JOIN") || is("GLOB"),
+            5 => is("MATCH"),
+            6 => is("REGEXP"),
+            _ => false,
+        };
+        if costly {
             self.costly += 1;
             self.most = if is("JOIN") { self.most } else { MOST_TOKENS_COPIED };
             if self.costly > MOST_COSTLY {
@@ -149,7 +172,7 @@ impl Lexer<'_> {
     /// How many bytes at `at` belong to a word: letters, digits and what names hold. A `$` inside a word quotes nothing.
     fn is_word(&self, at: usize) -> usize {
         match self.byte(at) {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'@' | b'$' => 1,
+            byte if WORD[usize::from(byte)] => 1,
             b'#' if self.is(&[Dialect::MsSql]) => 1,
             0x80.. => {
                 let letter = self.text.get(at..).and_then(|rest| rest.chars().next()).filter(|c| is_plain_letter(*c));

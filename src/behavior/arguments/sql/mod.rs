@@ -8,6 +8,7 @@ mod fingerprint;
 mod functions;
 mod gate;
 mod lex;
+mod lists;
 mod thin;
 mod told;
 mod tree;

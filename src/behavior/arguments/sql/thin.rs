@@ -14,9 +14,9 @@ pub(super) fn thinned<'a>(cut: Cut<'a>) -> (Cow<'a, str>, usize) {
     let mut thin = String::new();
     let mut kept_to = 0;
     let mut at = 0;
-    while at < cut.tokens.len() {
+    while let Some(token) = cut.tokens.get(at) {
         let first = at + 2;
-        if !cut.is(at, "IN") || !cut.is_sign(at + 1, b'(') || !is_plain(cut, first) {
+        if token.end - token.start != 2 || !cut.is(at, "IN") || !cut.is_sign(at + 1, b'(') || !is_plain(cut, first) {
             at += 1;
             continue;
         }

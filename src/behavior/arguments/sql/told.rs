@@ -66,17 +66,19 @@ pub(super) fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
     }
     let ends = cut.tokens.last().is_some_and(|token| token.kind == Kind::Sign(b';'));
     let length = cut.tokens.len() - usize::from(ends);
+    let fits = match cut.word(0).to_ascii_uppercase().as_str() {
+        "SHOW" => true,
+        "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested(cut),
+        "TABLE" => (2..=4).contains(&length),
+        _ => false,
+    };
     let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
-    let named = cut.tokens.iter().all(|token| plain(token.kind));
-    let nested =
-        (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)));
-    Ok(named
-        && match cut.word(0).to_ascii_uppercase().as_str() {
-            "SHOW" => true,
-            "DESCRIBE" | "DESC" => (2..=6).contains(&length) && !nested,
-            "TABLE" => (2..=4).contains(&length),
-            _ => false,
-        })
+    Ok(fits && cut.tokens.iter().all(|token| plain(token.kind)))
+}
+
+/// Whether a query stands behind the first word.
+fn nested(cut: Cut<'_>) -> bool {
+    (1..cut.tokens.len()).any(|at| ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cut.is(at, word)))
 }
 
 /// `PRAGMA schema.table_info(t)`: those that only read whatever is handed to them; and some that read when nothing is.
@@ -161,8 +163,9 @@ fn objects<'a>(cut: Cut<'a>, verb: usize) -> Vec<&'a str> {
 /// What is read: the names behind FROM, JOIN, and the commas after them.
 fn tables<'a>(cut: Cut<'a>) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
-    for at in 0..cut.tokens.len() {
-        if (cut.is(at, "FROM") || cut.is(at, "JOIN"))
+    for (at, token) in cut.tokens.iter().enumerate() {
+        if token.end - token.start == 4
+            && (cut.is(at, "FROM") || cut.is(at, "JOIN"))
             && let Some(name) = name(cut, at + 1)
             && !found.contains(&name)
         {

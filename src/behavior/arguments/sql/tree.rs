@@ -10,6 +10,7 @@ use sqlparser::ast::{
 };
 use sqlparser::dialect::{Dialect as Grammar, MsSqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
 use super::expression::{argument, each, expression, expressions, window};
 use super::gate::Cut;
@@ -76,8 +77,15 @@ fn parsed(text: &str, dialect: Dialect) -> Result<Option<Statement>, Doubt> {
         Dialect::MySql => &MySqlDialect {},
         Dialect::MsSql => &MsSqlDialect {},
     };
-    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH).try_with_sql(text);
-    let Ok(mut statements) = parser.and_then(|mut parser| parser.parse_statements()) else { return Ok(None) };
+    // Without their places no time goes into the words of errors: most of those are of ways that the parser only tries.
+    let mut tokens = Vec::with_capacity(text.len() / 2);
+    let placeless = |token: TokenWithSpan| TokenWithSpan::wrap(token.token);
+    let cut = Tokenizer::new(grammar, text).tokenize_with_location_into_buf_with_mapper(&mut tokens, placeless);
+    if cut.is_err() {
+        return Ok(None);
+    }
+    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH).with_tokens_with_locations(tokens);
+    let Ok(mut statements) = { parser }.parse_statements() else { return Ok(None) };
     match (statements.pop(), statements.is_empty()) {
         (Some(one), true) => Ok(Some(one)),
         (None, _) => Ok(None),

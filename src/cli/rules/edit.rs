@@ -1,0 +1,190 @@
+//! `rules edit`: the policy in the operator's editor, checked on return, and shown before it is written. At a terminal only.
+//!
+//! A private copy is edited: a wrapper that reads the policy never sees it half done. The file is locked for the writing,
+//! not for the editing; who else changed it meanwhile is found by its text.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use super::alter::visible_lines;
+use super::change::{self, Drafted};
+use super::check::show;
+use super::options::EditOptions;
+use super::{Site, accept, past, replay, visible};
+use crate::cli::console::editor;
+use crate::cli::layers::diff;
+use crate::cli::policy_file;
+use crate::cli::tools::person;
+use crate::error::Error;
+use crate::policy::edit;
+use crate::policy::lint::lint;
+use crate::policy::parse::BUILT_IN;
+use crate::policy::rule::Policy;
+
+/// Editors that take `+LINE` before the file.
+const TAKE_A_LINE: [&str; 9] = ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe"];
+
+/// Opens the editor until the text is in order or given up, shows what it changes, and writes it.
+///
+/// # Errors
+/// There is no terminal or no such rule, the editor cannot be run, or the file cannot be written.
+pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    if !person::is_here() {
+        return Err(Error::Wrong {
+            what: "an editor needs a terminal".to_owned(),
+            hint: "run it in one, or change keys: mcp-approve rules edit ID --set KEY=VALUE".to_owned(),
+        });
+    }
+    let path = site.place.path();
+    let before = change::text(&site.place)?;
+    let shown = before.as_deref().unwrap_or(BUILT_IN);
+    let line = options.id.as_deref().map(|id| line_of(shown, id, path)).transpose()?;
+    let copy = Copy::write(site, shown)?;
+    let mut at = line.flatten();
+    loop {
+        let after = match copy.edited(at) {
+            Ok(after) => after,
+            Err(error) => {
+                if fs::read_to_string(&copy.path).is_ok_and(|text| text == shown) {
+                    copy.done();
+                } else {
+                    copy.tell(out)?;
+                }
+                return Err(error);
+            }
+        };
+        if after == shown {
+            copy.done();
+            writeln!(out, "Nothing was changed in {}.", visible(&path.display().to_string()))?;
+            writeln!(out, "An editor that returns at once needs its option to wait, as in EDITOR=\"code --wait\".")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let again = match policy_file::read(&after) {
+            Err(problems) => {
+                show(path, &after, &problems, out)?;
+                at = problems.first().map(|first| first.line);
+                person::ask("Edit again? [Y/n]", out)?.is_some_and(|answer| !answer.starts_with('n'))
+            }
+            Ok(policy) => {
+                tell(&policy, shown, &after, site, out)?;
+                if options.dry_run {
+                    copy.done();
+                    writeln!(out, "Nothing was written: this was a dry run.")?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                let answer = person::ask("Write this? [y]es, [e]dit again, [N]o:", out)?.unwrap_or_default();
+                if answer.starts_with('y') {
+                    match write(&after, before.as_deref(), site, out) {
+                        Ok(()) => copy.done(),
+                        Err(error) => {
+                            copy.tell(out)?;
+                            return Err(error);
+                        }
+                    }
+                    return Ok(ExitCode::SUCCESS);
+                }
+                answer.starts_with('e')
+            }
+        };
+        if !again {
+            writeln!(out, "Nothing was written.")?;
+            copy.tell(out)?;
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+}
+
+/// Writes the text, unless the file is another than the one that was edited, and offers to accept what it loosens.
+fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let path = site.place.path();
+    let draft = match change::draft(&site.place, site.places, |_| Ok(after.to_owned()))? {
+        Drafted::Sound(draft) if draft.before.as_deref() == before => draft,
+        Drafted::Sound(_) | Drafted::Broken { .. } => return Err(change::meanwhile(path)),
+    };
+    draft.write(&site.place, site.places, "edited the policy", site.now)?;
+    drop(draft);
+    writeln!(out, "Written to {}", visible(&path.display().to_string()))?;
+    accept::offer(site, out)?;
+    writeln!(out, "Take it back with: mcp-approve rules undo")?;
+    Ok(())
+}
+
+/// What the new text changes: line by line, what is hardly meant, and of past calls.
+fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "\n{}", visible_lines(&diff(before, after)))?;
+    for warning in lint(policy, site.now) {
+        writeln!(out, "warning: line {}: {}; {}", warning.line, visible(&warning.what), warning.mend)?;
+    }
+    if let Some(calls) = past::since(&site.db, None)?.filter(|calls| !calls.is_empty()) {
+        replay::tell(&crate::policy::replay::replay(policy, &calls, site.now), 5, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Where a rule stands; `None` where the file is broken, so that its own problem comes first.
+///
+/// # Errors
+/// There is no such rule.
+fn line_of(text: &str, id: &str, path: &Path) -> Result<Option<usize>, Error> {
+    if !edit::ids(text).iter().any(|known| known == id) {
+        return Err(Error::Wrong {
+            what: format!("{} has no rule {}", path.display(), visible(id)),
+            hint: "`mcp-approve rules list` names the rules".to_owned(),
+        });
+    }
+    Ok(policy_file::read(text)
+        .ok()
+        .and_then(|policy| policy.rules.iter().find(|rule| rule.id == id).map(|rule| rule.line)))
+}
+
+/// The text that is edited: private, and kept where it is not written.
+struct Copy {
+    path: PathBuf,
+}
+
+impl Copy {
+    fn write(site: &Site<'_>, text: &str) -> Result<Self, Error> {
+        site.places.create_state()?;
+        let path = site.places.state_dir().join(format!("policy-edit-{}.toml", std::process::id()));
+        let write = || {
+            // What an earlier process of this number left, or put there.
+            let _ = fs::remove_file(&path);
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(text.as_bytes())
+        };
+        write().map_err(|cause| change::unwritable(&path, cause))?;
+        Ok(Self { path })
+    }
+
+    /// The text after the editor was closed.
+    fn edited(&self, line: Option<usize>) -> Result<String, Error> {
+        let editor = editor();
+        let program = editor.split_whitespace().next().map(Path::new).and_then(Path::file_name);
+        let takes = program.and_then(|name| name.to_str()).is_some_and(|name| TAKE_A_LINE.contains(&name));
+        let line = line.filter(|_| takes).map(|line| format!("+{line} ")).unwrap_or_default();
+        // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
+        let run = Command::new("sh").arg("-c").arg(format!("{editor} {line}\"$1\"")).arg("sh").arg(&self.path).status();
+        let what = match run {
+            Ok(status) if status.success() => {
+                return fs::read_to_string(&self.path)
+                    .map_err(|cause| Error::Unreadable { path: self.path.clone(), cause });
+            }
+            Ok(status) => format!("the editor ({}) ended with {status}; nothing was written", visible(&editor)),
+            Err(error) => format!("the editor ({}) cannot be started: {error}", visible(&editor)),
+        };
+        Err(Error::Wrong { what, hint: "set VISUAL or EDITOR to an editor that is there, like EDITOR=nano".to_owned() })
+    }
+
+    fn tell(&self, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out, "Your text is kept in {}", visible(&self.path.display().to_string()))?;
+        Ok(())
+    }
+
+    fn done(&self) {
+        // It is private, and no harm where it will not go.
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,66 @@
+//! Which objects and lists of the arguments are folded to one line. Owns no layout.
+
+use std::collections::BTreeSet;
+
+use super::json::Extent;
+
+/// What folds by itself lies deeper than this many levels, …
+const DEEPEST: usize = 4;
+/// … or is longer than a screen: by its members, …
+const MOST_MEMBERS: usize = 40;
+/// … or by its bytes.
+const MOST_BYTES: usize = 4096;
+
+/// What stands folded. A container is named by the byte it begins at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds {
+    base: Base,
+    /// The operator has turned these over since.
+    turned: BTreeSet<usize>,
+}
+
+/// How everything stands that nobody has touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Base {
+    /// What is deep or long is folded.
+    #[default]
+    Brief,
+    Open,
+}
+
+/// How one container stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    Open,
+    Closed,
+}
+
+/// A row that folds or unfolds a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    pub row: usize,
+    /// The byte that the container begins at.
+    pub at: usize,
+    pub fold: Fold,
+}
+
+impl Folds {
+    /// Nothing is folded.
+    pub fn open() -> Self {
+        Self { base: Base::Open, turned: BTreeSet::new() }
+    }
+
+    /// How a container of this extent stands at this depth; members of the arguments themselves have depth 1.
+    pub fn of(&self, at: usize, depth: usize, extent: Extent) -> Fold {
+        let long = extent.entries > MOST_MEMBERS || extent.bytes > MOST_BYTES;
+        let brief = self.base == Base::Brief && (depth > DEEPEST || long);
+        if brief == self.turned.contains(&at) { Fold::Open } else { Fold::Closed }
+    }
+
+    /// Folds what is open, unfolds what is folded.
+    pub fn turn(&mut self, at: usize) {
+        if !self.turned.remove(&at) {
+            self.turned.insert(at);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What changed of a tool's definition or a server's program: old beside new, and what accepting and refusing mean.
+
+use super::{caption, entry, foreign, ours};
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::card::counted;
+use crate::console::pinned::{Difference, PinnedProgram, PinnedTool};
+use crate::console::row::{Row, Tone};
+use crate::link::message::PinStanding;
+
+/// Everything one should know before a definition is accepted or refused.
+pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row> {
+    let what = match tool.pin {
+        PinStanding::Changed { version } => {
+            format!("the server gives another definition than the trusted one; this is version {version}")
+        }
+        PinStanding::Unreviewed => {
+            "nobody has looked at it, and its server's word is not taken on first sight".to_owned()
+        }
+        PinStanding::Refused => "you refused this definition: its calls are denied".to_owned(),
+        PinStanding::Trusted => "it is the trusted one".to_owned(),
+    };
+    let mut rows = ours("what", what, width);
+    rows.extend(entry("now", identity(tool.identity), width));
+    match tool.was {
+        Some(was) if was != tool.identity => {
+            let row = identity(was).and(Tone::Danger, "  it is no longer that");
+            rows.extend(entry("was", row, width));
+        }
+        Some(_) => rows.extend(ours("was", "the same", width)),
+        None => {}
+    }
+    rows.extend(foreign("signature", &tool.signature, width));
+    for hazard in &tool.hazards {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, hazard.kind.word()).and(Tone::Quiet, ": ");
+        rows.extend(entry("hazard", row.and_foreign(Tone::Ours, &hazard.what), width));
+    }
+    rows.extend(differences(tool, width));
+    rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
+    let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
+    accept = stands_again(accept, &tool.rules, "it");
+    if tool.disputed {
+        accept.push(
+            Tone::Warn,
+            " Its evidence still contradicts itself, which counts as MUTATES: `tools pin` settles that.",
+        );
+    }
+    rows.extend(entry("Enter", accept, width));
+    rows.extend(ours("x", "it is refused: its calls are denied until it is accepted or changes again", width));
+    rows.extend(ours("Esc", "it waits: its calls are asked, and no allow rule covers them", width));
+    rows
+}
+
+/// Everything one should know before a server's program is accepted.
+pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<Row> {
+    let mut rows = foreign("what", &program.why, width);
+    rows.extend(foreign("runs", &program.command, width));
+    let trusted: Vec<&str> = program.trusted.as_deref().unwrap_or_default().lines().collect();
+    let now: Vec<&str> = program.program.lines().collect();
+    rows.push(caption("the files", "- trusted  + what runs now", width));
+    for file in trusted.iter().filter(|file| !now.contains(file)) {
+        rows.extend(Row::of(Tone::Danger, " - ").and_foreign(Tone::Danger, file).hung(width, 3));
+    }
+    for file in &now {
+        let (mark, tone) = if trusted.contains(file) { ("   ", Tone::Quiet) } else { (" + ", Tone::Good) };
+        rows.extend(Row::of(tone, mark).and_foreign(tone, file).hung(width, 3));
+    }
+    if now.is_empty() {
+        rows.extend(ours("", "none of its files could be found", width));
+    }
+    rows.extend(ours("", "what a program loads besides (modules, packages) is not looked at", width));
+    rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
+    let accept = Row::of(Tone::Ours, "pressed twice: this command line and these files are trusted from now on. ");
+    rows.extend(entry("Enter", stands_again(accept, &program.rules, "its tools"), width));
+    rows.extend(ours("Esc", "it waits: calls of its tools are asked, and no allow rule covers them", width));
+    rows
+}
+
+/// What differs, place by place; the whole definition where there is nothing to compare it with.
+pub(super) fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
+    if tool.changes.is_empty() {
+        let mut rows = vec![caption("the definition", "no trusted one to compare it with", width)];
+        for line in tool.definition.lines() {
+            rows.extend(Row::of(Tone::Border, " ┃ ").and_foreign(Tone::Foreign, line).hung(width, 3));
+        }
+        return rows;
+    }
+    let places = counted(tool.changes.len(), "place");
+    let mut rows = vec![caption("what changed", &format!("{places} · - trusted  + what it says now"), width)];
+    rows.extend(tool.changes.iter().flat_map(|change| difference(change, width)));
+    rows
+}
+
+fn difference(change: &Difference, width: usize) -> Vec<Row> {
+    let mut rows = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place).hung(width, 3);
+    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
+    let (head, tail) = alike(before, after);
+    let side = |mark: &str, text: &str, tone: Tone| {
+        let (same, rest) = text.split_at(head);
+        let (other, end) = rest.split_at(rest.len() - tail);
+        let row = word_by_word(Row::of(tone, mark), Tone::Quiet, same, !rest.is_empty());
+        word_by_word(row, tone, other, !end.is_empty()).and_foreign(Tone::Quiet, end).hung(width, 5)
+    };
+    if change.before.is_some() {
+        rows.extend(side("   - ", before, Tone::Danger));
+    }
+    if change.after.is_some() {
+        rows.extend(side("   + ", after, Tone::Good));
+    }
+    rows
+}
+
+/// Adds foreign text. The space at which it is parted from what follows is no odd space at the end of something.
+fn word_by_word(row: Row, tone: Tone, text: &str, goes_on: bool) -> Row {
+    match text.strip_suffix(' ') {
+        Some(text) if goes_on => row.and_foreign(tone, text).and(tone, " "),
+        Some(_) | None => row.and_foreign(tone, text),
+    }
+}
+
+/// How many bytes two texts have in common at their beginnings and at their ends, in whole words and not twice.
+fn alike(one: &str, other: &str) -> (usize, usize) {
+    let word = |text: &str| text.split_inclusive(' ').map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (word(one), word(other));
+    let head = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let rest = one.len().min(other.len()) - head;
+    let tail = one.iter().rev().zip(other.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let bytes = |words: &[String]| words.iter().map(String::len).sum();
+    (bytes(&one[..head]), bytes(&one[one.len() - tail..]))
+}
+
+fn stands_again(row: Row, rules: &[String], of: &str) -> Row {
+    if rules.is_empty() {
+        return row.and(Tone::Quiet, format!("No allow rule names {of}, so policy rules as before."));
+    }
+    let mut row = row.and(Tone::Warn, format!("Allow rules count for {of} again: "));
+    for (at, rule) in rules.iter().enumerate() {
+        if at > 0 {
+            row.push(Tone::Quiet, ", ");
+        }
+        row = row.and_foreign(Tone::Strong, rule);
+    }
+    row
+}
+
+fn identity(identity: Identity) -> Row {
+    let badge = match identity.mutability {
+        Mutability::Pure => Row::of(Tone::Good, "○ "),
+        Mutability::Mutates => Row::of(Tone::Warn, "● "),
+    };
+    badge.and(Tone::Ours, identity.to_string()).and(Tone::Quiet, format!(" · {}", identity.hash()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn what_is_alike_is_counted_once_and_in_whole_words() {
+        assert_eq!(alike("reads a file", "reads a file"), (12, 0));
+        assert_eq!(alike("reads a file", "reads the file"), (6, 4));
+        assert_eq!(alike("a a", "a a a"), (2, 1));
+        assert_eq!(alike("", "new"), (0, 0));
+        assert_eq!(alike("äb c", "äd c"), (0, 1));
+    }
+}

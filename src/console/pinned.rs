@@ -1,0 +1,131 @@
+//! What is remembered of servers' tools and programs between sessions, and what an operator settles of it: plain data
+//! between the Tools screen and whoever keeps the pins. Every text in it is foreign.
+
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::behavior::identity::Identity;
+use crate::link::message::PinStanding;
+use crate::wire::digest::Digest;
+
+/// Everything that is remembered, as it stands now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PinBook {
+    pub tools: Vec<PinnedTool>,
+    /// Servers whose program or command line is not the trusted one.
+    pub programs: Vec<PinnedProgram>,
+}
+
+/// A tool as its server described it last.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PinnedTool {
+    pub server: String,
+    /// Of the server's command line, 64 hex characters.
+    pub fingerprint: String,
+    pub tool: String,
+    /// Rust notation.
+    pub signature: String,
+    /// `documents:read`, as a role would name it.
+    pub tags: Vec<String>,
+    /// Side effects and idempotence, in our words.
+    pub effects: String,
+    pub identity: Identity,
+    /// What the trusted definition was concluded to be.
+    pub was: Option<Identity>,
+    /// What the operator says that it is.
+    pub said: Option<Identity>,
+    pub evidence: Vec<Evidence>,
+    pub disputed: bool,
+    pub hazards: Vec<Hazard>,
+    pub pin: PinStanding,
+    /// From 1, one more with every change of the definition.
+    pub version: u64,
+    /// Of the canonical definition.
+    pub latest: Digest,
+    /// The definition as indented JSON.
+    pub definition: String,
+    /// What differs from the trusted definition; empty where none is trusted or nothing does.
+    pub changes: Vec<Difference>,
+    /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
+    pub rules: Vec<String>,
+    /// Milliseconds since 1970, UTC.
+    pub first_seen: i64,
+    pub last_seen: i64,
+}
+
+/// A server whose program or command line is not the one that is trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PinnedProgram {
+    pub server: String,
+    /// Of the command line, 64 hex characters.
+    pub fingerprint: String,
+    /// The program and what it runs.
+    pub command: String,
+    /// What changed.
+    pub why: String,
+    /// The files that ran last, one a line, with their digests.
+    pub program: String,
+    /// The files that are trusted; `None`: nobody has accepted this command line.
+    pub trusted: Option<String>,
+    /// Allow rules that name this server or one of its tools, by id: they are suspended.
+    pub rules: Vec<String>,
+    /// Milliseconds since 1970, UTC.
+    pub last_seen: i64,
+}
+
+/// One place where two definitions differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// A JSON pointer.
+    pub place: String,
+    /// The JSON text; `None` where there was none.
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// What the operator settles. Each names what was on show, so that what changed since is not settled with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settling {
+    /// Trusts this definition.
+    Accept { fingerprint: String, tool: String, latest: Digest },
+    /// Has its calls denied.
+    Refuse { fingerprint: String, tool: String, latest: Digest },
+    /// Trusts these files under this command line.
+    AcceptProgram { fingerprint: String, server: String, program: String },
+    /// Puts things back as they were before the last of these.
+    TakeBack(Former),
+}
+
+/// How something stood before it was settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Former {
+    Tool {
+        fingerprint: String,
+        tool: String,
+        latest: Digest,
+        trusted: Option<Digest>,
+        refused: Option<Digest>,
+        identity: Option<Identity>,
+    },
+    Program {
+        fingerprint: String,
+        server: String,
+        program: String,
+        trusted: Option<String>,
+    },
+}
+
+/// What became of a settling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// What was done, with names in it.
+    pub says: String,
+    /// What a taking back would restore; `None` after one.
+    pub former: Option<Former>,
+}
+
+impl PinnedTool {
+    /// Whether it is not the trusted definition: no allow rule covers it until somebody has looked.
+    pub fn waits(&self) -> bool {
+        self.pin != PinStanding::Trusted
+    }
+}

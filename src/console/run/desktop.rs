@@ -1,0 +1,150 @@
+//! A notice on the desktop, shown by the desktop's own program. Owns neither when nor the words: both come from the loop.
+//!
+//! Not by the `notify-rust` crate: with its D-Bus it is 724 KiB of program, more than the whole terminal. Every desktop has
+//! a small program for this; it runs beside the console, is never waited for, and gets our own words as one argument.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// Where the system keeps its programs. Never the PATH: an agent may have put a folder in front of it.
+const FOLDERS: [&str; 3] = ["/usr/bin", "/bin", "/run/current-system/sw/bin"];
+/// Milliseconds between two notices.
+const PAUSE: i64 = 15_000;
+/// A program that hangs is ended after so many looks …
+const LOOKS: u32 = 50;
+/// … this far apart.
+const LOOK: Duration = Duration::from_millis(100);
+/// Reads its words as an argument, so that nothing in them is script.
+const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with title \"mcp-approve\"\nend run";
+
+/// A program that shows notices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    path: PathBuf,
+    speaks: Speaks,
+}
+
+/// How a program takes its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaks {
+    /// Linux and the BSDs: `notify-send`.
+    NotifySend,
+    /// macOS: `osascript`.
+    AppleScript,
+}
+
+impl Program {
+    /// The desktop's program on this system.
+    pub fn find() -> Option<Self> {
+        FOLDERS.iter().find_map(|folder| Self::in_folder(Path::new(folder)))
+    }
+
+    fn in_folder(folder: &Path) -> Option<Self> {
+        let known = [("notify-send", Speaks::NotifySend), ("osascript", Speaks::AppleScript)];
+        known.into_iter().map(|(name, speaks)| Self { path: folder.join(name), speaks }).find(|one| one.path.is_file())
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(&self.path);
+        match self.speaks {
+            Speaks::NotifySend => command.args(["--app-name=mcp-approve", "--expire-time=10000", "--", "mcp-approve"]),
+            Speaks::AppleScript => command.args(["-e", SCRIPT, "--"]),
+        };
+        command.arg(words).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+}
+
+/// When the last notice was shown.
+#[derive(Debug, Default)]
+pub(super) struct Desktop {
+    last: Option<i64>,
+}
+
+impl Desktop {
+    /// Shows a notice, unless one was shown a moment ago. Returns at once, whatever the program does.
+    pub(super) fn show(&mut self, program: &Program, words: &str, now: i64) {
+        if self.last.is_some_and(|last| (last..last + PAUSE).contains(&now)) {
+            return;
+        }
+        self.last = Some(now);
+        match program.command(words).spawn() {
+            Ok(child) => {
+                thread::spawn(move || see_off(child));
+            }
+            Err(error) => tracing::warn!(%error, "the desktop's notice could not be shown"),
+        }
+    }
+}
+
+/// Waits for the program's end, and ends it when it takes too long: it leaves nothing behind.
+fn see_off(mut child: Child) {
+    for _ in 0..LOOKS {
+        match child.try_wait() {
+            Ok(None) => thread::sleep(LOOK),
+            Ok(Some(_)) | Err(_) => return,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::time::Instant;
+
+    /// A folder with a program of this name that writes down its arguments, one a line, then does `then`.
+    fn desktop(name: &str, then: &str) -> (tempfile::TempDir, Program, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let told = folder.path().join("told");
+        let script =
+            format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{}.part'\nmv '{0}.part' '{0}'\n{then}\n", told.display());
+        let path = folder.path().join(name);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let program = Program::in_folder(folder.path()).unwrap();
+        (folder, program, told)
+    }
+
+    fn read(told: &Path) -> String {
+        let start = Instant::now();
+        while !told.exists() && start.elapsed() < Duration::from_secs(20) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        fs::read_to_string(told).unwrap_or_default()
+    }
+
+    #[test]
+    fn its_words_are_one_argument_and_never_an_option_or_a_script() {
+        for (name, last) in [("notify-send", "--\nmcp-approve\n"), ("osascript", "end run\n--\n")] {
+            let (_folder, program, told) = desktop(name, "");
+            Desktop::default().show(&program, "--help \"; display dialog \"x", 0);
+            let said = read(&told);
+            assert!(said.ends_with(&format!("{last}--help \"; display dialog \"x\n")), "{said}");
+        }
+    }
+
+    #[test]
+    fn one_that_hangs_keeps_nobody_and_the_next_waits_its_turn() {
+        let (_folder, program, told) = desktop("notify-send", "sleep 4");
+        let mut desktop = Desktop::default();
+        let start = Instant::now();
+        desktop.show(&program, "one", 1_000);
+        assert!(start.elapsed() < Duration::from_secs(2), "it was waited for");
+        assert!(read(&told).ends_with("one\n"));
+        fs::remove_file(&told).unwrap();
+        desktop.show(&program, "two", 1_000 + PAUSE - 1);
+        desktop.show(&program, "three", 1_000 + PAUSE);
+        assert!(read(&told).ends_with("three\n"));
+    }
+
+    #[test]
+    fn a_system_without_one_has_none() {
+        assert_eq!(Program::in_folder(tempfile::tempdir().unwrap().path()), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! The lines of Tools: what the log counts, what is remembered of definitions and programs, and what running servers say,
+//! each over the one before.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::audit::search::Field;
+use crate::behavior::evidence::Evidence;
+use crate::behavior::taxonomy::Mutability;
+use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::pinned::{PinBook, PinnedTool};
+use crate::console::tally::ToolTally;
+use crate::link::message::KnownTool;
+
+/// The details of a decision that tell what its tool is.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Remembered {
+    words: String,
+    evidence: Vec<String>,
+    hazards: Vec<RememberedHazard>,
+    disputed: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RememberedHazard {
+    hazard: String,
+    what: String,
+}
+
+/// The tools that the search wants: changed and disputed ones first.
+pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
+    let mut lines: BTreeMap<(String, String), ToolLine> = BTreeMap::new();
+    if let Some(tally) = &model.browse.tally {
+        for ((server, tool), counted) in &tally.tools {
+            lines.insert((server.clone(), tool.clone()), remembered(server, tool, counted));
+        }
+    }
+    let none = PinBook::default();
+    let book = model.browse.pins.as_deref().unwrap_or(&none);
+    for (at, pinned) in book.tools.iter().enumerate() {
+        let line = lines.entry((pinned.server.clone(), pinned.tool.clone())).or_default();
+        let stands = match line.subject {
+            Subject::Pinned(at) => book.tools.get(at),
+            Subject::Tool | Subject::Program(_) => None,
+        };
+        // The same name under several command lines: what waits is shown, then what was seen last.
+        let rank = |one: &PinnedTool| (one.waits(), one.last_seen);
+        if stands.is_none_or(|stands| rank(stands) < rank(pinned)) {
+            recalled(line, at, pinned);
+        }
+    }
+    for (session, tools) in &model.browse.known {
+        let Some(connected) = model.wrappers.iter().find(|one| one.wrapper.session == *session) else { continue };
+        let server = connected.wrapper.server.split('#').next().unwrap_or_default();
+        for tool in tools {
+            let line = lines.entry((server.to_owned(), tool.tool.clone())).or_default();
+            offered(line, server, tool);
+            // Of several command lines, this is the one that runs.
+            let runs = |one: &PinnedTool| one.server == server && one.tool == tool.tool && one.latest == tool.digest;
+            if let Some(at) = book.tools.iter().position(runs) {
+                let pinned = &book.tools[at];
+                line.subject = Subject::Pinned(at);
+                line.version = Some(pinned.version);
+                line.tags.clone_from(&pinned.tags);
+                line.effects.clone_from(&pinned.effects);
+            }
+        }
+    }
+    let search = &model.browse.tools.search;
+    let mut lines: Vec<ToolLine> = lines
+        .into_values()
+        .chain(book.programs.iter().enumerate().map(|(at, one)| ToolLine {
+            subject: Subject::Program(at),
+            server: one.server.clone(),
+            last: Some(one.last_seen),
+            ..ToolLine::default()
+        }))
+        .filter(|line| {
+            let of = |field| match field {
+                Field::Server => Some(line.server.as_str()),
+                Field::Tool => Some(line.tool.as_str()),
+                Field::Badge => line.badge.map(Mutability::word),
+                _ => None,
+            };
+            search.is_empty() || search.wants(line.last, of, tool_text(line).as_bytes())
+        })
+        .collect();
+    lines.sort_by_cached_key(|line| {
+        let quiet = !line.wants_review();
+        let is_program = matches!(line.subject, Subject::Program(_));
+        (quiet, !is_program, !line.disputed, line.hazards.is_empty(), line.server.clone(), line.tool.clone())
+    });
+    lines
+}
+
+fn tool_text(line: &ToolLine) -> String {
+    let mut text = format!("{} {} {} {}", line.server, line.tool, line.words, line.identity);
+    for part in line
+        .tags
+        .iter()
+        .chain(&line.signature)
+        .chain(&line.evidence)
+        .chain(line.hazards.iter().flat_map(|(a, b)| [a, b]))
+    {
+        text.push(' ');
+        text.push_str(part);
+    }
+    text.push_str(if line.disputed { " disputed" } else { "" });
+    text.push_str(if line.wants_review() { " changed unreviewed" } else { "" });
+    text
+}
+
+fn remembered(server: &str, tool: &str, counted: &ToolTally) -> ToolLine {
+    let detail: Remembered = serde_json::from_str(&counted.detail).unwrap_or_default();
+    ToolLine {
+        server: server.to_owned(),
+        tool: tool.to_owned(),
+        badge: counted.badge.as_deref().and_then(Mutability::from_word),
+        identity: counted.identity.clone().unwrap_or_default(),
+        words: detail.words,
+        evidence: detail.evidence,
+        hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
+        disputed: detail.disputed,
+        standing: ToolStanding::Remembered,
+        calls: counted.calls,
+        denied: counted.denied,
+        failed: counted.failed,
+        p50: counted.latency.quantile(50),
+        p95: counted.latency.quantile(95),
+        last: counted.last,
+        ..ToolLine::default()
+    }
+}
+
+/// What is remembered of a tool stands over what the log's last record of it says.
+fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
+    line.subject = Subject::Pinned(at);
+    line.server.clone_from(&pinned.server);
+    line.tool.clone_from(&pinned.tool);
+    line.signature = Some(pinned.signature.clone());
+    line.badge = Some(pinned.identity.mutability);
+    line.identity = pinned.identity.hash();
+    line.words = pinned.identity.to_string();
+    line.evidence = pinned.evidence.iter().map(proof).collect();
+    line.hazards = pinned.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
+    line.disputed = pinned.disputed;
+    line.tags.clone_from(&pinned.tags);
+    line.effects.clone_from(&pinned.effects);
+    line.version = Some(pinned.version);
+    line.pin = Some(pinned.pin);
+    line.definition = Some(pinned.latest.to_string());
+}
+
+/// What a running server says of a tool stands over what the log remembers of it.
+fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
+    server.clone_into(&mut line.server);
+    line.tool.clone_from(&tool.tool);
+    line.signature = Some(tool.signature.clone());
+    line.badge = Some(tool.identity.mutability);
+    line.identity = tool.identity.hash();
+    line.words = tool.identity.to_string();
+    line.evidence = tool.evidence.iter().map(proof).collect();
+    line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
+    line.disputed = tool.disputed;
+    line.pin = Some(tool.pin);
+    line.definition = Some(tool.digest.to_string());
+    line.standing = ToolStanding::Offered;
+}
+
+/// `annotated PURE: readOnlyHint=true`, as records have it.
+pub(in crate::console) fn proof(evidence: &Evidence) -> String {
+    let source = format!("{:?}", evidence.source).to_lowercase();
+    let says = &evidence.says;
+    let words = [
+        says.mutability.map(|word| word.word()),
+        says.action.map(|word| word.word()),
+        says.output_domain.map(|word| word.word()),
+    ];
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    format!("{source} {}: {}", words.join(" "), evidence.span)
+}

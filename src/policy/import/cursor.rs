@@ -1,0 +1,79 @@
+//! Cursor's `permissions.json`, `cli-config.json` and `mcp.json`: lists of `SERVER:TOOL`. Knows no other program.
+
+use serde_json::Value;
+
+use super::reach::Name;
+use super::{DECISIONS, DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
+use crate::policy::rule::Decision;
+
+/// Lists in an entry of `mcpServers` of tools that are not asked about, in Cursor's descendants and editors near it.
+const APPROVED: [&str; 2] = ["autoApprove", "alwaysAllow"];
+
+/// Reads any of the three.
+pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
+    let (list, permissions) = (settings.get("mcpAllowlist"), settings.get("permissions"));
+    let servers = settings.get("mcpServers");
+    if list.is_none() && permissions.is_none() && servers.is_none() {
+        return Err(NotTheirs::Nothing("`mcpAllowlist`, `permissions` and `mcpServers` are missing"));
+    }
+    let mut found = Imported::default();
+    for entry in found.texts("mcpAllowlist", list, Decision::Allow) {
+        pair(&mut found, Decision::Allow, entry, entry);
+    }
+    for (key, decision) in DECISIONS {
+        for entry in found.texts(key, permissions.and_then(|permissions| permissions.get(key)), decision) {
+            match entry.strip_prefix("Mcp(") {
+                Some(inner) => pair(&mut found, decision, entry, inner.strip_suffix(')').unwrap_or_default()),
+                None => found.leave(entry, OWN_TOOL),
+            }
+        }
+    }
+    found.leave_unknown("permissions.", permissions, &["allow", "ask", "deny"]);
+    for (name, server) in fields(servers) {
+        of_server(&mut found, name, server);
+    }
+    for entry in found.texts("terminalAllowlist", settings.get("terminalAllowlist"), Decision::Allow) {
+        found.leave(entry, OWN_TOOL);
+    }
+    if let Some(guidance) = settings.get("autoRun") {
+        found.leave(format!("autoRun {}", short(guidance)), "it is said to a model; a rule says what is compared");
+    }
+    if let Some(mode) = settings.get("approvalMode") {
+        found.leave(format!("approvalMode {}", short(mode)), DEFAULT);
+    }
+    Ok(found)
+}
+
+fn pair(found: &mut Imported, decision: Decision, entry: &str, inner: &str) {
+    let (server, tool) =
+        inner.split_once(':').map_or((inner.trim(), ""), |(server, tool)| (server.trim(), tool.trim()));
+    if server.is_empty() || tool.is_empty() {
+        let server = if server.is_empty() { Name::Any } else { Name::Like(server) };
+        found.leave_one(decision, entry, "it is not SERVER:TOOL", server, Name::Any);
+    } else if inner.contains(['?', '[', ']', '{', '}']) {
+        let why = "only `*` is known as a wildcard there; write the rule yourself";
+        found.leave_one(decision, entry, why, Name::Any, Name::Any);
+    } else {
+        found.carry(decision, Name::Like(server), Name::Like(tool));
+    }
+}
+
+fn of_server(found: &mut Imported, name: &str, server: &Value) {
+    for key in APPROVED {
+        for tool in found.texts(&format!("{name}: {key}"), server.get(key), Decision::Allow) {
+            if tool.contains('*') {
+                let why = "programs differ in what `*` means here; name the tools that are meant";
+                found.leave(format!("{name}: {key} {tool}"), why);
+            } else {
+                found.carry(Decision::Allow, Name::Is(name), Name::Is(tool));
+            }
+        }
+    }
+    for tool in found.texts(&format!("{name}: disabledTools"), server.get("disabledTools"), Decision::Deny) {
+        found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
+    }
+    if is_on(server.get("disabled")) {
+        let why = "the server is switched off there, which a rule does not do";
+        found.leave_one(Decision::Deny, &format!("{name}: disabled"), why, Name::Is(name), Name::Any);
+    }
+}
