@@ -208,6 +208,16 @@ const CHANGING: &[(&str, &str)] = &[
     ("nack", ""),
     ("alter_table", ""),
     ("grant", ""),
+    ("return_order", "Sends an order back for a refund."),
+    ("contain_host", "Contains a host."),
+    ("warn_user", "Warns a user."),
+    ("provide_feedback", ""),
+    ("grade_submission", "Grades a submission."),
+    ("extract_archive", ""),
+    ("solve_captcha", ""),
+    ("match_payment", "Matches a payment to an invoice."),
+    ("roll_out", "Rolls out a version."),
+    ("recall_message", ""),
 ];
 
 /// Names and descriptions of tools that change nothing.
