@@ -8,11 +8,15 @@ use super::words::{self, Form, among};
 /// The words that tell of such an act: "is then deleted", "and marks it", ", creating them".
 pub fn aside(words: &[String]) -> Option<String> {
     (0..words.len()).find_map(|at| {
-        let length = passive(words, at)
-            .or_else(|| coordinated(words, at))
-            .or_else(|| accompanying(words, at))
-            .or_else(|| excepted(words, at))
-            .or_else(|| switched(words, at))?;
+        // Nearly every word begins none of these.
+        let length = match words[at].as_str() {
+            "will" | "shall" | "is" | "are" | "get" | "gets" => passive(words, at),
+            "and" | "then" | "also" | "automatically" => coordinated(words, at),
+            "," | "after" | "besides" => accompanying(words, at),
+            "not" | "never" | "nothing" => excepted(words, at),
+            "true" => switched(words, at),
+            _ => None,
+        }?;
         let end = (at + length + 1).min(words.len());
         Some(words[at..end].join(" "))
     })
@@ -21,10 +25,10 @@ pub fn aside(words: &[String]) -> Option<String> {
 /// "The message is then deleted from the server": how many words from `at` on say it.
 fn passive(words: &[String], at: usize) -> Option<usize> {
     let is = |offset: usize, list: &str| words.get(at + offset).is_some_and(|word| among(word, list));
-    let auxiliary = match () {
-        () if is(0, "will shall") && is(1, "be") => 2,
-        () if is(0, "is are gets get") => 1,
-        () => return None,
+    let auxiliary = match (is(0, "will shall"), is(1, "be")) {
+        (true, true) => 2,
+        (true, false) => return None,
+        (false, _) => 1,
     };
     let adverbs = words.iter().skip(at + auxiliary).take_while(|word| is_adverb(word)).count();
     let done = words.get(at + auxiliary + adverbs)?;
@@ -46,13 +50,12 @@ fn passive(words: &[String], at: usize) -> Option<usize> {
 
 /// "… and marks it", "also revokes".
 fn coordinated(words: &[String], at: usize) -> Option<usize> {
-    let joins = |list: &str| words.get(at).is_some_and(|word| among(word, list));
-    let next = words.get(at + 2).filter(|_| joins("and then also automatically"))?;
+    let next = words.get(at + 2)?;
     let (found, form) = words::base(words.get(at + 1)?, verb)?;
     let pronoun = among(next, "it them");
     let counts = match found.effect {
         Effect::Changes(_) if pronoun => removes(found) || among(found.base, "mark flag"),
-        Effect::Changes(_) => joins("also") && removes(found) && !among(next, "and or ,"),
+        Effect::Changes(_) => words[at] == "also" && removes(found) && !among(next, "and or ,"),
         Effect::Reads(_) | Effect::Depends(_) => false,
     };
     (form == Form::Third && counts).then_some(2)
@@ -60,22 +63,23 @@ fn coordinated(words: &[String], at: usize) -> Option<usize> {
 
 /// "…, creating one if there is none", "after transferring the amount".
 fn accompanying(words: &[String], at: usize) -> Option<usize> {
-    let joins = |list: &str| words.get(at).is_some_and(|word| among(word, list));
-    let has_object = words.get(at + 2).is_some_and(|word| among(word, "it them the one any all your its each every"));
-    if !has_object || !joins(", after besides") {
+    if !words.get(at + 2).is_some_and(|word| among(word, "it them the one any all your its each every")) {
         return None;
     }
     let (found, form) = words::base(words.get(at + 1)?, verb)?;
     let said_to_reader = words.first().is_some_and(|word| among(word, "use call run only always best useful ideal"));
-    let told = joins("besides") || (at > 1 && (joins(",") || (joins("after") && !said_to_reader)));
+    let told = match words[at].as_str() {
+        "besides" => true,
+        "after" => at > 1 && !said_to_reader,
+        _ => at > 1,
+    };
     let counts = matches!(found.effect, Effect::Changes(_)) && (removes(found) || among(found.base, ACCOMPANYING));
     (form == Form::Gerund && told && counts).then_some(2)
 }
 
 /// "Does not delete anything except …": that it does.
 fn excepted(words: &[String], at: usize) -> Option<usize> {
-    let denied = words.get(at).is_some_and(|word| among(word, "not never nothing"));
-    let but = words.iter().skip(at).position(|word| among(word, "except besides")).filter(|_| denied)?;
+    let but = words.iter().skip(at).position(|word| among(word, "except besides"))?;
     let change =
         |word: &String| words::base(word, verb).is_some_and(|(verb, _)| matches!(verb.effect, Effect::Changes(_)));
     words[at..at + but].iter().any(change).then_some(but)
@@ -83,8 +87,7 @@ fn excepted(words: &[String], at: usize) -> Option<usize> {
 
 /// "Pass capture=true to seed the file": what a switch makes of it.
 fn switched(words: &[String], at: usize) -> Option<usize> {
-    let is = |offset: usize, list: &str| words.get(at + offset).is_some_and(|word| among(word, list));
-    let (found, form) = words::base(words.get(at + 2).filter(|_| is(0, "true") && is(1, "to"))?, verb)?;
+    let (found, form) = words::base(words.get(at + 2).filter(|_| words[at + 1] == "to")?, verb)?;
     // What is made may be only the answer: "true to create a short version".
     let changes = match found.effect {
         Effect::Changes(Action::Create) => among(found.base, "seed save store persist register upload"),
