@@ -8,7 +8,7 @@ use crate::cli::log::LogError;
 use crate::cli::places::PlaceError;
 use crate::cli::policy_file::Broken;
 use crate::cli::tools::NotTools;
-use crate::console::plain::visible;
+use crate::console::plain::block;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
 use crate::policy::reading::Problem;
@@ -113,7 +113,7 @@ impl From<io::Error> for Error {
 
 /// Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
 fn plain(text: &str) -> String {
-    text.lines().map(|line| visible(line) + "\n").collect()
+    text.lines().map(|line| block(line) + "\n").collect()
 }
 
 fn listed(path: &std::path::Path, problems: &[Problem]) -> String {

@@ -25,6 +25,7 @@
 //! ```text
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
+//!   hosts      where each host keeps its list of servers
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
 //!   pins       what is remembered of servers and tools between sessions
 //!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
@@ -52,6 +53,7 @@ pub mod cli;
 pub mod console;
 pub mod error;
 pub mod gate;
+pub mod hosts;
 pub mod interpose;
 pub mod link;
 pub mod mcp;

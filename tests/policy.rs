@@ -26,6 +26,8 @@ mod properties;
 mod replaying;
 #[path = "policy/schema.rs"]
 mod schema;
+#[path = "policy/total.rs"]
+mod total;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};

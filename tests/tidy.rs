@@ -41,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
 ];
 
 /// Files that ask the world nothing: no runtime, no file, no clock, no environment, no thread, no terminal, no database.
-const PURE: [&str; 18] = [
+const PURE: [&str; 20] = [
     "wire/",
     "mcp/",
     "capability/",
@@ -52,6 +52,7 @@ const PURE: [&str; 18] = [
     "audit/chain.rs",
     "audit/body.rs",
     "audit/redact.rs",
+    "audit/counted.rs",
     "link/message.rs",
     "console/model",
     "console/update",
@@ -60,6 +61,7 @@ const PURE: [&str; 18] = [
     "console/palette.rs",
     "console/found.rs",
     "console/tally.rs",
+    "console/pinned.rs",
 ];
 const WORLDLY: [&str; 14] = [
     "tokio",

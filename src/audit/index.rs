@@ -125,18 +125,18 @@ impl Index {
     }
 
     /// Opens the index of this log and takes in what it lacks, but not more than a person waits for: the rest next time.
-    /// A short log needs none.
+    /// A short log needs none. `come` is told up to which record it has come.
     ///
     /// # Errors
     /// Why the log could not be read.
-    pub fn brought_on(log: &Path, reader: &Reader) -> Result<Option<Self>, StoreError> {
+    pub fn brought_on(log: &Path, reader: &Reader, come: &mut dyn FnMut(u64)) -> Result<Option<Self>, StoreError> {
         if reader.newest()? < SEGMENT {
             return Ok(None);
         }
         let Some(mut index) = Self::open(log, reader) else { return Ok(None) };
         for _ in 0..AT_ONCE {
             match index.extend(reader)? {
-                Some(Step::Further) => {}
+                Some(Step::Further) => come(index.upto()),
                 Some(Step::Level) => break,
                 None => return Ok(None),
             }

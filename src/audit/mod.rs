@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+pub mod counted;
 pub mod index;
 mod lock;
 pub mod past;

@@ -1,14 +1,15 @@
 //! The log in figures: what was asked, approved and denied, by whom, how fast, and what rules saved. Reads only.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 
+use super::counted::{self, Askings, Call, Counted};
 use super::index::{Fact, Index, SEGMENT};
 use super::query::{self, Fields, Filter};
-use super::record::{By, Kind, VerdictWord};
+use super::record::{Kind, VerdictWord};
 use super::sketch::number_of;
 use super::store::{Reader, StoreError};
 
@@ -71,13 +72,12 @@ struct Told<'a> {
     rule: Option<&'a str>,
     latency_ms: Option<f64>,
     /// Numbers of session and ticket.
-    call: (i64, Option<i64>),
+    call: Call,
     refused_lines: u64,
 }
 
 impl<'a> Told<'a> {
     fn of_body(fields: &'a Fields<'_>) -> Self {
-        let ticket = fields.ticket.as_ref().map(|ticket| number_of(&ticket.to_lowercase()));
         Self {
             time: Cow::Borrowed(&fields.time),
             kind: &fields.kind,
@@ -87,7 +87,7 @@ impl<'a> Told<'a> {
             by: fields.by.as_deref(),
             rule: fields.rule.as_deref(),
             latency_ms: fields.latency_ms.and_then(|json| json.get().parse().ok()),
-            call: (number_of(&fields.session), ticket),
+            call: counted::call_of(fields),
             refused_lines: if fields.kind == Kind::Fault.word() { refused_lines(fields) } else { 0 },
         }
     }
@@ -119,8 +119,7 @@ impl<'a> Told<'a> {
 struct Counting {
     stats: Stats,
     tools: BTreeMap<String, BTreeMap<String, Count>>,
-    /// An edited call is asked again, under the same ticket.
-    asked: HashSet<(i64, Option<i64>)>,
+    askings: Askings,
 }
 
 impl Counting {
@@ -128,13 +127,10 @@ impl Counting {
         let stats = &mut self.stats;
         stats.from.get_or_insert_with(|| told.time.to_string());
         stats.to.get_or_insert_default().replace_range(.., &told.time);
-        let is = |kind: Kind| told.kind == kind.word();
         stats.refused_lines += told.refused_lines;
         let Some(tool) = told.tool else { return };
-        let counts = [Kind::Decision, Kind::DecisionAsked, Kind::Withdrawn];
-        if !counts.into_iter().any(is) || is(Kind::DecisionAsked) && !self.asked.insert(told.call) {
-            return;
-        }
+        let counted = self.askings.count(told.kind, told.verdict, told.by, || told.call);
+        let Some(counted) = counted else { return };
         if !self.tools.contains_key(told.server) {
             self.tools.insert(told.server.to_owned(), BTreeMap::new());
         }
@@ -144,17 +140,16 @@ impl Counting {
         }
         let Some(of_tool) = of_server.get_mut(tool) else { return };
         for count in [&mut stats.all, of_tool] {
-            match () {
-                () if is(Kind::Decision) => count.decided(told),
-                () if is(Kind::Withdrawn) => count.withdrawn += 1,
-                () => count.asked += 1,
+            match counted {
+                Counted::Decided { .. } => count.decided(told, counted),
+                Counted::Withdrawn => count.withdrawn += 1,
+                Counted::Asked => count.asked += 1,
             }
         }
-        if let (true, Some(rule)) = (is(Kind::Decision), told.rule) {
+        if let (Counted::Decided { .. }, Some(rule)) = (counted, told.rule) {
             *stats.rules.entry(rule.to_owned()).or_default() += 1;
-            let approved = told.verdict == Some(VerdictWord::Approve.word());
-            stats.saved_by_rules += u64::from(approved && told.by == Some(By::Rule.word()));
         }
+        stats.saved_by_rules += u64::from(counted.saved_by_a_rule());
     }
 
     fn read(&mut self, body: &[u8]) {
@@ -181,7 +176,7 @@ impl Counting {
 }
 
 impl Count {
-    fn decided(&mut self, told: &Told<'_>) {
+    fn decided(&mut self, told: &Told<'_>, counted: Counted) {
         self.calls += 1;
         self.approved += u64::from(told.verdict == Some(VerdictWord::Approve.word()));
         self.denied += u64::from(told.verdict == Some(VerdictWord::Deny.word()));
@@ -190,7 +185,7 @@ impl Count {
             Some(count) => *count += 1,
             None => drop(self.by.insert(by.to_owned(), 1)),
         }
-        if [By::Operator, By::Approver].iter().any(|one| one.word() == by) {
+        if counted.by_a_person() {
             self.times.extend(told.latency_ms);
         }
     }

@@ -21,12 +21,13 @@ use super::policy_file::PolicyPlace;
 use super::rules::append::{append, take_back, take_out};
 use super::{config, user};
 use crate::console::clerk::Sources;
-use crate::console::found::RuleBook;
+use crate::console::found::{RuleBook, Unwrapped};
 use crate::console::model::{Manner, Settings, Tour};
 use crate::console::run::{self, Notice, Outside, Pointer, Program};
 use crate::console::theme::Palette;
 use crate::console::update::RuleChange;
 use crate::error::Error;
+use crate::hosts::{self, Listed, Start};
 use crate::interpose::clock;
 use crate::interpose::secrecy;
 use crate::interpose::start::Beside;
@@ -117,6 +118,7 @@ fn open(places: &Places) -> Result<(), Error> {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         rules: Box::new(move || rule_book(&read)),
         pins: Box::new(move || pins.read()),
+        hosts: Box::new(unwrapped),
         memory: Box::new(footprint::of),
         tour_seen: Box::new(move || {
             // The tour comes again; nothing else is lost.
@@ -195,6 +197,18 @@ fn rule_book(places: &Places) -> RuleBook {
             book
         }
     }
+}
+
+/// The servers that hosts start without mcp-approve, for this user and this folder.
+fn unwrapped() -> Vec<Unwrapped> {
+    let Ok(user) = user::current() else { return Vec::new() };
+    let lists = hosts::lists(&user.home, std::env::current_dir().ok().as_deref());
+    let bare = lists.servers.into_iter().filter(|server| server.start == Start::Unwrapped);
+    let list = |server: &Listed| match &server.project {
+        Some(project) => format!("{}, for {project}", server.file.display()),
+        None => server.file.display().to_string(),
+    };
+    bare.map(|server| Unwrapped { list: list(&server), host: server.host.to_owned(), server: server.name }).collect()
 }
 
 /// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits

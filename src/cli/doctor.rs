@@ -1,5 +1,7 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to mend it. Looks only; changes nothing.
 
+mod listed;
+
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
@@ -47,7 +49,9 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
-    checks.extend([state(places), log(places), pins(places), run_folder(places), terminal()]);
+    checks.extend([state(places), log(places), pins(places), run_folder(places)]);
+    checks.extend(listed::checks());
+    checks.push(terminal());
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {

@@ -2,6 +2,7 @@
 
 pub mod export;
 pub(super) mod print;
+pub(super) mod progress;
 pub mod stats;
 
 use std::io::{self, Write};
@@ -10,7 +11,6 @@ use std::path::{Path, PathBuf};
 use globset::{Glob, GlobMatcher};
 
 use crate::audit::chain::Head;
-use crate::audit::index::Index;
 use crate::audit::query::{self, Anchor, Filter, Since, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::store::noted::{self, Noted};
@@ -179,7 +179,7 @@ pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> 
     let reader = Reader::open(db)?;
     let found = match &reader {
         Some(reader) => {
-            let index = if filter.is_empty() { None } else { Index::brought_on(db, reader)? };
+            let index = if filter.is_empty() { None } else { progress::index(db, reader)? };
             query::last(reader, index.as_ref(), &filter, options.limit)?
         }
         None => Vec::new(),
@@ -210,7 +210,7 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
     let (found, others) = match options.what.parse() {
         Ok(seq) => (query::at(&reader, seq)?.into_iter().collect(), Vec::new()),
         Err(_) => {
-            let index = Index::brought_on(db, &reader)?;
+            let index = progress::index(db, &reader)?;
             let found = query::of_ticket(&reader, index.as_ref(), &options.what)?;
             query::of_one_session(found, options.session.as_deref())
         }

@@ -59,7 +59,9 @@ impl Broken {
         match &self.why {
             Why::Untrusted(error) => error.hint(),
             Why::Unreadable(_) => "check the path, and that you may read the file".to_owned(),
-            Why::NoText => "name a policy with --policy FILE".to_owned(),
+            Why::NoText => {
+                "save it as plain UTF-8 text, or move it away: without a file the built-in default applies".to_owned()
+            }
             Why::Problems(_) => "mend it; `mcp-approve rules check` shows every line".to_owned(),
         }
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
-use super::found::{Checked, Finding, Line, RuleBook, Task};
+use super::found::{Checked, Finding, Line, RuleBook, Task, Unwrapped};
 use super::pinned::PinBook;
 use super::tally::Tally;
 use crate::audit::chain::Verifier;
@@ -32,6 +32,8 @@ pub struct Sources {
     pub pins: Box<dyn FnMut() -> Result<Option<PinBook>, String> + Send>,
     /// Reads the policy's files.
     pub rules: Box<dyn Fn() -> RuleBook + Send>,
+    /// Reads hosts' lists for servers that are not wrapped.
+    pub hosts: Box<dyn Fn() -> Vec<Unwrapped> + Send>,
     /// Bytes of memory that a process and all it started take; `None` where that cannot be told.
     pub memory: Box<dyn Fn(u32) -> Option<u64> + Send>,
     /// Remembers that the tour was dismissed.
@@ -224,6 +226,7 @@ impl Clerk {
                 let measured = |pid: u32| (self.sources.memory)(pid).map(|bytes| (pid, bytes));
                 (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
             }
+            Task::Hosts => (self.tell)(Finding::Hosts((self.sources.hosts)())),
             Task::TourSeen => (self.sources.tour_seen)(),
         }
         Ok(())

@@ -35,6 +35,8 @@ pub enum Task {
     Pins,
     /// How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
+    /// Which servers hosts start without mcp-approve.
+    Hosts,
     /// The last decisions, for Activity.
     Recent,
     /// The operator has dismissed the tour.
@@ -82,6 +84,7 @@ pub enum Finding {
     /// What is remembered of tools cannot be read: why, and what to do.
     PinsTrouble(String),
     Footprints(Vec<(u32, u64)>),
+    Hosts(Vec<Unwrapped>),
     Recent(Vec<Line>),
     /// The log could not be read: why, and what to do.
     Trouble(String),
@@ -244,6 +247,15 @@ pub struct Opened {
     pub link: Result<(), String>,
     /// The other records of the same call, the oldest first.
     pub beside: Vec<Line>,
+}
+
+/// A server that a host starts without mcp-approve. Foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwrapped {
+    pub server: String,
+    pub host: String,
+    /// The list it stands in, and for which project.
+    pub list: String,
 }
 
 /// What became of checking the chain.

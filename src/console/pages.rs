@@ -62,7 +62,7 @@ pub fn title(model: &Model) -> (Row, Row) {
 pub fn heading(model: &Model, width: usize) -> Row {
     match model.screen {
         Screen::Queue | Screen::Detail => Row::default(),
-        Screen::Activity => activity::heading(model),
+        Screen::Activity => activity::heading(model, width),
         Screen::Log => log::heading(model, width),
         Screen::Tools => tools::heading(model, width),
         Screen::Rules => rules::heading(model),

@@ -78,6 +78,11 @@ pub fn visible(text: &str) -> String {
     pieces(text).into_iter().map(|piece| piece.text).collect()
 }
 
+/// Shows one line of a block: its indent stays as it is, so that files and diffs read as they are written.
+pub fn block(line: &str) -> String {
+    segment(line, Edges::Block).into_iter().map(|piece| piece.text).collect()
+}
+
 /// Shows a text on one line, escapes apart from the rest so that they can be styled.
 pub fn pieces(text: &str) -> Vec<Piece> {
     segment(text, Edges::Line)

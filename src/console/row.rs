@@ -118,7 +118,7 @@ impl Row {
     /// it ends. Where there is room, what is left out is counted: `src/…31…/today.md`.
     #[must_use]
     pub fn elided(self, width: usize, head: usize) -> Self {
-        const COUNTED: usize = 20;
+        const COUNTED: usize = 28;
         if self.width() <= width {
             return self;
         }

@@ -243,7 +243,9 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                         // A clerk that has ended with a panic looks nothing up: the screens stay as they are.
                         let _ = self.ask.send(task);
                     }
-                    Command::Drain => self.keyboard.drain(&self.inbox, &mut more),
+                    Command::Drain => {
+                        self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
+                    }
                     Command::Send { session, message } => {
                         if let Err(why) = (self.send)(&session, &message) {
                             more.push(Msg::Link(ClientEvent::Trouble(why)));

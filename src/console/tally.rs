@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::counted::{self, Askings, Counted};
 use crate::audit::query::Fields;
+use crate::audit::record::{By, VerdictWord};
 
 use super::found::{latency, millis};
 
@@ -21,6 +23,8 @@ pub struct Tally {
     pub rules: BTreeMap<String, RuleTally>,
     pub sessions: BTreeMap<String, SessionTally>,
     pub figures: Figures,
+    /// What was asked and is not decided yet.
+    pub askings: Askings,
 }
 
 /// Entries that a log of foreign names could make without end.
@@ -65,8 +69,8 @@ pub struct SessionTally {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
     pub decided: u64,
+    /// Calls that were put before an operator.
     pub asked: u64,
-    /// By a person.
     pub approved: u64,
     pub denied: u64,
     /// Approved by a rule: questions that were not asked.
@@ -84,11 +88,16 @@ impl Tally {
         let Some(fields) = fields else { return };
         let time = millis(&fields.time);
         self.session(fields, time);
-        match fields.kind.as_ref() {
-            "decision-asked" => self.figures.asked += 1,
-            "decision" => self.decision(fields, time),
-            "outcome" => self.outcome(fields),
-            _ => {}
+        if fields.tool.is_some() {
+            let (verdict, by) = (fields.verdict.as_deref(), fields.by.as_deref());
+            match self.askings.count(&fields.kind, verdict, by, || counted::call_of(fields)) {
+                Some(Counted::Asked) => self.figures.asked += 1,
+                Some(decided @ Counted::Decided { .. }) => self.decision(fields, time, decided),
+                Some(Counted::Withdrawn) | None => {}
+            }
+        }
+        if fields.kind == "outcome" {
+            self.outcome(fields);
         }
         if let (Some(tool), Some(detail)) = (&fields.tool, fields.detail)
             && detail.get().contains("\"evidence\"")
@@ -99,19 +108,16 @@ impl Tally {
         }
     }
 
-    fn decision(&mut self, fields: &Fields<'_>, time: Option<i64>) {
-        let (verdict, by) = (fields.verdict.as_deref(), fields.by.as_deref());
+    fn decision(&mut self, fields: &Fields<'_>, time: Option<i64>, decided: Counted) {
+        let Counted::Decided { verdict, by } = decided else { return };
         let figures = &mut self.figures;
         figures.decided += 1;
-        match (by, verdict) {
-            (Some("operator"), Some("approve")) => figures.approved += 1,
-            (Some("operator"), _) => figures.denied += 1,
-            (Some("rule"), Some("approve")) => figures.by_rule += 1,
-            (Some("default"), Some("approve")) => figures.by_default += 1,
-            (Some("expiry"), _) => figures.expired += 1,
-            _ => {}
-        }
-        if by == Some("operator")
+        figures.approved += u64::from(verdict == Some(VerdictWord::Approve));
+        figures.denied += u64::from(verdict == Some(VerdictWord::Deny));
+        figures.by_rule += u64::from(decided.saved_by_a_rule());
+        figures.by_default += u64::from(verdict == Some(VerdictWord::Approve) && by == Some(By::Default));
+        figures.expired += u64::from(by == Some(By::Expiry));
+        if decided.by_a_person()
             && let Some(waited) = latency(fields)
         {
             figures.waited.take(waited);
@@ -124,7 +130,7 @@ impl Tally {
             tally.last = time.or(tally.last);
         }
         let Some(tool) = &fields.tool else { return };
-        let denied = verdict == Some("deny");
+        let denied = verdict == Some(VerdictWord::Deny);
         if let Some(tally) = self.tool(&fields.server, tool) {
             tally.calls += 1;
             tally.denied += u64::from(denied);

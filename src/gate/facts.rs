@@ -19,6 +19,9 @@ const DEEPEST: usize = 64;
 /// A longer text is no path.
 const LONGEST: usize = 4096;
 
+/// How much text of all files of one call goes to the card, in bytes.
+pub const TEXT: u32 = 256 << 10;
+
 /// What the shell is asked to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Look {
@@ -74,6 +77,9 @@ pub struct Facts {
     pub digest: Option<Digest>,
     /// Inode and time of change, which stand for the digest where there is none.
     pub stamp: Option<String>,
+    /// Of a path where nothing stands: the first folder on its way that does not stand either.
+    #[serde(default)]
+    pub lacks: Option<String>,
     /// How many entries a folder has; counting stops at 10,000.
     pub entries: Option<u64>,
     /// The content of a file of at most 256 KiB of UTF-8.
@@ -154,6 +160,7 @@ impl Facts {
             size: None,
             digest: None,
             stamp: None,
+            lacks: None,
             entries: None,
             text: None,
             unseen: Some(why.to_owned()),

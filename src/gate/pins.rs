@@ -155,15 +155,18 @@ impl Standing {
             Self::Trusted => return None,
             Self::Changed { version, was: Some(was) } if *was != now => format!(
                 "the definition changed since it was trusted (now version {version}), and with it the behavioral \
-                 identity: {was} was approved, this is {now}; see `tools review`"
+                 identity: {was} was approved, this is {now}; see Tools, or `tools review`"
             ),
             Self::Changed { version, .. } => {
-                format!("the definition changed since it was trusted (now version {version}); see `tools review`")
+                format!(
+                    "the definition changed since it was trusted (now version {version}); see Tools, or `tools review`"
+                )
             }
             Self::Unreviewed => {
-                "nobody has reviewed this definition, and its server is not trusted; see `tools review`".to_owned()
+                "nobody has reviewed this definition, and its server is not trusted; see Tools, or `tools review`"
+                    .to_owned()
             }
-            Self::Refused => "you refused this definition; see `tools review`".to_owned(),
+            Self::Refused => "you refused this definition; see Tools, or `tools review`".to_owned(),
         };
         Some(Hazard { kind: HazardKind::ChangedDefinition, what })
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::alike::lines_changed;
-use super::facts::{Facts, FileKind};
+use super::facts::{Facts, FileKind, TEXT};
 use crate::behavior::taxonomy::Action;
 
 /// One change.
@@ -232,7 +232,7 @@ impl<'a> Change<'a> {
         match self {
             Self::Content { target, how, old, new } => {
                 let does = content(target, *how, old.as_deref(), new);
-                format!("{does} — {}", target.path)
+                format!("{does} — {}{}", target.path, led(target))
             }
             Self::NoMatch { target, edit, edits } => {
                 let which = if *edits == 1 {
@@ -262,7 +262,10 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
         How::Appended => "adds to",
     };
     match (target.kind, old) {
-        (FileKind::Missing, _) => format!("creates 1 file, {}", counted(new.lines().count(), "line")),
+        (FileKind::Missing, _) => {
+            let where_to = if target.lacks.is_some() { ", in a folder that does not stand yet" } else { "" };
+            format!("creates 1 file, {}{where_to}", counted(new.lines().count(), "line"))
+        }
         (FileKind::Folder, _) => "writes to a path where a folder stands".to_owned(),
         (FileKind::Other, _) => "writes to a device, pipe or socket".to_owned(),
         (FileKind::Unseen, _) => format!("{verb} something that could not be seen"),
@@ -273,7 +276,22 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
             }
             None => format!("{verb} 1 file; too long to compare line by line"),
         },
-        (FileKind::File, None) => format!("{verb} {}; what changes in it could not be seen", thing(target)),
+        (FileKind::File, None) => format!("{verb} {}; {}", thing(target), blind(target)),
+    }
+}
+
+/// Where content goes that is written through a link: not to the path that the arguments name.
+fn led(target: &Facts) -> String {
+    let goal = target.link.as_ref().map(|link| target.real.as_ref().unwrap_or(link));
+    goal.map_or_else(String::new, |goal| format!(", a link to {goal}"))
+}
+
+/// Why nothing is known of what changes in a file.
+pub fn blind(target: &Facts) -> &'static str {
+    match (&target.unseen, target.size) {
+        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what stands there is no text",
+        (None, Some(_)) if target.digest.is_some() => "it is too large to be compared line by line",
+        _ => "what changes in it could not be seen",
     }
 }
 

@@ -16,6 +16,9 @@ use crate::gate::approvers::Opinion;
 use crate::gate::event::Event;
 use crate::policy::rule::Decision;
 
+/// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an
+/// agent's to fill.
+pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /// A longer answer is none.
 const ANSWER: u64 = 64 << 10;
 /// How much of its reason is kept, in bytes.
@@ -25,7 +28,7 @@ const REASON: usize = 2 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     pub name: String,
-    /// Program and arguments; not empty. No shell reads it.
+    /// Program, as a whole path, and arguments; not empty. No shell reads it.
     pub command: Vec<OsString>,
     /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
     pub folder: PathBuf,
@@ -96,6 +99,7 @@ async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
     let mut child = Command::new(program)
         .args(arguments)
         .current_dir(&callback.folder)
+        .env("PATH", PATH)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

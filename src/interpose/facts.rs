@@ -15,7 +15,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::gate::event::Event;
-use crate::gate::facts::{Facts, FileKind, Found, Look};
+use crate::gate::facts::{Facts, FileKind, Found, Look, TEXT};
 use crate::wire::digest::Hasher;
 use follow::follow;
 
@@ -25,8 +25,6 @@ pub use follow::Ground;
 const BUDGET: u64 = 500_000;
 /// How much of all files of one call is read.
 const READ: u64 = 16 << 20;
-/// How much text of all files of one call goes to the card.
-const TEXT: usize = 256 << 10;
 /// How many entries of a folder are counted.
 const ENTRIES: u64 = 10_000;
 /// How many threads may hang on a disk that does not answer before no more are started.
@@ -118,7 +116,7 @@ impl Lookout {
 /// Looks now, at all that is wanted.
 pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Found {
     let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
-    let mut rest = Rest { read: READ, text: TEXT, until };
+    let mut rest = Rest { read: READ, text: TEXT as usize, until };
     Found {
         real: wanted.real.iter().map(real).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
@@ -144,6 +142,9 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
     facts.real = text(end.real);
     let Some(found) = end.found else {
         facts.kind = FileKind::Missing;
+        let stands = |folder: &&Path| folder.symlink_metadata().is_ok();
+        let lacks = real.ancestors().skip(1).take_while(|folder| !stands(folder)).last();
+        facts.lacks = lacks.and_then(|folder| text(folder.to_path_buf()));
         return facts;
     };
     facts.stamp = Some(format!("{}:{}:{}.{:09}", found.dev(), found.ino(), found.mtime(), found.mtime_nsec()));
@@ -282,6 +283,11 @@ mod tests {
             }
         }
         assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
+        // Of two folders that do not stand, the first; where the folder stands, none.
+        let lacks = |path: &str| touched(&ground, path).lacks.map(PathBuf::from);
+        assert_eq!(lacks("a/up/new/deep/er"), Some(top.join("a/new")));
+        assert_eq!(lacks("dangling"), Some(top.join("a/new")));
+        assert_eq!((lacks("a/other"), lacks("a/file")), (None, None));
         assert_eq!(touched(&ground, "whole/file").link, None, "a link on the way is not the file's");
     }
 
@@ -291,7 +297,7 @@ mod tests {
         let ground = Ground { home: None, folder: Some(folder.path().to_owned()) };
         fs::write(folder.path().join("text"), "one").unwrap();
         fs::write(folder.path().join("bytes"), [0xff, 0]).unwrap();
-        fs::write(folder.path().join("long"), "x".repeat(TEXT + 1)).unwrap();
+        fs::write(folder.path().join("long"), "x".repeat(TEXT as usize + 1)).unwrap();
         File::create(folder.path().join("huge")).unwrap().set_len(READ + 1).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, folder.path().join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0)
             .unwrap();

@@ -316,7 +316,7 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
 /// What differs between the files that run and those that are trusted.
 pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
     let Some(trusted) = trusted else {
-        return Some("this server was started by another command before; see `tools review`".to_owned());
+        return Some("this server was started by another command before; see Tools, or `tools review`".to_owned());
     };
     if program == trusted {
         return None;
@@ -327,7 +327,7 @@ pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
         .map(|line| line.split(" blake3:").next().unwrap_or(line))
         .collect();
     let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
-    Some(format!("the server's program changed since it was trusted ({files}); see `tools review`"))
+    Some(format!("the server's program changed since it was trusted ({files}); see Tools, or `tools review`"))
 }
 
 /// Puts a tool's words where a search finds them.

@@ -78,14 +78,21 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     Ok((document.to_string(), alone.to_string().trim_start_matches('\n').to_owned()))
 }
 
+/// Reads one condition, and nothing beside it.
+///
+/// # Errors
+/// [`EditError::NoCondition`] when the text is no inline table.
+pub fn condition(text: &str) -> Result<InlineTable, EditError> {
+    let value = text.parse::<Value>().ok().and_then(|value| value.as_inline_table().cloned());
+    value.ok_or_else(|| EditError::NoCondition(text.to_owned()))
+}
+
 /// Adds a condition (`{ arg = "path", under = "~/scratch" }`) to the `unless` of a rule.
 ///
 /// # Errors
 /// [`EditError`] when the text is not TOML, has no such rule, or the condition is no inline table.
 pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError> {
-    let wrong = || EditError::NoCondition(condition.to_owned());
-    let condition: InlineTable =
-        condition.parse::<Value>().ok().and_then(|value| value.as_inline_table().cloned()).ok_or_else(wrong)?;
+    let condition = self::condition(condition)?;
     let mut document = read(text)?;
     let at = position(&document, id)?;
     let rule = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;

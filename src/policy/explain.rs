@@ -19,9 +19,9 @@ pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'
 
 /// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
-    let told = Told::of(question);
+    let mut told = Told::of(question);
     Explanation {
         ruling: decide_at(policy, question, roots),
-        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &told, roots))).collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &mut told, roots))).collect(),
     }
 }

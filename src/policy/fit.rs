@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::decide::Question;
+use super::grams::Texts;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, Holds, Shown};
+use serde_json::Value;
+
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
@@ -61,39 +64,50 @@ impl Part {
 
 /// What follows from a question, found once for all rules.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct Told<'q> {
+    /// The server's name as rules have it.
+    server: &'q str,
+    arguments: &'q Value,
     effects: Vec<Effect>,
     statements: Vec<Option<String>>,
+    texts: Texts<'q>,
 }
 
-impl Told {
+impl<'q> Told<'q> {
     /// Looks at the call of a question.
-    pub fn of(question: &Question<'_>) -> Self {
-        Self { effects: effect::of_call(question.behavior), statements: statements(&question.behavior.analyses) }
+    pub fn of(question: &Question<'q>) -> Self {
+        Self {
+            server: rules_name(question.server),
+            arguments: question.arguments,
+            effects: effect::of_call(question.behavior),
+            statements: statements(&question.behavior.analyses),
+            texts: Texts::default(),
+        }
     }
 }
 
 /// Tells how one rule stands to a call, by the words of its paths alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told) -> Fit {
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &mut Told<'_>) -> Fit {
     fit_at(policy, rule, question, told, &policy.roots)
 }
 
 /// Tells how one rule stands to a call, with what is known of where its paths lead.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told, roots: &Roots) -> Fit {
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &mut Told<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
-    let shown = Shown {
-        arguments: question.arguments,
+    let mut shown = Shown {
+        arguments: told.arguments,
         hazards: &behavior.hazards,
         effects: &told.effects,
         statements: &told.statements,
         earlier: &earlier,
         roots,
+        texts: &mut told.texts,
     };
-    let differs = selectors(rule, question).or_else(|| conditions(rule, &shown));
+    let differs = selectors(rule, told.server, question).or_else(|| conditions(rule, &mut shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -107,10 +121,11 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told
 /// for this call, and its folders. Empty for most calls, which then cost no look at the disk.
 pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
+    let server = rules_name(question.server);
     for rule in &policy.rules {
         let speaks = rule.when.iter().chain(&rule.unless).filter_map(|one| one.under(question.arguments));
         let mut speaks = speaks.peekable();
-        if speaks.peek().is_none() || selectors(rule, question).is_some() {
+        if speaks.peek().is_none() || selectors(rule, server, question).is_some() {
             continue;
         }
         for (path, folders) in speaks {
@@ -122,11 +137,11 @@ pub fn paths_wanted(policy: &Policy, question: &Question<'_>) -> BTreeSet<String
 }
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
-fn selectors(rule: &Rule, question: &Question<'_>) -> Option<Part> {
+fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part> {
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
-    } else if let Some(part) = names(rule, rules_name(question.server), question.tool) {
+    } else if let Some(part) = names(rule, server, question.tool) {
         Some(part)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         Some(Part::Mutability)
@@ -172,7 +187,7 @@ fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
 }
 
 /// The first of `when` and `unless` that keeps a rule from matching.
-pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
+pub(super) fn conditions(rule: &Rule, shown: &mut Shown<'_, '_>) -> Option<Part> {
     let enough = match rule.decision {
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
@@ -186,10 +201,18 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 }
 
 /// The same for arguments alone: the conditions that speak of nothing else.
-pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &serde_json::Value, roots: &Roots) -> Option<Part> {
+pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&crate::behavior::arguments::found(None, arguments));
-    let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
-    conditions(rule, &shown)
+    let mut shown = Shown {
+        arguments,
+        hazards: &[],
+        effects: &[],
+        statements: &statements,
+        earlier: &|_| None,
+        roots,
+        texts: &mut Texts::default(),
+    };
+    conditions(rule, &mut shown)
 }
 
 /// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.

@@ -5,19 +5,51 @@
 
 use std::fmt;
 
-/// A compiled glob.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::grams::{Probe, Texts};
+use super::short::{begins, ends, same};
+
+/// A compiled glob. A copy shares what was compiled: of a name in a thousand rules the memory stays warm.
+#[derive(Clone)]
 pub struct Glob {
-    text: String,
-    how: How,
+    how: Arc<Compiled>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+struct Compiled {
+    text: String,
+    how: How,
+    /// Of the plain characters that must stand somewhere between the ends.
+    probe: Probe,
+}
+
+/// What is compiled follows from the text.
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.how, &other.how) || self.how.text == other.how.text
+    }
+}
+
+impl Eq for Glob {}
+
+impl Hash for Glob {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.how.text.hash(state);
+    }
+}
+
+impl fmt::Debug for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Glob({:?})", self.text())
+    }
+}
+
 enum How {
     /// No wildcard in it: compared as it is.
     Exact(String),
     /// Plain pieces with `*` between them, the first and the last at the ends: looked for one after the other.
-    Pieces(Vec<String>),
+    Pieces { first: String, between: Vec<String>, last: String },
     /// `ends` are the plain characters behind the last wildcard: a cheap first look, since most globs do not match.
     Tokens { tokens: Vec<Token>, ends: String },
 }
@@ -65,13 +97,19 @@ impl Glob {
                 other => Token::One(other),
             });
         }
+        let text_of = |piece: &[Token]| -> String {
+            piece.iter().filter_map(|token| if let Token::One(c) = token { Some(*c) } else { None }).collect()
+        };
         let many = tokens.contains(&Token::Many);
         if many && tokens.iter().all(|token| matches!(token, Token::One(_) | Token::Many)) {
             let pieces = tokens.split(|token| *token == Token::Many);
-            let text_of = |piece: &[Token]| {
-                piece.iter().filter_map(|token| if let Token::One(c) = token { Some(*c) } else { None }).collect()
-            };
-            return Ok(Self { text: text.to_owned(), how: How::Pieces(pieces.map(text_of).collect()) });
+            let mut pieces: Vec<String> = pieces.map(text_of).collect();
+            let last = pieces.pop().unwrap_or_default();
+            let mut rest = pieces.into_iter();
+            let first = rest.next().unwrap_or_default();
+            let between: Vec<String> = rest.filter(|piece| !piece.is_empty()).collect();
+            let probe = Probe::of(between.iter().map(String::as_str));
+            return Ok(Self::compiled(text, How::Pieces { first, between, last }, probe));
         }
         let plain = tokens.iter().rev().map_while(|token| match token {
             Token::One(c) => Some(*c),
@@ -79,28 +117,46 @@ impl Glob {
         });
         let backwards: Vec<char> = plain.collect();
         let ends: String = backwards.iter().rev().collect();
-        let how = if backwards.len() == tokens.len() { How::Exact(ends) } else { How::Tokens { tokens, ends } };
-        Ok(Self { text: text.to_owned(), how })
+        if backwards.len() == tokens.len() {
+            return Ok(Self::compiled(text, How::Exact(ends), Probe::default()));
+        }
+        let runs: Vec<String> = tokens.split(|token| !matches!(token, Token::One(_))).map(text_of).collect();
+        let probe = Probe::of(runs.iter().map(String::as_str));
+        Ok(Self::compiled(text, How::Tokens { tokens, ends }, probe))
+    }
+
+    fn compiled(text: &str, how: How, probe: Probe) -> Self {
+        Self { how: Arc::new(Compiled { text: text.to_owned(), how, probe }) }
     }
 
     /// The glob as it was written.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.how.text
     }
 
     /// Whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
-        match &self.how {
-            How::Exact(exact) => exact == name,
-            How::Pieces(pieces) => in_order(pieces, name),
-            How::Tokens { tokens, ends } => name.ends_with(ends.as_str()) && run(tokens, name),
+        match &self.how.how {
+            How::Exact(exact) => same(exact, name),
+            How::Pieces { first, between, last } => in_order(first, between, last, name),
+            How::Tokens { tokens, ends: tail } => ends(name, tail) && run(tokens, name),
         }
+    }
+
+    /// The same for a text that many globs are asked about: what is found in it once spares most of the searches.
+    pub fn matches_in<'q>(&self, text: &'q str, texts: &mut Texts<'q>) -> bool {
+        let fits = match &self.how.how {
+            How::Exact(_) => true,
+            How::Pieces { first, last, .. } => begins(text, first) && ends(text, last),
+            How::Tokens { ends: tail, .. } => ends(text, tail),
+        };
+        fits && texts.may_have(text, &self.how.probe) && self.matches(text)
     }
 }
 
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.text())
     }
 }
 
@@ -137,15 +193,14 @@ fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
 }
 
 /// Whether the pieces stand in the name one after the other, the first at its start and the last at its end.
-fn in_order(pieces: &[String], name: &str) -> bool {
-    let [first, between @ .., last] = pieces else { return false };
-    let Some(mut rest) = name.strip_prefix(first.as_str()).and_then(|rest| rest.strip_suffix(last.as_str())) else {
+fn in_order(first: &str, between: &[String], last: &str, name: &str) -> bool {
+    if name.len() < first.len() + last.len() || !begins(name, first) || !ends(name, last) {
         return false;
-    };
-    for piece in between.iter().filter(|piece| !piece.is_empty()) {
+    }
+    let mut rest = &name[first.len()..name.len() - last.len()];
+    for piece in between {
         // The first place leaves the most room for what follows.
-        let found = memchr::memmem::find(rest.as_bytes(), piece.as_bytes());
-        match found.and_then(|at| rest.get(at + piece.len()..)) {
+        match memchr::memmem::find(rest.as_bytes(), piece.as_bytes()).and_then(|at| rest.get(at + piece.len()..)) {
             Some(behind) => rest = behind,
             None => return false,
         }

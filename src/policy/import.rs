@@ -7,7 +7,6 @@ mod claude;
 mod codex;
 mod cursor;
 mod gemini;
-mod jsonc;
 mod reach;
 mod zed;
 
@@ -17,6 +16,7 @@ use serde_json::Value;
 
 use super::rule::Decision;
 use super::written;
+use crate::wire::relaxed;
 use reach::Name;
 
 const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
@@ -82,8 +82,8 @@ pub struct Imported {
 /// A text that is no file of that program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTheirs {
-    #[error("it is neither JSON nor TOML: {0}")]
-    Unreadable(String),
+    #[error("it is no {0}: {1}")]
+    Unreadable(&'static str, String),
     #[error("it has no permissions in it: {0}")]
     Nothing(&'static str),
 }
@@ -98,7 +98,7 @@ pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
         Host::Claude => claude::settings(&json(text)?)?,
         Host::Cursor => cursor::settings(&json(text)?)?,
         // A file that begins like JSON and is broken is told as JSON.
-        Host::Gemini if jsonc::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
+        Host::Gemini if relaxed::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
         Host::Gemini => gemini::policy(&toml(text)?)?,
         Host::Codex => codex::config(&toml(text)?)?,
         Host::Zed => zed::settings(&json(text)?)?,
@@ -259,9 +259,9 @@ fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.
 fn json(text: &str) -> Result<Value, NotTheirs> {
-    serde_json::from_str(&jsonc::plain(text)).map_err(|error| NotTheirs::Unreadable(error.to_string()))
+    relaxed::json(text).map_err(|error| NotTheirs::Unreadable("JSON", error.to_string()))
 }
 
 fn toml(text: &str) -> Result<Value, NotTheirs> {
-    toml::from_str(text).map_err(|error| NotTheirs::Unreadable(error.message().replace('\n', ", ")))
+    toml::from_str(text).map_err(|error| NotTheirs::Unreadable("TOML", error.message().replace('\n', ", ")))
 }

@@ -3,6 +3,10 @@
 //!
 //! Only what is certain is told: a rule that is shadowed in a way that cannot be seen in its text is not found.
 
+mod shadow;
+
+use shadow::Shadows;
+
 use super::rule::{Decision, Policy, Rule};
 use super::when::{About, Predicate, Test};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -22,7 +26,7 @@ pub struct Warning {
 /// Looks a policy over; `now` is milliseconds since 1970, UTC.
 pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let expired = |rule: &Rule| rule.expires.is_some_and(|end| end <= now);
-    let standing: Vec<&Rule> = policy.rules.iter().filter(|rule| !expired(rule)).collect();
+    let shadows = Shadows::of(policy.rules.iter().filter(|rule| !expired(rule)));
     let mut warnings = Vec::new();
     for rule in &policy.rules {
         let mut warn = |what: String, mend: &str| {
@@ -44,7 +48,7 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         }
         if let Some(why) = never_matches(rule) {
             warn(format!("rule {id} can never match: {why}"), "mend the part that contradicts the other");
-        } else if let Some(shadow) = standing.iter().find(|other| shadows(other, rule)) {
+        } else if let Some(shadow) = shadows.first_over(rule) {
             let (other, what) = (&shadow.id, if is_bare(shadow) { "every call" } else { "all that it matches" });
             let does = if shadow.decision == Decision::Deny { "denies" } else { "asks for" };
             let what = format!("rule {id} never decides: rule {other} {does} {what}");
@@ -106,42 +110,4 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
         return Some(format!("{arg:?} cannot be a number and a text"));
     }
     None
-}
-
-/// Whether a stricter rule matches every call that `rule` matches, as far as their texts tell.
-fn shadows(shadow: &Rule, rule: &Rule) -> bool {
-    let outlives = match (shadow.expires, rule.expires) {
-        (None, _) => true,
-        (Some(_), None) => false,
-        (Some(shadow), Some(rule)) => shadow >= rule,
-    };
-    shadow.decision > rule.decision
-        && outlives
-        && shadow.unless.is_empty()
-        && within(&rule.server, &shadow.server, |one, other| {
-            within_glob(one.text(), other.text(), |name| other.matches(name))
-        })
-        && within(&rule.tool, &shadow.tool, |one, other| {
-            // An alias names a server, so that only an equal one is sure to cover it.
-            let plain = !one.text().starts_with("mcp__") && !other.text().starts_with("mcp__");
-            one == other || (plain && within_glob(one.text(), other.text(), |name| other.matches("", name)))
-        })
-        && (shadow.mutability.is_none() || shadow.mutability == rule.mutability)
-        && within(&rule.action, &shadow.action, PartialEq::eq)
-        && within(&rule.output_domain, &shadow.output_domain, PartialEq::eq)
-        && within(&rule.identity, &shadow.identity, PartialEq::eq)
-        && within(&rule.capability, &shadow.capability, |one, other| {
-            within_glob(one.text(), other.text(), |name| other.matches(name))
-        })
-        && shadow.when.iter().all(|wanted| rule.when.iter().any(|one| one.about == wanted.about))
-}
-
-/// Whether each of `narrow` is covered by one of `wide`; an empty list means any.
-fn within<T>(narrow: &[T], wide: &[T], covers: impl Fn(&T, &T) -> bool) -> bool {
-    wide.is_empty() || (!narrow.is_empty() && narrow.iter().all(|one| wide.iter().any(|other| covers(one, other))))
-}
-
-fn within_glob(narrow: &str, wide: &str, matches: impl Fn(&str) -> bool) -> bool {
-    let is_name = !narrow.contains(['*', '?', '[', '\\']);
-    wide == "*" || wide == narrow || (is_name && matches(narrow))
 }

@@ -5,6 +5,7 @@
 mod condition;
 mod example;
 pub mod rule;
+mod share;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -52,7 +53,10 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
                 version(&mut reading, value);
             }
             "defaults" => read_defaults(&mut reading, value, &mut given),
-            "rule" => rules = rule::read_all(&mut reading, value, roots),
+            "rule" => {
+                rules = rule::read_all(&mut reading, value, roots);
+                share::share(&mut rules);
+            }
             other => reading.unknown_key(key.span(), other, TOP),
         }
     }

@@ -34,7 +34,7 @@ pub struct Reading<'t> {
     /// Where each line begins.
     lines: Vec<usize>,
     problems: Vec<Problem>,
-    /// Lines that are no TOML: what else seems wrong there only follows from that.
+    /// Lines that are no TOML, and those under a broken header: what else seems wrong there only follows from that.
     unreadable: BTreeSet<usize>,
 }
 
@@ -55,6 +55,15 @@ impl<'t> Reading<'t> {
             reading.problem(span, what, "mend the syntax here (https://toml.io)");
             reading.unreadable.insert(line);
         }
+        let (mut follows, mut under_broken) = (Vec::new(), false);
+        for (line, text) in (1..).zip(text.lines()) {
+            if text.trim_start().starts_with('[') {
+                under_broken = reading.unreadable.contains(&line);
+            } else if under_broken {
+                follows.push(line);
+            }
+        }
+        reading.unreadable.extend(follows);
         (reading, table)
     }
 
@@ -159,6 +168,19 @@ impl<'t> Reading<'t> {
     pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let found = value.get_ref().type_str();
         self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));
+    }
+
+    /// Notes a value that cannot be so, whatever its type; where the type is plainly another, that is said.
+    pub fn cannot_be(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
+        match value.get_ref() {
+            DeValue::Table(_) | DeValue::Array(_) | DeValue::Datetime(_) => {
+                let what = format!("`{key}` cannot be {}", self.source(value.span()));
+                self.problem(value.span(), what, format!("write {wanted}"));
+            }
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) => {
+                self.wrong_type(value, key, wanted);
+            }
+        }
     }
 
     /// All problems, in order of place.

@@ -2,11 +2,13 @@
 //! never a guess.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
+use super::grams::Texts;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
@@ -39,7 +41,7 @@ pub struct Predicate {
 #[derive(Clone, Debug, PartialEq)]
 pub enum About {
     /// All tests hold of one argument.
-    Argument { arg: String, tests: Vec<Test> },
+    Argument { arg: Arc<str>, tests: Vec<Test> },
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
     /// Every effect of the call is one of these. Undecided where only some are.
@@ -51,9 +53,8 @@ pub enum About {
 }
 
 /// What a call shows to the conditions of one rule.
-#[derive(Clone, Copy)]
-pub struct Shown<'a> {
-    pub arguments: &'a Value,
+pub struct Shown<'a, 'q> {
+    pub arguments: &'q Value,
     pub hazards: &'a [Hazard],
     pub effects: &'a [Effect],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
@@ -61,6 +62,8 @@ pub struct Shown<'a> {
     /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
+    /// The long texts among the arguments, as far as globs looked at them.
+    pub texts: &'a mut Texts<'q>,
 }
 
 /// One test of an argument.
@@ -104,12 +107,13 @@ impl Predicate {
     }
 
     /// Whether it holds of a call.
-    pub fn holds(&self, shown: &Shown<'_>) -> Holds {
+    pub fn holds(&self, shown: &mut Shown<'_, '_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
-                let value = argument(shown.arguments, arg);
-                tests.iter().map(|test| test.holds(value, shown.roots)).min().unwrap_or(Holds::Undecided)
+                let find = || argument(shown.arguments, arg);
+                let value = shown.texts.argument(shown.arguments, arg, find);
+                tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
                 // An effect that nobody knows could be any of them.
@@ -165,7 +169,7 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
 }
 
 impl Test {
-    fn holds(&self, value: Option<&Value>, roots: &Roots) -> Holds {
+    fn holds<'q>(&self, value: Option<&'q Value>, shown: &mut Shown<'_, 'q>) -> Holds {
         let Some(value) = value else {
             return match self {
                 Self::Present => Holds::No,
@@ -181,8 +185,10 @@ impl Test {
             Self::Eq(wanted) => Some(wanted.equals(value)),
             Self::Whole(wanted) => Some(same(wanted, value)),
             Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
-            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
-            Self::Under(folders) => text.and_then(|text| folders.iter().map(|folder| folder.holds(text, roots)).max()),
+            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches_in(text, shown.texts)).into()),
+            Self::Under(folders) => {
+                text.and_then(|text| folders.iter().map(|folder| folder.holds(text, shown.roots)).max())
+            }
             Self::Lt(limit) => number().map(|number| (number < *limit).into()),
             Self::Gt(limit) => number().map(|number| (number > *limit).into()),
             Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),

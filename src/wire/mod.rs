@@ -9,6 +9,7 @@ pub mod id;
 mod judge;
 pub mod line;
 pub mod message;
+pub mod relaxed;
 pub mod reply;
 pub mod stream;
 pub mod strict;

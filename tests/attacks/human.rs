@@ -1,4 +1,5 @@
-//! What wears an operator out or slips past one: rows D1, D2 and D6, and B13 for decisions about several calls.
+//! What wears an operator out or slips past one: rows D1, D2 and D6, B6 for what is folded, and B13 for decisions about
+//! several calls.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -10,7 +11,7 @@ use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::snapshot::Snapshot;
-use mcp_approve::link::message::FromWrapper;
+use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::rule::Decision;
 use proptest::prelude::*;
@@ -250,4 +251,29 @@ fn b13_ten_thousand_moves_and_every_verdict_is_on_what_was_shown_and_still_stood
     });
     result.unwrap();
     assert!(decided.get() > 200 && several.get() > 10, "{} decided, {} at once", decided.get(), several.get());
+}
+
+#[test]
+fn b6_what_hides_in_a_folded_part_was_not_read() {
+    // Deep enough to be folded; everything else of the card is on screen.
+    let deep = r#"{"path":"src","options":{"a":{"b":{"c":{"d":{"command":"rm -rf /"}}}}}}"#;
+    let asked = |call: Snapshot, keys: &str| {
+        let mut desk = Desk::connected(100, 60);
+        desk.hold(with_arguments(call, deep));
+        desk.look();
+        desk.press(Key::Enter);
+        desk.press(Key::End);
+        desk.look();
+        assert!(!desk.screen().contains("rm -rf"), "it is folded");
+        verdicts(&desk.keys(keys)).into_iter().map(|(.., verdict)| verdict).collect::<Vec<_>>()
+    };
+    let approved = |unread| vec![OperatorVerdict::Approve { unread }];
+    for keys in ["a", "ay", "aay", "ra"] {
+        assert_eq!(asked(delete("filesystem-1"), keys), [], "{keys}");
+        assert_eq!(asked(write("filesystem-1"), keys), [], "{keys}");
+    }
+    assert_eq!(asked(delete("filesystem-1"), "Ay"), approved(true));
+    assert_eq!(asked(write("filesystem-1"), "A"), approved(true));
+    assert_eq!(asked(delete("filesystem-1"), "Zay"), approved(false));
+    assert_eq!(asked(write("filesystem-1"), "za"), approved(false));
 }

@@ -12,7 +12,7 @@
 //! | A8 | hidden text: tag characters, zero-width, bidi, variation selectors, Hangul fillers | shown as visible escapes with a count; any in arguments means never auto-approved |
 //! | A9 | the server program changes, its manifest does not | launch command and resolved program are fingerprinted per server; a change shows a badge and suspends allow rules |
 //! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
-//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity and logged; elicitation and sampling can be held by policy |
+//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity as they pass, in a colour of their own; they are neither held nor logged, since policy rules on tool calls alone |
 //! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
 //! | B2 | carriage return and backspace overwrite | as B1 |
 //! | B3 | bidi override | visible escape and warning (ratatui alone drops these silently, so the reader sees less than is sent) |
@@ -50,17 +50,18 @@
 //! | D5 | default yes | none: Enter never approves |
 //! | D6 | "always allow" too wide | the rule maker previews the rule's text, the calls it would match, and an expiry; its default is narrow |
 //! | D7 | two operators | the first recorded verdict wins; the other is told; the log shows both |
-//! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept` needs a terminal and a confirmation, and is recorded |
+//! | E1 | runs a command that approves | none approves a call; decisions come only from a console; `rules accept`, and the offer after a change of the rules, need a terminal and a confirmation, and are recorded |
 //! | E2 | connects to the socket | same-user and ancestry checks with an alarm (level 0); with an operator key, a verdict needs its signature (level 1) |
 //! | E3 | edits the policy | a change is shown to the operator as a diff before allow rules in it take effect; every record carries the policy's digest; with a key, the policy is signed |
 //! | E4 | edits or deletes the log | the chain and anchored heads show it |
 //! | E5 | environment variables | none moves a folder or weakens a verdict |
+//! | E6 | removes the wrapper from the host's configuration | `doctor` and the console show servers that are no longer wrapped |
 //! | E9 | types for the operator (terminal multiplexer, automation) | warned about; with a key, keystrokes alone cannot sign |
 //! | E10 | reads the console's memory | not dumpable, no core files, key in locked memory |
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
 //!
-//! Not answered yet, and so not in the table: E6 (unwrapped servers), the parts of E9 and E10 that take the operator's key.
+//! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
@@ -72,6 +73,7 @@ mod edited_policy;
 #[path = "../e2e/fake/mod.rs"]
 mod fake;
 mod framing;
+mod hosts;
 mod human;
 mod pins;
 mod process;

@@ -192,7 +192,7 @@ proptest! {
 fn filled(db: &Path) -> (Reader, Index) {
     log_of(db, i64::try_from(SEGMENT).unwrap() + 10);
     let reader = Reader::open(db).unwrap().unwrap();
-    let index = Index::brought_on(db, &reader).unwrap().unwrap();
+    let index = Index::brought_on(db, &reader, &mut |_| {}).unwrap().unwrap();
     assert_eq!(index.upto(), SEGMENT);
     (reader, index)
 }
@@ -225,7 +225,7 @@ fn a_broken_foreign_or_old_index_is_made_anew() {
         let reader = Reader::open(&db).unwrap().unwrap();
         let index = Index::open(&db, &reader).unwrap();
         assert_eq!(index.upto(), 0, "{name}: nothing of it is believed");
-        let index = Index::brought_on(&db, &reader).unwrap().unwrap_or(index);
+        let index = Index::brought_on(&db, &reader, &mut |_| {}).unwrap().unwrap_or(index);
         assert_eq!(index.upto(), SEGMENT, "{name}");
     }
 }
@@ -253,7 +253,7 @@ fn another_log_in_its_place_is_not_taken_for_the_old_one() {
     grow(&db, &mut dice, 0, i64::try_from(SEGMENT).unwrap() + 1);
     let reader = Reader::open(&db).unwrap().unwrap();
     assert!(!index.is_of(&reader));
-    let index = Index::brought_on(&db, &reader).unwrap().unwrap();
+    let index = Index::brought_on(&db, &reader, &mut |_| {}).unwrap().unwrap();
     same(&mut dice, &reader, &index);
 }
 

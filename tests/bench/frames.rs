@@ -124,6 +124,7 @@ fn clerk(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
     let sources = Sources {
         log: db.to_path_buf(),
         pins: Box::new(|| Ok(None)),
+        hosts: Box::new(Vec::new),
         rules: Box::new(book),
         memory: Box::new(|_| None),
         tour_seen: Box::new(|| {}),

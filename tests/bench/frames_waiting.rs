@@ -17,6 +17,7 @@ fn main() {
         println!("== {width}×{height}");
         many(width, height);
         large(width, height);
+        nested(width, height);
     }
 }
 
@@ -73,6 +74,29 @@ fn large(width: u16, height: u16) {
     });
     println!("to the end: {:?}", spent(|| desk.press(Key::End).clear()));
     println!("resize: {:?}", spent(|| desk.resize(width - 1, height)));
+}
+
+/// Sixteen mebibytes of small objects: folded at the first look, then all of them on rows.
+fn nested(width: u16, height: u16) {
+    let row = r#"{"id":12345,"name":"row","tags":["a","b"],"at":{"x":1,"y":[{"z":null}]}}"#;
+    let arguments = format!(r#"{{"rows":[{}]}}"#, vec![row; (16 << 20) / row.len()].join(","));
+    println!("{} MiB of small objects", arguments.len() >> 20);
+    let call = with_arguments(write("filesystem-1"), &arguments);
+    let mut desk = Desk::connected(width, height);
+    let look = spent(|| {
+        desk.hold(call);
+        desk.draw();
+    });
+    println!("first look, folded: {look:?}");
+    told("frame", 50, || desk.draw());
+    println!("Z unfolds all: {:?}", spent(|| desk.press(Key::Char('Z')).clear()));
+    told("page down and its frame", 50, || {
+        desk.press(Key::PageDown);
+    });
+    told("Tab and its frame", 50, || {
+        desk.press(Key::Tab);
+    });
+    println!("z folds all of it: {:?}", spent(|| desk.press(Key::Char('z')).clear()));
 }
 
 fn spent(work: impl FnOnce()) -> Duration {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::maker::{Origin, proposals};
 use mcp_approve::policy::parse::parse_at;
 use mcp_approve::policy::rate::Recent;
@@ -40,6 +41,19 @@ fn main() {
     one("of this tool, rates", rounds, &arguments, |n| {
         format!("tool = 'write_file'\nwhen = [{{ rate = {{ over = {n}, per = '1h' }} }}]")
     });
+    for rules in [RULES, 10 * RULES] {
+        let rule = |n| {
+            let decision = ["allow", "ask", "deny"][n % 3];
+            format!(
+                "[[rule]]\nid = 'r{n}'\ndecision = '{decision}'\nserver = 's{}*'\ntool = ['t{n}', '*_{n}']\n",
+                n % 50
+            )
+        };
+        let policy = parse_at(&format!("version = 1\n{}", (0..rules).map(rule).collect::<String>()), &roots()).unwrap();
+        let start = Instant::now();
+        let found = lint(&policy, 0).len();
+        println!("{:42} {:>9.1?} ({found} warnings)", format!("{rules} rules looked over"), start.elapsed());
+    }
     let behavior = Behavior::unknown();
     let origin = Origin { server: "fs", tool: "write_file", arguments: &arguments, behavior: &behavior };
     let start = Instant::now();

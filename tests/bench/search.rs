@@ -112,6 +112,7 @@ impl Desk {
         let sources = Sources {
             log: db.to_path_buf(),
             pins: Box::new(|| Ok(None)),
+            hosts: Box::new(Vec::new),
             rules: Box::new(|| RuleBook {
                 files: Vec::new(),
                 rules: Vec::new(),

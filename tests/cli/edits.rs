@@ -121,8 +121,10 @@ fn what_check_refuses_is_not_written() {
     }
     for (args, says) in [
         (&["add"][..], "the rule would be for every call"),
-        (&["add", "--tool", "x", "--expires", "soon"], "soon says no end"),
-        (&["add", "--tool", "x", "--when", "{ arg"], "it is not TOML"),
+        (&["add", "--tool", "x", "--when", "arg = 1"], "\"arg = 1\" is no condition; write one like {"),
+        (&["add", "--tool", "x", "--when", "{ arg = 'a', eq = 1 }]\ndecision = 'deny'\nx = ["], "is no condition"),
+        (&["add", "--tool", "x", "--expires", "soon"], "cannot end at \"soon\""),
+        (&["add", "--tool", "x", "--when", "{ arg"], "is no condition"),
         (&["add", "--record", "memory-1"], "there is no audit log yet"),
         (&["remove", "nope"], "it has no rule \"nope\""),
         (&["edit", "ask-all", "--set", "note=plain words"], "is no TOML value"),

@@ -68,7 +68,7 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
     assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("hint: mend it; `mcp-approve rules check`"), "{}", list.err);
+    assert!(list.err.contains("\n  hint: mend it; `mcp-approve rules check`"), "{}", list.err);
 }
 
 #[test]
@@ -76,6 +76,9 @@ fn a_policy_in_order_says_so() {
     let run = Home::with_policy(RULES).run(&["rules", "check"]);
     assert_eq!((run.code, run.out.as_str()), (0, "HOME/config/policy.toml: in order, 2 rules\n"));
     assert_eq!(Home::with_policy(RULES).run(&["rules", "check", "--json"]).out, "[]\n");
+    let rated = RULES.replace("note = \"mine\"", "when = [{ rate = { most = 9, per = \"1h\" } }]");
+    let run = Home::with_policy(&rated).run(&["rules", "check"]);
+    assert!(run.out.contains("note: `rate` counts what ran since its server was started: notes\n"), "{}", run.out);
     assert!(Home::new().run(&["rules", "check"]).out.contains("the built-in default applies"));
 }
 
@@ -129,6 +132,8 @@ fn what_is_no_call_is_not_explained() {
         (r#"{"server": "s", "tool": 1}"#, "does not say its `tool`"),
         (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
         (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are no object"),
+        ("{\"server\": \"s\",\n\"tool\": \"x\", \"server\": \"t\"}", "an object has the same key twice"),
+        (r#"{"server": "s", "tool": "x", "arguments": {"a": 1, "a": 2}}"#, "an object has the same key twice"),
     ] {
         let run = home.run_with(call, &["rules", "explain", "-"]);
         assert_eq!(run.code, 2, "{call}");

@@ -101,7 +101,7 @@ fn an_approver_that_fails_or_takes_too_long_asks() {
 
 #[test]
 fn an_approver_runs_in_the_operators_folder_and_one_that_hangs_ends_with_what_it_started() {
-    let script = "pwd > here; sleep 61 & echo $! > forked; wait";
+    let script = "pwd > here; echo $PATH > path; sleep 61 & echo $! > forked; wait";
     let (home, _server, mut host, mut operator) = configured(script, "timeout = \"700ms\"\n");
     host.call(1, "read", &json!({}));
     let asked = operator.asked("read");
@@ -110,6 +110,9 @@ fn an_approver_runs_in_the_operators_folder_and_one_that_hangs_ends_with_what_it
     let config = home.path().join("config").canonicalize().unwrap();
     let here = fs::read_to_string(config.join("here")).expect("it ran in the folder of its configuration");
     assert_eq!(Path::new(here.trim()), config);
+    // What it starts is not found by what the host, or its agent, put into the environment.
+    let path = fs::read_to_string(config.join("path")).unwrap();
+    assert_eq!(path.trim(), mcp_approve::interpose::approver::PATH);
     let forked: i32 = fs::read_to_string(config.join("forked")).unwrap().trim().parse().unwrap();
     let forked = rustix::process::Pid::from_raw(forked).unwrap();
     until("what it started ends", || rustix::process::test_kill_process(forked).is_err().then_some(()));

@@ -52,6 +52,11 @@ fn what_is_no_policy_is_refused() {
         ("version = 1\nrule = 3", "`rule` is of type integer"),
         ("version = 1\ndefaults = 3", "`defaults` is of type integer"),
         ("version = 1\n[rule]\nid = \"x\"", "`rule` is of type table"),
+        ("version = 1\n[[rule]\nid = \"x\"\nnonsense = 1", "unclosed array table"),
+        (
+            "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"ask\"\nwhen = [{ rate = { most = 0, per = \"1h\" } }]",
+            "`rate` cannot be { most = 0, per = \"1h\" }",
+        ),
         ("version = 1\nversion = 1", "duplicate key"),
         ("version = 1\n[[rule]]\nid = \"a\"\nid = \"b\"\ndecision = \"allow\"", "duplicate key"),
         ("version = 1\n[[rule]\nid = \"a\"", "this is not TOML"),
@@ -97,12 +102,12 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ arg = '/a~2', eq = 1 }]", "`arg` cannot be"),
         ("when = [{ arg = 'a', eq = [inf] }]", "`eq` is of type"),
         ("when = [{ arg = 'a', eq = inf }]", "`eq` is of type"),
-        ("when = [{ arg = 'a', in = [] }]", "`in` is of type"),
+        ("when = [{ arg = 'a', in = [] }]", "`in` cannot be []"),
         ("when = [{ arg = 'a', glob = '[' }]", "`glob` cannot be"),
         ("when = [{ arg = 'a', under = 'b' }]", "`under` cannot be"),
         ("when = [{ arg = 'a', lt = '5' }]", "`lt` is of type"),
         ("when = [{ arg = 'a', len = -1 }]", "`len` is of type"),
-        ("when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]", "`len` is of type"),
+        ("when = [{ arg = 'a', len = { gt = 5, lt = 6 } }]", "`len` cannot be { gt = 5, lt = 6 }"),
         ("when = [{ arg = 'a', present = false }]", "`present = false`"),
         ("when = [{ arg = 'a', equals = 1 }]", "unknown key \"equals\""),
         ("when = [{ hazard = 'sensitive-raed' }]", "`hazard` cannot be"),
@@ -114,22 +119,23 @@ fn conditions_that_are_none_are_problems() {
         ("when = [{ sql = 'SELECT 1', arg = 'a' }]", "beside other keys"),
         ("when = [{ sql = 'SELECT 1', effect = 'read' }]", "beside other keys"),
         ("when = [{ rate = 5 }]", "`rate` is of type"),
-        ("when = [{ rate = { most = 5 } }]", "`rate` is of type"),
-        ("when = [{ rate = { most = 0, per = '1h' } }]", "`rate` is of type"),
-        ("when = [{ rate = { most = 1, over = 2, per = '1h' } }]", "`rate` is of type"),
-        ("when = [{ rate = { most = 5, per = '25h' } }]", "`rate` is of type"),
-        ("when = [{ rate = { most = 5, per = '1h', x = 1 } }]", "`rate` is of type"),
+        ("when = [{ rate = { most = 5 } }]", "`rate` cannot be { "),
+        ("when = [{ rate = { most = 0, per = '1h' } }]", "`rate` cannot be { "),
+        ("when = [{ rate = { most = 1, over = 2, per = '1h' } }]", "`rate` cannot be { "),
+        ("when = [{ rate = { most = 5, per = '25h' } }]", "`rate` cannot be { "),
+        ("when = [{ rate = { most = 5, per = '1h', x = 1 } }]", "`rate` cannot be { "),
         ("match = []", "`match` is an empty list"),
         ("unless = [{ arg = 'a', eq = 1 }]", "nothing to loosen"),
         ("expires = '2026-12-31'", "`expires` is of type"),
-        ("expires = 2026-12-31T10:00:00", "`expires` is of type"),
-        ("expires = 10:00:00", "`expires` is of type"),
+        ("expires = 2026-12-31T10:00:00", "`expires` cannot be 2026-12-31T10:00:00"),
+        ("expires = 10:00:00", "`expires` cannot be 10:00:00"),
         ("identity = 'abc'", "no behavioral identity"),
         ("capability = 'a['", "`capability` cannot be"),
         ("output_domain = 'data'", "`output_domain` cannot be"),
     ] {
         let text = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\n{line}\n");
         let problems = parse(&text).expect_err(line);
+        assert_eq!(problems.len(), 1, "{line}: {problems:?}");
         assert!(problems.iter().any(|problem| problem.what.contains(what)), "{line}: {problems:?}");
     }
 }

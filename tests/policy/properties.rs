@@ -1,20 +1,56 @@
 //! What must hold for any rules and any call.
 
-use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::policy::decide::{Question, Ruling, decide};
 use mcp_approve::policy::explain::explain;
 use mcp_approve::policy::fit::Fit;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::parse::{parse, parse_at, suspended};
-use mcp_approve::policy::rule::Decision;
+use mcp_approve::policy::rate::Recent;
+use mcp_approve::policy::rule::{Decision, Policy};
 use mcp_approve::policy::under::Roots;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{NOW, behavior, policy, rule_with};
+use super::{NOW, behavior, policy};
 
 fn pick(from: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     proptest::sample::select(from)
+}
+
+/// What `when` and `unless` can say, each kind of predicate at least once.
+const CONDITIONS: &[&str] = &[
+    "arg = 'p', eq = '/a/b'",
+    "arg = 'p', eq = 7",
+    "arg = 'p', eq = ['/a']",
+    "arg = 'p', eq = { k = 1 }",
+    "arg = 'p', in = ['/a/b', 7, true]",
+    "arg = 'p', glob = '*b*'",
+    "arg = 'p', glob = ['/a/?', '[!b]*x*']",
+    "arg = 'p', under = '/a'",
+    "arg = 'p', under = ['/a/c', '/b']",
+    "arg = 'p', gt = 5, lt = 8",
+    "arg = 'p', len = { lt = 5 }",
+    "arg = 'p', present = true",
+    "arg = 'p', absent = true",
+    "arg = '/o/k', eq = 1",
+    "arg = '', len = 1",
+    "hazard = 'sensitive-read'",
+    "hazard = ['outside-roots', 'sensitive-read']",
+    "effect = ['read', 'write']",
+    "effect = 'execute'",
+    "sql = 'SELECT a FROM b WHERE c = ?'",
+    "sql = ['DELETE FROM b', 'SELECT a FROM b WHERE c = 1']",
+    "rate = { most = 2, per = '1h' }",
+    "rate = { over = 2, per = '1h' }",
+    "rate = { over = 0, per = '24h' }",
+];
+
+/// Up to two conditions.
+fn any_conditions() -> impl Strategy<Value = String> {
+    prop::collection::vec(pick(CONDITIONS), 0..3)
+        .prop_map(|all| all.iter().map(|one| format!("{{ {one} }}")).collect::<Vec<_>>().join(", "))
 }
 
 /// One rule of a small world, so that random rules meet random calls often.
@@ -25,35 +61,21 @@ pub(super) fn any_rule() -> impl Strategy<Value = String> {
         pick(&["", "tool = \"x\"", "tool = \"x*\"", "tool = [\"y\", \"mcp__a__x\"]", "tool = \"[!x]*\""]),
         pick(&[
             "",
+            "",
             "mutability = \"PURE\"",
             "mutability = \"MUTATES\"",
             "expires = 2026-11-20",
             "expires = 2026-11-21",
+            "capability = [\"content:*\", \"db:read\"]",
         ]),
-        pick(&["", "action = \"READ\"", "action = [\"DELETE\", \"READ\"]", "output_domain = \"DATA\""]),
-        pick(&[
-            "",
-            "",
-            "eq = \"/a/b\"",
-            "glob = \"*b*\"",
-            "under = \"/a\"",
-            "len = { lt = 5 }",
-            "gt = 5",
-            "absent = true",
-            "hazard",
-        ]),
-        pick(&["", "", "eq = \"/a/b\"", "under = [\"/a/c\", \"/b\"]", "lt = 8", "present = true"]),
+        pick(&["", "", "action = \"READ\"", "action = [\"DELETE\", \"READ\"]", "output_domain = \"DATA\""]),
+        any_conditions(),
+        any_conditions(),
     )
         .prop_map(|(decision, server, tool, other, action, when, unless)| {
-            let when = match when {
-                "" => String::new(),
-                "hazard" => "when = [{ hazard = \"sensitive-read\" }]".to_owned(),
-                test => format!("when = [{{ arg = \"p\", {test} }}]"),
-            };
-            let unless = match (decision, unless) {
-                ("allow", _) | (_, "") => String::new(),
-                (_, test) => format!("unless = [{{ arg = \"p\", {test} }}]"),
-            };
+            let listed = |key: &str, all: &str| if all.is_empty() { String::new() } else { format!("{key} = [{all}]") };
+            let (when, unless) = (listed("when", &when), listed("unless", &unless));
+            let unless = if decision == "allow" { "" } else { &unless };
             format!("decision = \"{decision}\"\n{server}\n{tool}\n{other}\n{action}\n{when}\n{unless}\n")
         })
 }
@@ -61,21 +83,47 @@ pub(super) fn any_rule() -> impl Strategy<Value = String> {
 pub(super) fn any_call() -> impl Strategy<Value = (String, String, Value)> {
     (
         pick(&["a.x", "a.y", "b.x", "ab.xy", "a#2.x"]),
-        pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES UNKNOWN"]),
-        pick(&["", "", " sensitive-read", " hidden-characters"]),
+        pick(&["PURE READ", "MUTATES READ", "MUTATES DELETE", "MUTATES EXECUTE", "MUTATES UNKNOWN"]),
+        pick(&["", "", " sensitive-read", " hidden-characters", " outside-roots sensitive-read"]),
         pick(&[
             "{}",
             "{\"p\":\"/a/b\"}",
             "{\"p\":\"/a/../b\"}",
             "{\"p\":7}",
+            "{\"p\":7.0e0,\"o\":{\"k\":1}}",
+            "{\"p\":\"7\",\"o\":{\"k\":[1]}}",
+            "{\"p\":1e999999}",
+            "{\"p\":true}",
             "{\"p\":[\"/a\"]}",
+            "{\"p\":{\"k\":1}}",
             "{\"p\":null}",
+            "{\"p\":\"\"}",
             "{\"p\":\"b\"}",
+            "{\"sql\":\"SELECT a FROM b WHERE c = 5\"}",
+            "{\"sql\":\"DELETE FROM b; SELECT a FROM b WHERE c = 9\",\"p\":\"b\"}",
+            "{\"sql\":\"SELECT FROM (((\"}",
         ]),
     )
         .prop_map(|(call, words, hazard, arguments)| {
             (call.to_owned(), format!("{words}{hazard}"), serde_json::from_str(arguments).unwrap())
         })
+}
+
+/// A call as a wrapper would judge it: with what its arguments would do, and with calls that ran before it.
+fn asked<T>(call: &str, words: &str, arguments: &Value, ask: impl FnOnce(&Question<'_>) -> T) -> T {
+    let (server, tool) = call.split_once('.').unwrap();
+    let analyses = mcp_approve::behavior::arguments::found(None, arguments);
+    let behavior = Behavior { analyses, ..behavior(words) };
+    let mut recent = Recent::default();
+    for (at, tool) in ["x", "x", "y", "x"].into_iter().enumerate() {
+        recent.note("a", tool, NOW - 60_000 + i64::try_from(at).unwrap());
+    }
+    let recent = (!call.starts_with('b')).then_some(&recent);
+    ask(&Question { server, tool, behavior: &behavior, arguments, now: NOW, recent })
+}
+
+fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Ruling {
+    asked(call, words, arguments, |question| decide(policy, question))
 }
 
 pub(super) fn any_defaults() -> impl Strategy<Value = String> {
@@ -165,11 +213,9 @@ proptest! {
         (call, words, arguments) in any_call(),
     ) {
         let policy = policy(&(numbered(&rules).concat() + &defaults));
-        let (server, tool) = call.split_once('.').unwrap();
-        let behavior = behavior(&words);
-        let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
-        let explanation = explain(&policy, &question);
-        prop_assert_eq!(&explanation.ruling, &decide(&policy, &question));
+        let (explanation, ruling) =
+            asked(&call, &words, &arguments, |question| (explain(&policy, question), decide(&policy, question)));
+        prop_assert_eq!(&explanation.ruling, &ruling);
         let matching = explanation.rules.iter().filter(|(_, fit)| *fit == Fit::Matches);
         let strictest = matching.map(|(rule, _)| rule.decision).max();
         prop_assert_eq!(strictest.is_some(), explanation.ruling.rule.is_some());

@@ -123,3 +123,26 @@ fn the_schema_knows_every_word() {
         json!({ "description": "The version of the policy language.", "const": 1 })
     );
 }
+
+/// A key that is added to the reader and not to the schema, or the other way round.
+#[test]
+fn the_schema_knows_every_key() {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let keys = |table: &Value| table["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let conditions = schema["$defs"]["condition"]["oneOf"].as_array().unwrap().iter().flat_map(keys);
+    let rule = "version = 1\n[[rule]]\nid = 'r'\ndecision = 'deny'\n";
+    for (text, in_schema) in [
+        ("version = 1\nno-such-key-anywhere = 1".to_owned(), keys(&schema)),
+        ("version = 1\n[defaults]\nno-such-key-anywhere = 1".to_owned(), keys(&schema["properties"]["defaults"])),
+        (format!("{rule}no-such-key-anywhere = 1"), keys(&schema["$defs"]["rule"])),
+        (format!("{rule}when = [{{ no-such-key-anywhere = 1 }}]"), conditions.collect()),
+    ] {
+        let problems = parse(&text).unwrap_err();
+        let told = problems.iter().find_map(|problem| problem.mend.strip_prefix("known here: ")).expect(&text);
+        let sorted = |mut all: Vec<String>| {
+            all.sort();
+            all
+        };
+        assert_eq!(sorted(told.split(", ").map(str::to_owned).collect()), sorted(in_schema), "{text}");
+    }
+}

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use mcp_approve::audit::query::Filter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
-use mcp_approve::audit::store::Store;
+use mcp_approve::audit::stats;
+use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::clerk::{Sources, start};
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, RuleBook, Task, Wanted};
@@ -69,6 +71,7 @@ impl Desk {
         let sources = Sources {
             log: db.to_path_buf(),
             pins: Box::new(|| Ok(None)),
+            hosts: Box::new(Vec::new),
             rules: Box::new(book),
             memory: Box::new(|pid| Some(u64::from(pid))),
             tour_seen: Box::new(|| {}),
@@ -236,10 +239,15 @@ fn the_tally_counts_what_was_decided_and_goes_on_from_there() {
     let first = tally(10_500);
     assert_eq!((first.figures.asked, first.figures.decided), (3_500, 3_500));
     assert_eq!(first.rules["scratch"].hits, 500);
+    // What `log stats` tells of the same log, it tells in the same words.
+    let reader = Reader::open(&db).unwrap().unwrap();
+    let stats = stats::count(&reader, None, &Filter::default()).unwrap();
+    let figures = &first.figures;
     assert_eq!(
-        first.figures.by_rule + first.figures.approved + first.figures.denied + first.rules["scratch"].hits,
-        3_900
+        (figures.decided, figures.asked, figures.approved, figures.denied, figures.by_rule),
+        (stats.all.calls, stats.all.asked, stats.all.approved, stats.all.denied, stats.saved_by_rules)
     );
+    assert_eq!((figures.approved, figures.denied, figures.by_rule), (2_800, 700, 400));
     let tool = &first.tools[&("filesystem".to_owned(), "write_file".to_owned())];
     assert_eq!((tool.calls, tool.failed), (1_750, 875));
     assert!(tool.detail.contains("MUTATES|CREATE|ACK"));

@@ -17,13 +17,18 @@ use crate::desk::*;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
-/// One snapshot per size of the screen that `scene` sets up.
+/// One snapshot per size of the screen that `scene` sets up. Without colours it says the same.
 pub fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     for (width, height) in SIZES {
         let mut desk = Desk::connected(width, height);
         scene(&mut desk);
         let screen = desk.screen();
         assert_eq!(screen.lines().count(), usize::from(height));
+        let mut plain = Desk::connected(width, height);
+        plain.model.settings.palette = Palette::Monochrome;
+        scene(&mut plain);
+        assert_eq!(plain.screen(), screen, "{name} without colours");
+        assert_eq!(coloured(&plain), 0, "{name} without colours");
         assert_snapshot!(format!("{name}_{width}x{height}"), screen);
     }
 }
@@ -291,6 +296,11 @@ fn a_check_that_fails_says_why_at_once() {
     assert_snapshot!("failing_check", desk.screen());
 }
 
+/// How many cells of the screen have a colour.
+fn coloured(desk: &Desk) -> usize {
+    desk.buffer().content.iter().filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
+}
+
 #[test]
 fn without_colours_nothing_is_lost() {
     let scene = |palette| {
@@ -303,9 +313,6 @@ fn without_colours_nothing_is_lost() {
     };
     let (mut with, mut without) = (scene(Palette::Colours), scene(Palette::Monochrome));
     assert_eq!(with.screen(), without.screen());
-    let coloured = |desk: &Desk| {
-        desk.buffer().content.iter().filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
-    };
     assert!(coloured(&with) > 0);
     assert_eq!(coloured(&without), 0);
 }

@@ -247,6 +247,20 @@ fn the_log() {
     });
 }
 
+#[test]
+fn how_far_the_index_is_stands_below_the_log_until_it_is_level() {
+    at_every_size("log_indexing", |desk| {
+        log(desk, records());
+        desk.send(Msg::Found(Finding::Indexed { upto: 240, level: false }));
+    });
+    let mut desk = Desk::connected(80, 24);
+    log(&mut desk, records());
+    desk.send(Msg::Found(Finding::Indexed { upto: 240, level: false }));
+    desk.line("indexed to 240 of 400");
+    desk.send(Msg::Found(Finding::Indexed { upto: 384, level: true }));
+    assert!(!desk.screen().contains("indexed to"));
+}
+
 fn body() -> String {
     let time = "2026-11-20T15:38:00.000Z";
     format!(

@@ -161,6 +161,33 @@ fn printed(row: &Row) -> String {
 }
 
 #[test]
+fn a_row_without_its_middle_says_so_and_keeps_both_ends() {
+    let mut forger = Forger(11);
+    for round in 0..5_000 {
+        let row = Row::of(Tone::Strong, "begin").and_foreign(Tone::Foreign, &forger.text()).and(Tone::Ours, "end");
+        let (all, columns) = (row.text(), row.width());
+        let room = round % 60;
+        let cut = row.clone().elided(room, room * 2 / 3);
+        assert!(cut.width() <= room, "{} columns in {room}: {}", cut.width(), cut.text());
+        if columns <= room {
+            assert_eq!(cut, row);
+            continue;
+        }
+        // What stands on both sides of the mark is how it begins and how it ends; no escape is cut.
+        let mark = cut.runs.iter().position(|run| run.tone == Tone::Quiet && run.text.starts_with('…'));
+        let (Some(mark), true) = (mark, room > 0) else { continue };
+        let side =
+            |runs: &[mcp_approve::console::row::Run]| runs.iter().map(|run| run.text.as_str()).collect::<String>();
+        let (before, after) = (side(&cut.runs[..mark]), side(&cut.runs[mark + 1..]));
+        assert!(all.starts_with(&before) && all.ends_with(&after), "{before:?} … {after:?} of {all:?}");
+        assert!(decode(&before).is_ok() && decode(&after).is_ok());
+    }
+    let path = Row::of(Tone::Ours, format!("/home/{}/today.md", "deep/".repeat(20)));
+    assert_eq!(path.clone().elided(30, 6).text(), "/home/…90…deep/deep//today.md");
+    assert_eq!(path.elided(12, 0).text(), "…p//today.md");
+}
+
+#[test]
 fn what_is_printed_is_all_that_is_shown() {
     let mut forger = Forger(7);
     for _ in 0..10_000 {

@@ -95,3 +95,35 @@ fn long_diffs_say_how_much_is_left_out() {
     desk.press(Key::Enter);
     desk.line("… 1,400 more lines of this diff: too many to show here");
 }
+
+#[test]
+fn a_write_through_a_link_says_where_it_goes_and_what_is_no_text_is_called_that() {
+    let mut call = overwrite("filesystem-12", "x\n", "y\n");
+    call.facts[0].link = Some("../../etc/pass\u{202e}wd".into());
+    call.facts[0].real = Some("/etc/passwd".into());
+    let line = |call: &Snapshot, word: &str| {
+        let mut desk = Desk::connected(100, 40);
+        desk.hold(call.clone());
+        desk.look();
+        desk.line(word)
+    };
+    assert!(line(&call, "overwrites").contains("— notes.md, a link to /etc/passwd"));
+    assert!(line(&call, "▲ a link to").contains("../../etc/pass⟨U+202E⟩wd"));
+    call.facts[0].real = None;
+    assert!(line(&call, "overwrites").contains("a link to ../../etc/pass⟨U+202E⟩wd"));
+    // Nothing stands at its end: neither does the folder, and who makes it is not known.
+    let mut new = call.clone();
+    new.facts[0].kind = FileKind::Missing;
+    new.facts[0].lacks = Some("/etc/ne\u{202e}w".into());
+    new.facts[0].link = None;
+    assert!(line(&new, "creates").contains("creates 1 file, 1 line, in a folder that does not stand yet — notes.md"));
+    assert!(line(&new, "nor does").contains("nor does the folder /etc/ne⟨U+202E⟩w: the server makes it, or fails"));
+    call.facts[0].link = None;
+    call.facts[0].text = None;
+    assert!(line(&call, "overwrites").contains("1 file, 2 bytes; what stands there is no text — notes.md"));
+    assert!(
+        line(&call, "There is no diff").contains("what stands there is no text; the arguments have the new content.")
+    );
+    call.facts[0].size = Some(300_000);
+    assert!(line(&call, "overwrites").contains("it is too large to be compared line by line"));
+}

@@ -67,7 +67,8 @@ fn program() -> PinnedProgram {
         server: "filesystem".into(),
         fingerprint: "cd".repeat(32),
         command: "node /opt/server/index.js".into(),
-        why: "the server's program changed since it was trusted (/opt/server/index.js); see `tools review`".into(),
+        why: "the server's program changed since it was trusted (/opt/server/index.js); see Tools, or `tools review`"
+            .into(),
         program: "/usr/bin/node\n/opt/server/index.js blake3:22".into(),
         trusted: Some("/usr/bin/node\n/opt/server/index.js blake3:11".into()),
         rules: vec!["scratch-files".into()],

@@ -1,7 +1,8 @@
 //! `[[approver]]` in `config.toml`: a command that hears of each call before it is decided.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::Spanned;
@@ -9,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::cli::{duration, name};
 use crate::gate::approvers::{Approver, May};
-use crate::interpose::approver::Callback;
+use crate::interpose::approver::{Callback, PATH};
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;
 use crate::policy::reading::Reading;
@@ -94,10 +95,55 @@ fn read<'t>(
         Some(_) => {}
     }
     let (_, called) = called?;
-    // A program with a slash starts at this file; the host's folder is nobody's choice.
-    let program =
-        command.first().map(|word| if word.contains('/') { folder.join(word).into() } else { OsString::from(word) });
-    let command = program.into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
+    let program = command.first().and_then(|word| program(word, folder, PATH));
+    if let (None, Some(word)) = (&program, command.first()) {
+        let what = format!("the approver's program {word:?} is in none of {PATH}");
+        reading.problem(
+            item.span(),
+            what,
+            "write its whole path, or one that starts at this file's folder, like ./check",
+        );
+    }
+    let command =
+        program.map(PathBuf::into_os_string).into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
     let approver = Approver { name: called.clone(), server, tool, may };
     Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
+}
+
+/// Where a program is: one with a slash starts at this file, since the host's folder is nobody's choice; one without is in
+/// one of these folders, or nowhere.
+fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
+    if word.contains('/') {
+        return Some(folder.join(word));
+    }
+    let runs =
+        |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    path.split(':').map(|folder| Path::new(folder).join(word)).find(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_where_no_host_chose() {
+        let home = tempfile::tempdir().unwrap();
+        let (first, second) = (home.path().join("first"), home.path().join("second"));
+        for (folder, mode) in [(&first, 0o644), (&second, 0o755)] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("check"), "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(folder.join("check"), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let path = format!("{}:{}", first.display(), second.display());
+        let found = |word| program(word, home.path(), &path);
+        assert_eq!(found("check"), Some(second.join("check")), "what cannot be run is passed over");
+        assert_eq!(found("other"), None);
+        assert_eq!(found("./first/check"), Some(home.path().join("./first/check")));
+        assert_eq!(found("/bin/sh"), Some("/bin/sh".into()));
+        let text = |word| format!("[[approver]]\nname = 'a'\ncommand = ['{word}', 'x']\n");
+        let read = |word| crate::cli::config::parse(&text(word), home.path());
+        assert!(read("sh").unwrap().approvers[0].1.command[0].to_string_lossy().ends_with("bin/sh"));
+        let problems = read("no-such-program-here").unwrap_err();
+        assert!(problems[0].what.contains("is in none of") && problems[0].mend.contains("whole path"), "{problems:?}");
+    }
 }

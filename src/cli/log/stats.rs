@@ -7,8 +7,8 @@ use globset::GlobMatcher;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::print::{clipped, visible, visible_json};
+use super::progress;
 use super::{Finding, LogError, glob};
-use crate::audit::index::Index;
 use crate::audit::query::{Filter, Since};
 use crate::audit::stats::{self, Count, Stats};
 use crate::audit::store::Reader;
@@ -53,7 +53,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, now: i64, out: &mut dyn Wri
     };
     let reader = Reader::open(db)?;
     let mut stats = match &reader {
-        Some(reader) => stats::count(reader, Index::brought_on(db, reader)?.as_ref(), &filter)?,
+        Some(reader) => stats::count(reader, progress::index(db, reader)?.as_ref(), &filter)?,
         None => Stats::default(),
     };
     let more = stats.tools.len().saturating_sub(options.limit);

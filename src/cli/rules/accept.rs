@@ -13,6 +13,7 @@ use super::super::tools::person;
 use super::super::user;
 use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
+use crate::console::plain;
 use crate::error::Error;
 use crate::interpose::scribe::Scribe;
 use crate::policy::rule::Pending;
@@ -86,7 +87,7 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
 fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "{} policy {}", one.layer.word(), visible(&one.file))?;
     for line in one.diff.lines() {
-        writeln!(out, "  {}", visible(line))?;
+        writeln!(out, "  {}", plain::block(line))?;
     }
     writeln!(out, "This loosens what was accepted:")?;
     for loosens in &one.loosens {

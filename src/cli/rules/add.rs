@@ -203,6 +203,12 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
                     .to_owned(),
         });
     }
+    for condition in options.when.iter().chain(&options.unless) {
+        edit::condition(condition).map_err(|error| Error::Wrong {
+            what: visible(&error.to_string()),
+            hint: "`mcp-approve rules add --help` has examples".to_owned(),
+        })?;
+    }
     let taken = edit::ids(&change::text(&site.place)?.unwrap_or_default());
     let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
     let id = options.id.clone().unwrap_or_else(|| id_for(about, |id| taken.iter().any(|one| one == id)));
@@ -246,7 +252,7 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
     let moment = || text.parse::<jiff::Timestamp>().ok().map(|moment| moment.as_millisecond());
     let end = unit.or_else(|| if text.len() == 10 { Some(day()?.timestamp().as_millisecond()) } else { moment() });
     end.map(Some).ok_or_else(|| Error::Wrong {
-        what: format!("{} says no end", visible(text)),
+        what: format!("a rule cannot end at {:?}", visible(text)),
         hint: "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never".to_owned(),
     })
 }

@@ -7,6 +7,7 @@ use super::change::{self, Drafted};
 use super::check::show;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions};
 use super::{Site, accept, past, visible};
+use crate::console::plain;
 use crate::error::Error;
 use crate::policy::edit::{self, EditError};
 use crate::policy::replay::replay;
@@ -134,5 +135,5 @@ pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Err
 
 /// Text of a file over several lines, fit for a terminal.
 pub(super) fn visible_lines(text: &str) -> String {
-    text.lines().map(|line| visible(line) + "\n").collect()
+    text.lines().map(|line| plain::block(line) + "\n").collect()
 }

@@ -9,9 +9,12 @@ use serde_json::{Value, json};
 use super::super::layers::{Keeps, Layers};
 use super::super::policy_file::{self, PolicyPlace, Why, load};
 use super::visible;
+use crate::console::plain;
 use crate::error::Error;
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
+use crate::policy::rule::Rule;
+use crate::policy::when::About;
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
 ///
@@ -83,6 +86,12 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
         let (path, what, mend) = (shown(path), visible(what), visible(mend));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {mend}\n")?;
     }
+    let has_rate = |rule: &&Rule| rule.when.iter().chain(&rule.unless).any(|one| matches!(one.about, About::Rate(_)));
+    let rated: Vec<&str> = policy.rules.iter().filter(has_rate).map(|rule| rule.id.as_str()).collect();
+    if !rated.is_empty() {
+        let rated = rated.join(", ");
+        writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
+    }
     let rules = policy.rules.len();
     writeln!(out, "{}: in order, {rules} {}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
     Ok(true)
@@ -93,10 +102,10 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
     for problem in problems {
         let source = text.lines().nth(problem.line - 1).unwrap_or_default();
         let before: String = source.chars().take(problem.column - 1).collect();
-        let (number, indent) = (problem.line, visible(&before).chars().count());
+        let (number, indent) = (problem.line, plain::block(&before).chars().count());
         let margin = " ".repeat(number.to_string().len());
         writeln!(out, "{}:{number}:{}: {}", shown(path), problem.column, visible(&problem.what))?;
-        writeln!(out, "  {number} | {}", visible(source))?;
+        writeln!(out, "  {number} | {}", plain::block(source))?;
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
         writeln!(out, "  {margin} = {}\n", visible(&problem.mend))?;
     }

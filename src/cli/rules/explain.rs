@@ -22,6 +22,7 @@ use crate::policy::paths::Paths;
 use crate::policy::rule::{Policy, Rule};
 use crate::policy::under::Roots;
 use crate::policy::when::Holds;
+use crate::wire::strict::{self, Flaw};
 
 /// How long looking at paths may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -111,6 +112,13 @@ impl Call {
     }
 
     fn read(text: &str) -> Result<Self, Error> {
+        let ambiguous = [Flaw::DuplicateKey, Flaw::TooDeep, Flaw::NulInKey, Flaw::ReservedKey, Flaw::LoneSurrogate];
+        if let Err(fault) =
+            strict::Reader::new(text.trim().replace(['\n', '\r'], " ").as_bytes()).and_then(|mut reader| reader.skip())
+            && ambiguous.contains(&fault.flaw)
+        {
+            return Err(wrong(&format!("a wrapper refuses such a call, because {}", fault.flaw)));
+        }
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
         let Value::Object(mut fields) = value else {
             return Err(wrong("it is no object"));

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use super::visible;
-use crate::audit::index::Index;
 use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::Reader;
-use crate::cli::log::LogError;
+use crate::cli::log::{LogError, progress};
+use crate::console::plain;
 use crate::error::Error;
 use crate::policy::past::PastCall;
 
@@ -28,7 +28,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 /// The log cannot be read, or has no such call.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
-    let index = Index::brought_on(db, &reader).map_err(LogError::from)?;
+    let index = progress::index(db, &reader).map_err(LogError::from)?;
     let found = match what.parse() {
         Ok(seq) => query::at(&reader, seq).map_err(LogError::from)?,
         Err(_) => query::of_ticket(&reader, index.as_ref(), what).map_err(LogError::from)?.pop(),
@@ -45,7 +45,7 @@ pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
 pub(super) fn line(call: &PastCall) -> String {
     let time = jiff::Timestamp::from_millisecond(call.time).map(|time| format!("{time:.0}")).unwrap_or_default();
     let arguments: String = call.arguments.to_string().chars().take(60).collect();
-    visible(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
+    plain::block(&format!("{:>6}  {time}  {}  {}  {arguments}", call.seq, call.ticket, call.tool))
 }
 
 /// A few calls, the newest first, and how many more there are.

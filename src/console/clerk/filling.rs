@@ -13,7 +13,7 @@ use crate::console::tally::Tally;
 use crate::wire::digest::Digest;
 
 /// Under which the tally is noted; another number for another form.
-const NOTE: &str = "tally 1";
+const NOTE: &str = "tally 2";
 /// So much of the log is counted again rather than noted.
 const UNNOTED: u64 = 64 * SLICE;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audit::record::Kind;
 use crate::audit::search::Search;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::found::{Checked, Edge, Line, Opened, RuleBook};
+use crate::console::found::{Checked, Edge, Line, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook};
 use crate::console::tally::{SessionTally, Tally};
 use crate::link::message::{GrantCard, KnownTool, PinStanding};
@@ -70,6 +70,10 @@ pub struct Browse {
     /// Bytes by wrapper's process.
     pub footprints: BTreeMap<u32, u64>,
     pub measured: Option<i64>,
+    /// Servers that hosts start without mcp-approve.
+    pub unwrapped: Vec<Unwrapped>,
+    /// When hosts' lists were last asked for.
+    pub listed: Option<i64>,
     /// Wrappers that ended while this console looked, with the moment.
     pub ended: Vec<(Connected, i64)>,
     /// The lines of Tools, Rules and Servers that the searches want.
@@ -219,6 +223,8 @@ pub enum ServerLine {
     Running(usize),
     /// One that ended while we looked.
     Ended(usize),
+    /// The place of one that a host starts without mcp-approve.
+    Unwrapped(usize),
     /// One that only the log knows.
     Past(String, Box<SessionTally>),
 }

@@ -75,7 +75,8 @@ impl Rows {
     fn lay(calls: &[Held], sort: Sort, grouping: Grouping) -> Self {
         let mut order: Vec<usize> = (0..calls.len()).collect();
         match sort {
-            Sort::Oldest => order.sort_by_key(|at| calls[*at].snapshot.arrived),
+            // By when the wrappers held them, whichever of them this console heard first.
+            Sort::Oldest => order.sort_by_key(|at| (calls[*at].snapshot.arrived, &calls[*at].key.session)),
             Sort::Risk => order.sort_by_cached_key(|at| {
                 let snapshot = &calls[*at].snapshot;
                 (std::cmp::Reverse(Risk::of(snapshot)), snapshot.arrived)

@@ -29,8 +29,9 @@ impl Model {
 fn word(effect: &str, about: &str, arguments: &str) -> String {
     let said: Vec<&str> = words(effect).collect();
     let is_keyword = |word: &str| word.bytes().all(|b| b.is_ascii_uppercase());
+    // The arguments may be long: they are looked through last.
     let named =
-        |word: &&str| !is_keyword(word) && arguments.contains(*word) && said.iter().skip(1).any(|one| one == word);
+        |word: &&str| !is_keyword(word) && said.iter().skip(1).any(|one| one == word) && arguments.contains(*word);
     let target = words(about).filter(named).last();
     target.or(said.first().copied()).unwrap_or("approve").to_owned()
 }

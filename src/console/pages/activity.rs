@@ -1,6 +1,6 @@
 //! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
 
-use super::NARROW;
+use super::{NARROW, servers};
 use crate::audit::record::{By, VerdictWord};
 use crate::audit::search::Field;
 use crate::behavior::taxonomy::Mutability;
@@ -58,11 +58,28 @@ pub(super) fn title(model: &Model) -> Row {
     Row::of(Tone::Strong, " Activity").and(Tone::Quiet, format!(" · {count}"))
 }
 
-pub(super) fn heading(model: &Model) -> Row {
+pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Heard::FromLog).count();
     let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
-    if before > 0 {
-        row.push(Tone::Quiet, format!("  · {before} from the log"));
+    let latencies = latencies(model, width.saturating_sub(row.width() + 2));
+    let note = format!("  · {before} from the log");
+    if before > 0 && row.width() + note.len() + latencies.width() < width {
+        row.push(Tone::Quiet, note);
+    }
+    ends(row, latencies, width)
+}
+
+/// How fast each server answers, for as many as there is room.
+fn latencies(model: &Model, room: usize) -> Row {
+    let mut row = Row::default();
+    for one in &model.wrappers {
+        let Some(last) = model.browse.latencies.get(&one.wrapper.session).and_then(|all| all.back()) else { continue };
+        let next = Row::default().and_foreign(Tone::Quiet, &one.wrapper.server).and(Tone::Ours, " ");
+        let next = next.joined(servers::spark(model, one, 8)).and(Tone::Quiet, format!(" {}  ", time::latency(*last)));
+        if row.width() + next.width() > room {
+            break;
+        }
+        row = row.joined(next);
     }
     row
 }

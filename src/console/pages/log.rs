@@ -61,10 +61,11 @@ pub(super) fn foot(model: &Model) -> Row {
             }
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
+        None if model.browse.indexing.is_some() => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     if let Some(upto) = model.browse.indexing {
-        row.push(Tone::Quiet, format!("  indexed to {}, for quick searches", grouped(upto)));
+        row.push(Tone::Quiet, format!("  indexed to {} of {}", grouped(upto), grouped(window.newest)));
     }
     row
 }

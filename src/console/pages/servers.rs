@@ -2,6 +2,7 @@
 
 use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
 use crate::console::card::counted;
+use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -9,12 +10,14 @@ use crate::console::view::promise;
 
 pub(super) fn title(model: &Model) -> Row {
     let row = Row::of(Tone::Strong, " Servers").and(Tone::Quiet, format!(" · {} running", model.wrappers.len()));
-    let past = model.browse.server_lines.len().saturating_sub(model.wrappers.len());
-    if past == 0 { row } else { row.and(Tone::Quiet, format!(" · {past} ended")) }
+    let bare = model.browse.unwrapped.len();
+    let past = model.browse.server_lines.len().saturating_sub(model.wrappers.len() + bare);
+    let row = if past == 0 { row } else { row.and(Tone::Quiet, format!(" · {past} ended")) };
+    if bare == 0 { row } else { row.and(Tone::Danger, format!(" · {bare} NOT wrapped")) }
 }
 
 pub(super) fn heading(_: &Model) -> Row {
-    Row::of(Tone::Quiet, " ● running ◌ opening ○ ended · Enter tells more")
+    Row::of(Tone::Quiet, " ● running ◌ opening ○ ended ✗ not wrapped · Enter tells more")
 }
 
 pub(super) fn empty() -> Vec<Row> {
@@ -36,6 +39,7 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
     match line {
         ServerLine::Running(at) => model.wrappers.get(*at).map_or("", |one| &one.wrapper.server),
         ServerLine::Ended(at) => model.browse.ended.get(*at).map_or("", |(one, _)| &one.wrapper.server),
+        ServerLine::Unwrapped(at) => model.browse.unwrapped.get(*at).map_or("", |one| &one.server),
         ServerLine::Past(_, session) => &session.server,
     }
 }
@@ -64,6 +68,11 @@ fn row(model: &Model, line: &ServerLine, columns: usize, width: usize) -> Row {
             let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
             row.and(Tone::Quiet, format!(" ended {:>8} {:>7} calls", ago(*when), grouped(one.status.calls)))
         }
+        ServerLine::Unwrapped(at) => {
+            let host = model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str());
+            let row = Row::of(Tone::Danger, " ✗ ").joined(cell(Tone::Danger, name, columns));
+            row.and(Tone::Danger, " not wrapped").and(Tone::Quiet, " in ").and_foreign(Tone::Quiet, host)
+        }
         ServerLine::Past(_, session) => {
             let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
             let word = if session.ended { "ended" } else { "seen " };
@@ -87,7 +96,7 @@ fn standing(one: &Connected) -> Row {
 }
 
 /// The latest latencies as bars, each against the longest of them.
-fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
+pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let Some(latencies) = model.browse.latencies.get(&one.wrapper.session) else {
         return Row::of(Tone::Quiet, " ".repeat(columns));
@@ -120,6 +129,12 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
                 rows.extend(wrapper(model, one, width));
             }
         }
+        ServerLine::Unwrapped(at) => {
+            if let Some(one) = model.browse.unwrapped.get(*at) {
+                rows.extend(unwrapped(one, width));
+            }
+            return rows;
+        }
         ServerLine::Past(name, session) => {
             rows.extend(foreign("session", name, width));
             let date = |at: Option<i64>| at.map(|at| time::date(at, model.settings.offset)).unwrap_or_default();
@@ -139,6 +154,18 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     rows.push(
         Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"),
     );
+    rows
+}
+
+/// A server that is no concern of ours yet.
+fn unwrapped(one: &Unwrapped, width: usize) -> Vec<Row> {
+    let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
+    let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
+    rows.extend(foreign("host", &one.host, width));
+    rows.extend(foreign("list", &one.list, width));
+    let mend =
+        Row::of(Tone::Ours, "put ").and(Tone::Key, "mcp-approve --").and(Tone::Ours, " before its command there");
+    rows.extend(entry("to mend", mend, width));
     rows
 }
 
@@ -174,7 +201,8 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let refused = counted(usize::try_from(status.refused_lines).unwrap_or(usize::MAX), "line");
     rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let row = spark(model, one, 32).and(Tone::Quiet, format!(" last {}", time::latency(*last)));
+        let row = spark(model, one, width.saturating_sub(30).min(32))
+            .and(Tone::Quiet, format!(" last {}", time::latency(*last)));
         rows.extend(entry("latency", row, width));
     }
     rows.push(caption("process", "", width));

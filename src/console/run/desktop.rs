@@ -103,7 +103,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let told = folder.path().join("told");
         let script =
-            format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{}.part'\nmv '{0}.part' '{0}'\n{then}\n", told.display());
+            format!("#!/bin/sh\nsaid=$(printf '%s\\n' \"$@\")\necho \"$said\" >> '{}'\n{then}\n", told.display());
         let path = folder.path().join(name);
         fs::write(&path, script).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -113,7 +113,9 @@ mod tests {
 
     fn read(told: &Path) -> String {
         let start = Instant::now();
-        while !told.exists() && start.elapsed() < Duration::from_secs(20) {
+        while !fs::read_to_string(told).is_ok_and(|said| said.ends_with('\n'))
+            && start.elapsed() < Duration::from_secs(20)
+        {
             thread::sleep(Duration::from_millis(5));
         }
         fs::read_to_string(told).unwrap_or_default()
@@ -140,7 +142,8 @@ mod tests {
         fs::remove_file(&told).unwrap();
         desktop.show(&program, "two", 1_000 + PAUSE - 1);
         desktop.show(&program, "three", 1_000 + PAUSE);
-        assert!(read(&told).ends_with("three\n"));
+        let said = read(&told);
+        assert!(said.ends_with("three\n") && !said.contains("two"), "{said}");
     }
 
     #[test]

@@ -37,13 +37,16 @@ impl Keyboard {
         let _ = self.permission.try_send(());
     }
 
-    /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays.
-    pub(super) fn drain(&self, inbox: &Receiver<Heard>, kept: &mut Vec<Msg>) {
+    /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays; gives where the
+    /// operator looks by now, where that was told.
+    pub(super) fn drain(&self, inbox: &Receiver<Heard>, kept: &mut Vec<Msg>) -> Option<Focus> {
+        let mut looks = None;
         for heard in inbox.try_iter() {
             match heard {
                 Heard::Link(event) => kept.push(Msg::Link(*event)),
                 Heard::Found(finding) => kept.push(Msg::Found(*finding)),
                 Heard::Event(event) => {
+                    looks = focus(&event).or(looks);
                     let Some(msg) = message(event) else { continue };
                     if matches!(msg, Msg::Resize(..)) {
                         kept.push(msg);
@@ -55,9 +58,11 @@ impl Keyboard {
         }
         // While the thread waits for its permission nobody else reads; while it reads, nothing is pending.
         while matches!(poll(Duration::ZERO), Ok(true)) {
-            let Ok(event) = read() else { return };
+            let Ok(event) = read() else { break };
+            looks = focus(&event).or(looks);
             kept.extend(message(event).filter(|msg| matches!(msg, Msg::Resize(..))));
         }
+        looks
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
-            "{unread} of {} were not read to their end: open them first (Enter, End). A approves unread.",
+            "{unread} of {} were not read to their end: open them first (Enter, End; Z unfolds). A approves unread.",
             keys.len()
         );
         note(model, Tone::Warn, words);

@@ -164,6 +164,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
                 ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,
                 ServerLine::Ended(at) => &model.browse.ended.get(*at)?.0.wrapper.session,
                 ServerLine::Past(session, _) => session,
+                ServerLine::Unwrapped(_) => return None,
             };
             Some(exactly("session", session))
         }
@@ -242,6 +243,10 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
             }
         }
         Screen::Servers => {
+            if due(model.browse.listed, 10 * AGAIN) {
+                model.browse.listed = Some(now);
+                tasks.push(Task::Hosts);
+            }
             if due(model.browse.measured, 2 * AGAIN) {
                 model.browse.measured = Some(now);
                 tasks.push(Task::Footprints(model.wrappers.iter().map(|one| one.wrapper.pid).collect()));

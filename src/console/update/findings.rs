@@ -7,9 +7,12 @@ use crate::audit::search::Field;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
 use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine};
 use crate::link::message::{Activity, ActivityKind, Direction};
+use crate::policy::rule::Decision;
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
+/// Latencies of one session that are taken from the log.
+const LATENCIES: usize = 32;
 /// Ended sessions that are listed.
 const PAST: usize = 200;
 
@@ -44,6 +47,10 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         Finding::PinsTrouble(why) => browse.forgotten = Some(why),
         Finding::PastCall(seq, call) => super::past::found(model, seq, call),
         Finding::Footprints(found) => browse.footprints = found.into_iter().collect(),
+        Finding::Hosts(unwrapped) => {
+            browse.unwrapped = unwrapped;
+            rebuild(model);
+        }
         Finding::Recent(lines) => recent(model, lines),
         Finding::Trouble(what) => {
             browse.trouble = Some(what);
@@ -148,9 +155,19 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         }
     }
     for passed in before.into_iter().rev() {
+        let runs = model.wrappers.iter().any(|one| one.wrapper.session == passed.session);
+        let answered = runs && passed.activity.kind == ActivityKind::Outcome;
+        if let Some(latency) = passed.activity.latency_us.filter(|_| answered) {
+            let all = model.browse.latencies.entry(passed.session.clone()).or_default();
+            if all.len() < LATENCIES {
+                all.push_front(latency);
+            }
+        }
         model.activity.push_front(passed);
     }
 }
+
+const DECISIONS: [Decision; 3] = [Decision::Allow, Decision::Ask, Decision::Deny];
 
 fn as_passed(line: &Line) -> Option<Activity> {
     let kind = match line.kind.as_str() {
@@ -166,7 +183,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
         what: line.tool.clone().unwrap_or_else(|| line.note.clone()),
         ticket: line.ticket.clone(),
         badge: line.badge,
-        ruling: None,
+        ruling: line.ruling.as_deref().and_then(|word| DECISIONS.into_iter().find(|one| one.word() == word)),
         verdict: line.verdict,
         by: line.by,
         rule: line.rule.clone(),
@@ -218,6 +235,12 @@ fn servers(model: &Model) -> Vec<ServerLine> {
     for (at, one) in model.wrappers.iter().enumerate() {
         if of(one, Some(model.now)) {
             lines.push(ServerLine::Running(at));
+        }
+    }
+    for (at, one) in model.browse.unwrapped.iter().enumerate() {
+        let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
+        if wanted(&one.server, "", None, &text) {
+            lines.push(ServerLine::Unwrapped(at));
         }
     }
     for (at, (one, when)) in model.browse.ended.iter().enumerate().rev() {

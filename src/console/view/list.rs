@@ -56,13 +56,16 @@ fn member(model: &Model, armed: &Armed, width: usize) -> Row {
             _ => row.joined(queue::telling(held, room)),
         };
     }
-    let row = row.joined(ticket).and(Tone::Ours, "  ").joined(tool).and(Tone::Ours, "  ");
+    let row = row.joined(ticket.clipped(WIDEST)).and(Tone::Ours, "  ");
+    let row = row.joined(tool.clipped(WIDEST)).and(Tone::Ours, "  ");
     let room = width.saturating_sub(row.width()).max(LEAST);
     row.joined(queue::telling(held, room)).clipped(width)
 }
 
 /// Below this width what a call is about comes before its ticket.
 const NARROW: usize = 60;
+/// The most columns of a ticket, and of a tool.
+const WIDEST: usize = 24;
 /// What a call is about gets at least so much.
 const LEAST: usize = 12;
 

@@ -34,6 +34,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
 /// What the list is and, at the right end, what was searched for: one must know that to read it.
 fn title(model: &Model, width: usize) -> Row {
     let (left, right) = pages::title(model);
+    let right = right.clipped(width.saturating_sub(10));
     let left = left.clipped(width.saturating_sub(right.width() + 1).max(8));
     ends(left, right, width)
 }

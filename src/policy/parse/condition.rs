@@ -54,7 +54,7 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
 
 fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<About> {
     let (mut arg, mut other) = (None, None);
-    let (mut tests, mut keys, mut strange) = (Vec::new(), 0, 0);
+    let (mut tests, mut keys, mut told) = (Vec::new(), 0, false);
     for (key, value) in table {
         let name = key.get_ref().as_ref();
         keys += 1;
@@ -70,9 +70,12 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             }
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
             "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
-            known if KEYS.contains(&known) => tests.extend(test(reading, known, value)),
+            known if KEYS.contains(&known) => match test(reading, known, value) {
+                Some(test) => tests.push(test),
+                None => told = true,
+            },
             other => {
-                strange += 1;
+                told = true;
                 reading.unknown_key(key.span(), other, KEYS);
             }
         }
@@ -83,14 +86,14 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
             None
         }
-        // A key that is misspelled has been told; that its test is missing would hide the mend.
-        (Some(_), None) if tests.is_empty() && strange > 0 => None,
+        // A test that is misspelled or cannot be so has been told; that it is missing would hide the mend.
+        (Some(_), None) if tests.is_empty() && told => None,
         (Some(arg), None) if tests.is_empty() => {
             let mend = "add eq, in, glob, under, lt, gt, len, present or absent";
             reading.problem(at, format!("`arg` {arg:?} without a test of it"), mend);
             None
         }
-        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
+        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg: arg.into(), tests }),
         (Some(arg), None) => {
             let mend = "write the name of an argument, or a JSON Pointer like /options/path";
             reading.problem(at, format!("`arg` cannot be {arg:?}"), mend);
@@ -135,8 +138,8 @@ fn rate(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Rate>
     };
     let rate = bound.filter(in_bounds).zip(per).filter(|_| known).map(|(bound, per)| Rate { bound, per });
     if rate.is_none() {
-        let wanted = "{ most = 10, per = \"1h\" } or { over = 10, per = \"1h\" }: at most 1000 calls, per 1s up to 24h";
-        reading.wrong_type(value, "rate", wanted);
+        let wanted = "{ most = 10, per = \"1h\" } or { over = 10, per = \"1h\" }: 1 to 1000 calls, per 1s up to 24h";
+        reading.cannot_be(value, "rate", wanted);
     }
     rate
 }
@@ -173,7 +176,7 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
         "in" => {
             let list = value.get_ref().as_array().filter(|list| !list.is_empty());
             if list.is_none() {
-                reading.wrong_type(value, key, "a list of values, not empty");
+                reading.cannot_be(value, key, "a list of values, not empty");
             }
             let all: Vec<Scalar> = list?.iter().filter_map(|item| scalar(reading, key, item)).collect();
             Some(Test::In(all))
@@ -254,7 +257,7 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
         }
     };
     if bounds.is_none() {
-        reading.wrong_type(value, "len", "a count, or bounds that some length fits, like { gt = 2, lt = 100 }");
+        reading.cannot_be(value, "len", "a count, or bounds that some length fits, like { gt = 2, lt = 100 }");
     }
     bounds
 }

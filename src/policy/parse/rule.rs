@@ -241,10 +241,10 @@ fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Id
 fn end_of(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<i64> {
     let end = value.get_ref().as_datetime().and_then(moment);
     if end.is_none() {
-        reading.wrong_type(
+        reading.cannot_be(
             value,
             "expires",
-            "a day like 2026-12-31 (the last one, UTC) or a time like 2026-12-31T18:00:00Z",
+            "a day like 2026-12-31 (the last one, UTC) or a time like 2026-12-31T18:00:00Z, without quotes",
         );
     }
     end

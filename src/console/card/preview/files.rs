@@ -8,7 +8,7 @@ use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
 use crate::gate::alike::lines_changed;
 use crate::gate::facts::{Facts, FileKind};
-use crate::gate::touched::{Change, How, thing};
+use crate::gate::touched::{Change, How, blind, thing};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;
@@ -60,6 +60,10 @@ fn standing(facts: &Facts, width: usize) -> Vec<Row> {
     };
     let mut rows =
         bordered(Row::default().and_foreign(Tone::Ours, &facts.path).and(Tone::Quiet, "  ").joined(what), width);
+    if let Some(folder) = &facts.lacks {
+        let row = Row::of(Tone::Warn, "nor does the folder ").and_foreign(Tone::Strong, folder);
+        rows.extend(bordered(row.and(Tone::Warn, ": the server makes it, or fails"), width));
+    }
     let leads = facts.real.as_deref().filter(|real| *real != facts.path);
     if let Some(link) = &facts.link {
         let row = Row::of(Tone::Warn, "▲ a link to ").and_foreign(Tone::Strong, link);
@@ -78,13 +82,11 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize)
     let told = |tone, words: &str| bordered(Row::of(tone, words), width);
     let Some(old) = old else {
         let words = match how {
-            How::Whole => {
-                "What it replaces could not be read, so there is no diff; the arguments have the new content."
-            }
-            How::Appended => "It could not be read, so there is no diff; the arguments have what is added.",
-            How::Edited => "It could not be read, so there is no diff.",
+            How::Whole => "; the arguments have the new content",
+            How::Appended => "; the arguments have what is added",
+            How::Edited => "",
         };
-        return told(Tone::Warn, words);
+        return told(Tone::Warn, &format!("There is no diff: {}{words}.", blind(target)));
     };
     if target.kind == FileKind::Missing {
         return told(Tone::Quiet, "All of it is new; the arguments have it in full.");

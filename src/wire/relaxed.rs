@@ -1,7 +1,17 @@
-//! JSON as editors write it: comments, and commas before a closing bracket. Reads no value.
+//! JSON with comments and commas before a closing bracket, as editors keep their settings. Never for what comes on a pipe.
+
+use serde_json::Value;
+
+/// Reads such a text.
+///
+/// # Errors
+/// What is no JSON even so.
+pub fn json(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(&plain(text))
+}
 
 /// The same text as plain JSON; line breaks stay, so that an error names the right line.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -1,0 +1,89 @@
+//! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
+
+use super::{Check, good, note};
+use crate::cli::user;
+use crate::hosts::{self, Lists, Start};
+
+/// Looks at the lists of every known host, for this user and this folder.
+pub(super) fn checks() -> Vec<Check> {
+    match user::current() {
+        Ok(user) => of(&hosts::lists(&user.home, std::env::current_dir().ok().as_deref())),
+        Err(error) => vec![note("hosts", format!("their lists of servers were not looked at: {error}"))],
+    }
+}
+
+fn of(lists: &Lists) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for server in &lists.servers {
+        let file = server.file.display();
+        let project = server.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
+        let name = format!("{} of {} ({file}{project})", server.name, server.host);
+        let (what, mend) = match server.start {
+            Start::Wrapped => continue,
+            Start::Remote => continue,
+            Start::Unwrapped => (
+                format!("{name} is NOT wrapped: none of its calls is held or recorded"),
+                "put `mcp-approve --` before its command",
+            ),
+            Start::Observed => {
+                (format!("{name} is only observed: every call passes"), "take `--observe` away once you have rules")
+            }
+        };
+        checks.push(Check { mend: Some(mend.to_owned()), ..note("hosts", what) });
+    }
+    let remote = lists.servers.iter().filter(|server| server.start == Start::Remote).count();
+    if remote > 0 {
+        let what =
+            format!("servers reached over the network: {remote}; mcp-approve stands on pipes, and does not see them");
+        checks.push(note("hosts", what));
+    }
+    checks.extend(lists.unread.iter().map(|one| {
+        let what = format!("the list of {} cannot be read ({}: {})", one.host, one.file.display(), one.why);
+        note("hosts", what)
+    }));
+    if checks.is_empty() {
+        checks.push(match lists.files {
+            0 => note("hosts", "no list of servers was found of Claude, Cursor, Codex, Gemini CLI, VS Code or Zed"),
+            files => {
+                let servers = lists.servers.len();
+                good("hosts", format!("every server they start is wrapped (servers: {servers}, lists: {files})"))
+            }
+        });
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::super::{State, word};
+    use super::of;
+    use crate::hosts::{Listed, Lists, Start, Unread};
+
+    fn listed(start: Start) -> Listed {
+        let project = Some("/work".to_owned());
+        Listed { host: "Cursor", file: PathBuf::from("mcp.json"), name: "git".to_owned(), project, start }
+    }
+
+    #[test]
+    fn what_is_not_wrapped_is_told_by_name_with_how_to_mend_it() {
+        let said = |servers: Vec<Listed>, files| {
+            let unread = Vec::new();
+            let checks = of(&Lists { servers, unread, files });
+            checks.iter().map(|one| format!("{} {}", word(one.state), one.what)).collect::<Vec<_>>().join("\n")
+        };
+        assert!(said(Vec::new(), 0).starts_with("note no list of servers was found"));
+        assert_eq!(
+            said(vec![listed(Start::Wrapped)], 1),
+            "ok every server they start is wrapped (servers: 1, lists: 1)"
+        );
+        let bare = said(vec![listed(Start::Wrapped), listed(Start::Unwrapped)], 1);
+        assert!(bare.starts_with("note git of Cursor (mcp.json, for /work) is NOT wrapped"), "{bare}");
+        assert!(said(vec![listed(Start::Observed)], 1).contains("only observed"));
+        assert!(said(vec![listed(Start::Remote)], 1).contains("over the network: 1"));
+        let unread = Unread { host: "Zed", file: PathBuf::from("s.json"), why: "no JSON".to_owned() };
+        let checks = of(&Lists { unread: vec![unread], files: 1, ..Lists::default() });
+        assert!(checks[0].state == State::Note && checks[0].what.contains("Zed cannot be read (s.json: no JSON)"));
+    }
+}

@@ -1,0 +1,83 @@
+//! How far the index of a long log has come, on a terminal's stderr, for whoever waits more than half a second.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::audit::index::Index;
+use crate::audit::store::{Reader, StoreError};
+
+/// Waiting that nobody wonders about.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Opens the index of this log and takes in what it lacks, as [`Index::brought_on`] does.
+///
+/// # Errors
+/// Why the log could not be read.
+pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
+    let newest = reader.newest()?;
+    let mut teller = Teller::new(io::stderr().is_terminal(), Instant::now());
+    let index = Index::brought_on(log, reader, &mut |upto| {
+        if let Some(line) = teller.line(upto, newest, Instant::now()) {
+            say(&line);
+        }
+    });
+    if let Some(line) = teller.over() {
+        say(&line);
+    }
+    index
+}
+
+/// A terminal that does not take it loses nothing.
+fn say(line: &str) {
+    let mut stderr = io::stderr().lock();
+    let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
+}
+
+/// When something is told.
+struct Teller {
+    is_terminal: bool,
+    next: Instant,
+    told: bool,
+}
+
+impl Teller {
+    fn new(is_terminal: bool, now: Instant) -> Self {
+        Self { is_terminal, next: now + PATIENCE, told: false }
+    }
+
+    /// The line that stands in for the one before, twice a second; `None` while nobody waits for it.
+    fn line(&mut self, upto: u64, newest: u64, now: Instant) -> Option<String> {
+        if !self.is_terminal || now < self.next {
+            return None;
+        }
+        self.next = now + PATIENCE;
+        self.told = true;
+        let hundredth = upto.saturating_mul(100) / newest.max(1);
+        Some(format!("\rindexing the log, for quick searches: record {upto} of {newest} ({hundredth} %) \x1b[K"))
+    }
+
+    /// What takes the line away again.
+    fn over(&self) -> Option<String> {
+        self.told.then(|| "\r\x1b[K".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_half_a_second_at_a_terminal_is_told_and_nobody_else() {
+        let start = Instant::now();
+        let mut teller = Teller::new(true, start);
+        assert_eq!(teller.line(1, 10, start + Duration::from_millis(499)), None);
+        assert_eq!(teller.over(), None, "nothing was told, so nothing is taken away");
+        let told = teller.line(5, 10, start + Duration::from_millis(500));
+        assert!(told.is_some_and(|line| line.contains("record 5 of 10 (50 %)")));
+        assert_eq!(teller.line(6, 10, start + Duration::from_millis(600)), None, "twice a second");
+        assert!(teller.over().is_some());
+        let mut piped = Teller::new(false, start);
+        assert_eq!(piped.line(5, 10, start + Duration::from_secs(9)), None);
+    }
+}
