@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 mod analysers;
 #[path = "behavior/choices.rs"]
 mod choices;
+#[path = "behavior/deceptions.rs"]
+mod deceptions;
 #[path = "behavior/hazards.rs"]
 mod hazards;
 #[path = "behavior/languages.rs"]

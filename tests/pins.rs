@@ -10,6 +10,8 @@ mod fake;
 mod gate;
 #[path = "pins/memory.rs"]
 mod memory;
+#[path = "pins/roles.rs"]
+mod roles;
 #[path = "pins/told.rs"]
 mod told;
 #[path = "world/mod.rs"]

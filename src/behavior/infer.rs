@@ -93,7 +93,11 @@ impl Signs {
     fn weighed(&self) -> (Option<Mutability>, Action, Strength) {
         use Effect::{Changes, Depends, Reads};
         let mutates = |action, strength| (Some(Mutability::Mutates), action, strength);
-        let unknown = |action| (None, action, Strength::Weak);
+        // A verb that leaves it open, and a sentence that does not.
+        let unknown = |action| match self.has(Gives::Does) || self.has(Gives::Changes) {
+            true => mutates(action, Strength::Weak),
+            false => (None, action, Strength::Weak),
+        };
         let pure = |action, strength| match self.doubt() {
             Some(action) => mutates(action, Strength::Weak),
             // A statement that only reads fetches what it names; nobody searches with it.

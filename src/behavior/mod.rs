@@ -2,6 +2,7 @@
 
 pub mod annotated;
 pub mod arguments;
+pub mod asides;
 pub mod conclude;
 pub mod curated;
 pub mod declared;

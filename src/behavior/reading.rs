@@ -60,7 +60,9 @@ fn found(words: &[String]) -> Vec<Found> {
 
 /// The act a tool's name speaks of.
 pub fn of_name(words: &[String]) -> Option<Act> {
-    let verbs = found(words);
+    // "Read-only" says how, not what.
+    let says_how = |v: &Found| words[v.at] == "read" && words.get(v.at + 1).is_some_and(|word| word == "only");
+    let verbs: Vec<Found> = found(words).into_iter().filter(|v| !says_how(v)).collect();
     let firm = |v: &&Found| v.verb.firmness != Firmness::Either && v.form == Form::Base;
     let changes = |v: &&Found| matches!(v.verb.effect, Effect::Changes(_));
     let word = |at: usize| words.get(at).map_or("", String::as_str);
@@ -139,7 +141,8 @@ fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
 
 /// What a sentence of a description opens with, and which act that is.
 pub fn of_sentence(words: &[String]) -> Opening {
-    if words.first().is_some_and(|word| among(word, "which what how where who whether is are was does")) {
+    let asks = words.first().is_some_and(|word| among(word, "which what how where who whether is are was does"));
+    if asks && words.get(1).is_none_or(|word| word != "not") {
         return Opening::Thing;
     }
     let start = opening(words);
@@ -195,10 +198,12 @@ fn leads(words: &[String], found: &Found) -> bool {
         return false;
     }
     let next = words.get(found.at + 1).map_or("", String::as_str);
-    // "Check and install" is a chain of verbs; "Checks and balances" is not.
-    let chained = found.form == Form::Base
-        && matches!(next, "and" | "or" | ",")
-        && words.get(found.at + 2).is_some_and(|word| verb(word).is_some());
+    // "Check and install", "Scans and removes" are chains of verbs; "Checks and balances" is not.
+    let follows = words.get(found.at + 2).and_then(|word| words::base(word, verb));
+    let chained = match found.form {
+        Form::Base => follows.is_some_and(|(_, form)| form == Form::Base),
+        form => follows.is_some_and(|(verb, other)| form == other && verb.firmness == Firmness::Verb),
+    } && matches!(next, "and" | "or" | ",");
     let noun_like = !chained && matches!(next, "of" | "between" | "by" | "per" | "and" | "," | ":" | "(" | "");
     let may_be_noun = found.verb.firmness != Firmness::Verb || among(&words[found.at], NOUNS_IN_PLURAL);
     !(may_be_noun && noun_like)
@@ -270,7 +275,7 @@ fn is_thing(words: &[String]) -> bool {
     detailed basic raw available total number how what where which who when why whether is are does do up \
     list details information info status overview summary most popular live historical daily per any some \
     site-wide model-friendly real-time one-shot quick at";
-    const AFTER: &str = "of for by between on from at with about per in waiting : ( , de del por des du da do von für der und y en \
+    const AFTER: &str = "of for by between on from at with about per in waiting : ( , de del por des du da do von für der und y \
     via — plus";
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     if among(word(0), STARTS) || word(0).starts_with(|c: char| c.is_ascii_digit()) {

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use super::asides;
 use super::lexicon::{Effect, verb};
 use super::phrases::{Hyphens, Phrases, plain};
 use super::taxonomy::Action;
@@ -59,11 +60,15 @@ pub fn of_description(description: &str) -> Vec<Tell> {
     let mut tells = Vec::new();
     for (number, sentence) in sentences(description).enumerate() {
         let reads_sql = READING_SQL.iter().any(|phrase| sentence.contains(phrase));
-        if let Some((gives, span)) = of_own_act(sentence)
+        let words = words::of_sentence(sentence);
+        if let Some((gives, span)) = of_own_act(&words)
             // To execute a SELECT is to read.
             && !(reads_sql && span.starts_with("execute"))
         {
             tells.push(Tell { gives, span, sentence: number });
+        }
+        if let Some(span) = asides::aside(&words) {
+            tells.push(Tell { gives: Gives::Does, span, sentence: number });
         }
         if reads_sql {
             tells.push(Tell { gives: Gives::OnlyReads, span: "SELECT".to_owned(), sentence: number });
@@ -91,8 +96,7 @@ pub fn of_description(description: &str) -> Vec<Tell> {
 }
 
 /// What a sentence that speaks of the tool in the third person says it does: "Creates the file if it is missing".
-fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
-    let words = words::of_sentence(sentence);
+fn of_own_act(words: &[String]) -> Option<(Gives, String)> {
     let unmistakable = |word: &str| {
         words::base(word, verb)
             .is_some_and(|(found, form)| form == words::Form::Third && words::among(found.base, UNMISTAKABLE))
@@ -113,6 +117,12 @@ fn of_own_act(sentence: &str) -> Option<(Gives, String)> {
         .count();
     let word = words.get(skipped)?;
     if matches!(word.as_str(), "returns" | "return" | "outputs" | "output") {
+        // Whoever gets the number of a job has started one.
+        let job =
+            |pair: &[String]| words::among(&pair[0], "job task run operation execution session") && pair[1] == "id";
+        if words[..words.len().min(10)].windows(2).any(job) {
+            return None;
+        }
         let span = words.iter().skip(skipped).take(8).cloned().collect::<Vec<_>>().join(" ");
         return Some((Gives::Returns, span));
     }
@@ -229,8 +239,11 @@ fn selected(property: &Value, need: Need) -> Option<Gives> {
     }
 }
 
-fn choices(property: &Value) -> Vec<&str> {
+fn choices<'a>(property: &'a Value) -> Vec<&'a str> {
     let inner = property.get("items").unwrap_or(property);
+    // A list of acts, each an object that names its own: `{ type: "click" }`.
+    let named = |of: &'a Value| ["type", "action"].iter().find_map(|key| of.get("properties")?.get(*key));
+    let inner = named(inner).unwrap_or(inner);
     let listed = inner.get("enum").and_then(Value::as_array).into_iter().flatten();
     let branches = ["oneOf", "anyOf"].iter().filter_map(|key| inner.get(*key)).filter_map(Value::as_array).flatten();
     let consts = branches.clone().filter_map(|branch| branch.get("const"));

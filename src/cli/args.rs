@@ -251,7 +251,8 @@ pub enum ToolsCommand {
 
 Examples:
   mcp-approve tools search \"find text in files\"
-  mcp-approve tools search --badge pure --capability '*:read' invoices")]
+  mcp-approve tools search --badge pure --capability '*:read' invoices
+  mcp-approve tools search --role reader invoices")]
     Search(ToolsSearchOptions),
     /// Shows what changed, is disputed or looks alike; at a terminal you accept or refuse it
     #[command(
@@ -335,6 +336,12 @@ pub struct ToolsSearchOptions {
     /// Only tools of this capability may be used, as files:read, *:read or files:*; may be repeated
     #[arg(long, value_name = "TAG")]
     pub capability: Vec<String>,
+    /// Only what this role of config.toml may use
+    #[arg(long, value_name = "NAME")]
+    pub role: Option<String>,
+    /// Show what may not be used too, struck, with the reason
+    #[arg(long)]
+    pub all: bool,
     /// Only those of this server: its name, or the beginning of its fingerprint
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,

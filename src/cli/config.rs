@@ -2,6 +2,7 @@
 
 mod approver;
 pub mod console;
+mod role;
 
 use std::ffi::OsString;
 use std::io;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::gate::approvers::Approver;
 use crate::interpose::approver::Callback;
 use crate::policy::reading::{Problem, Reading};
+use crate::policy::role::Role;
 
 /// How long a held call waits for an answer, unless told otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -37,7 +39,7 @@ const KEYS: &[&str] = &[
     "trust",
     "expect",
 ];
-const TOP: &[&str] = &["server", "approver", "console"];
+const TOP: &[&str] = &["server", "approver", "console", "roles"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +106,7 @@ pub fn settle(options: &WrapOptions, places: &Places) -> Result<WrapSettings, Er
         });
     }
     places.check_config()?;
-    let Configured { top, servers, approvers } = load(places)?;
+    let Configured { top, servers, approvers, .. } = load(places)?;
     let called = options.name.clone().unwrap_or_else(|| name::of_command(&options.command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -172,12 +174,22 @@ pub fn audit_db(places: &Places) -> Result<PathBuf, Error> {
     Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
+/// The roles of `config.toml`, in its order.
+///
+/// # Errors
+/// As [`settle`].
+pub fn roles(places: &Places) -> Result<Vec<Role>, Error> {
+    places.check_config()?;
+    Ok(load(places)?.roles)
+}
+
 /// All of `config.toml`.
 #[derive(Debug, Default)]
 struct Configured {
     top: Level,
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
+    roles: Vec<Role>,
 }
 
 fn load(places: &Places) -> Result<Configured, Error> {
@@ -217,8 +229,10 @@ fn parse(text: &str, folder: &Path) -> Result<Configured, Vec<Problem>> {
     }
     let approvers = document.get_ref().get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
+    let roles = document.get_ref().get("roles");
+    let roles = roles.map(|value| role::read_all(&mut reading, value)).unwrap_or_default();
     let problems = reading.finish();
-    if problems.is_empty() { Ok(Configured { top, servers, approvers }) } else { Err(problems) }
+    if problems.is_empty() { Ok(Configured { top, servers, approvers, roles }) } else { Err(problems) }
 }
 
 /// Reads one level; `besides` are keys that somebody else reads.

@@ -1,5 +1,6 @@
 //! `mcp-approve tools`: everything ever seen of servers' tools, told, searched and reviewed. One file per command below.
 
+mod bars;
 pub mod classify;
 pub(super) mod diff;
 mod list;
@@ -36,7 +37,7 @@ pub(super) fn run(
         ToolsCommand::Classify(options) => classify::run(options, out),
         ToolsCommand::List(options) => list::run(options, &places?, out),
         ToolsCommand::Show(options) => show::run(options, &places?, out),
-        ToolsCommand::Search(options) => search::run(options, &places?, out),
+        ToolsCommand::Search(options) => search::run(options, &places?, now, out),
         ToolsCommand::Review(options) => review::run(options, &places?, now, out),
         ToolsCommand::Pin(options) => review::pin(options, &places?, now, out),
     }

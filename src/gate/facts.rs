@@ -11,8 +11,11 @@ use serde_json::Value;
 use crate::behavior::words;
 use crate::wire::digest::Digest;
 
-/// At most so many paths of one call are looked at.
-const MOST: usize = 16;
+/// At most so many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
+pub const MOST: usize = 64;
+/// At most so many values are read for paths, and so deep.
+const MOST_VALUES: usize = 20_000;
+const DEEPEST: usize = 64;
 /// A longer text is no path.
 const LONGEST: usize = 4096;
 
@@ -26,6 +29,25 @@ pub struct Look {
     pub real: BTreeSet<String>,
     /// Paths that are looked into as well, for the card: JSON Pointer of the argument, and the path in it.
     pub files: Vec<(String, String)>,
+    /// Paths beyond those that are looked into.
+    pub left_out: LeftOut,
+}
+
+/// Paths of a call that nobody looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeftOut {
+    #[default]
+    None,
+    /// It names more than [`MOST`] paths, or is too large to be read for them.
+    Some,
+}
+
+/// The paths that a call names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// JSON Pointer of the argument, and the path in it; in the order of the arguments.
+    pub paths: Vec<(String, String)>,
+    pub left_out: LeftOut,
 }
 
 /// What the shell has found.
@@ -101,7 +123,15 @@ impl Look {
 
     /// Whether everything that `other` asks for was asked for here.
     pub fn covers(&self, other: &Self) -> bool {
-        other.real.is_subset(&self.real) && other.files.iter().all(|file| self.files.contains(file))
+        other.real.is_subset(&self.real)
+            && other.files.iter().all(|file| self.files.contains(file))
+            && (other.left_out == LeftOut::None || self.left_out == LeftOut::Some)
+    }
+
+    /// What is told in the place of the paths that are left out: that nothing was seen of them.
+    pub fn beyond(&self) -> Option<Facts> {
+        let why = || format!("at most {MOST} paths of a call are looked at");
+        (self.left_out == LeftOut::Some).then(|| Facts::unseen("", "more paths than these", &why()))
     }
 
     /// What the shell says when it cannot look, or not in time: nothing is known, so nothing is allowed by it.
@@ -114,6 +144,11 @@ impl Look {
 }
 
 impl Facts {
+    /// Whether it stands for paths that nobody looks at.
+    pub fn is_beyond(&self) -> bool {
+        self.argument.is_empty()
+    }
+
     /// A path of which nothing could be told.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
         Self {
@@ -166,29 +201,59 @@ impl Found {
     }
 }
 
-/// The paths among the arguments, by the names of their parameters, with their JSON Pointers.
+/// The paths among the arguments, by the names of their parameters, at any depth: `moves: [{ from, to }]`.
 ///
 /// A server elsewhere may mean a place of its own by them; whoever shows what was found says that it is of this machine.
-pub fn path_arguments(arguments: &Value) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let Some(arguments) = arguments.as_object() else {
-        return found;
-    };
-    for (name, value) in arguments {
-        let escaped = name.replace('~', "~0").replace('/', "~1");
-        let said = says_path(name);
+pub fn path_arguments(arguments: &Value) -> Named {
+    let mut walk = Walk { named: Named::default(), pointer: String::new(), values: 0 };
+    walk.value(Said::Nothing, arguments, 0);
+    walk.named
+}
+
+struct Walk {
+    named: Named,
+    /// Where we are.
+    pointer: String,
+    values: usize,
+}
+
+impl Walk {
+    fn value(&mut self, said: Said, value: &Value, depth: usize) {
+        self.values += 1;
+        if self.values > MOST_VALUES || depth > DEEPEST {
+            self.named.left_out = LeftOut::Some;
+            return;
+        }
         match value {
-            Value::String(text) if is_path(text, said) => found.push((format!("/{escaped}"), text.clone())),
-            Value::Array(items) if said == Said::Path => {
-                let texts = items.iter().enumerate().filter_map(|(at, item)| Some((at, item.as_str()?)));
-                let paths = texts.filter(|(_, text)| is_path(text, said));
-                found.extend(paths.map(|(at, text)| (format!("/{escaped}/{at}"), text.to_owned())));
+            Value::String(text) if is_path(text, said) => match self.named.paths.len() < MOST {
+                true => self.named.paths.push((self.pointer.clone(), text.clone())),
+                false => self.named.left_out = LeftOut::Some,
+            },
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.below(&name.replace('~', "~0").replace('/', "~1"), says_path(name), field, depth);
+                }
             }
-            _ => {}
+            // What is listed under a name is under that name.
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.below(&at.to_string(), said, item, depth);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    found.truncate(MOST);
-    found
+
+    fn below(&mut self, word: &str, said: Said, value: &Value, depth: usize) {
+        if self.values > MOST_VALUES {
+            return;
+        }
+        let end = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(word);
+        self.value(said, value, depth + 1);
+        self.pointer.truncate(end);
+    }
 }
 
 /// What a parameter's name says of its value.
@@ -205,7 +270,7 @@ fn says_path(name: &str) -> Said {
     let is = |known: &str| words.iter().any(|word| words::among(word, known));
     if is("path paths filepath file files filename folder dir directory directories") {
         Said::Path
-    } else if is("source src from old destination dest dst to target new output input location cwd") {
+    } else if is("source sources src from old destination dest dst to target targets new output input location cwd") {
         Said::Perhaps
     } else {
         Said::Nothing
@@ -232,14 +297,37 @@ mod tests {
             (json!({ "source": "/a", "destination": "./b" }), vec![("/source", "/a"), ("/destination", "./b")]),
             (json!({ "paths": ["/a", 1, "/b"] }), vec![("/paths/0", "/a"), ("/paths/2", "/b")]),
             (json!({ "a/b~file": "x" }), vec![("/a~1b~0file", "x")]),
+            (
+                json!({ "moves": [{ "from": "/a", "to": "/b" }, { "from": "/c", "to": "mail" }] }),
+                vec![("/moves/0/from", "/a"), ("/moves/0/to", "/b"), ("/moves/1/from", "/c")],
+            ),
+            (
+                json!({ "files": [{ "path": "a", "content": "/etc/passwd" }, "b"], "options": { "deep": { "cwd": "/w" } } }),
+                vec![("/files/0/path", "a"), ("/files/1", "b"), ("/options/deep/cwd", "/w")],
+            ),
+            (json!({ "sources": ["/a", "b"], "tags": ["/c"] }), vec![("/sources/0", "/a")]),
             (json!({ "path": "https://example.org/a", "file": "a\nb" }), vec![]),
             (json!([1]), vec![]),
         ] {
-            let found = path_arguments(&arguments);
+            let found = path_arguments(&arguments).paths;
             let found: Vec<(&str, &str)> = found.iter().map(|(at, path)| (at.as_str(), path.as_str())).collect();
             assert_eq!(found, paths, "{arguments}");
             assert!(found.iter().all(|(at, path)| arguments.pointer(at).is_some_and(|value| value == path)));
         }
+    }
+
+    #[test]
+    fn paths_beyond_the_bound_are_left_out_and_that_is_said() {
+        let files = |count: usize| json!({ "files": (0..count).map(|n| json!({ "path": format!("/f{n}") })).collect::<Vec<_>>() });
+        let at_most = path_arguments(&files(MOST));
+        assert_eq!((at_most.paths.len(), at_most.left_out), (MOST, LeftOut::None));
+        let beyond = path_arguments(&files(MOST + 1));
+        assert_eq!((beyond.paths.len(), beyond.left_out), (MOST, LeftOut::Some));
+        let numbers: Vec<Value> = (0..MOST_VALUES).map(Value::from).collect();
+        let behind = json!({ "numbers": numbers, "path": "/behind" });
+        assert_eq!(path_arguments(&behind), Named { paths: Vec::new(), left_out: LeftOut::Some });
+        let deep = (0..DEEPEST + 1).fold(json!({ "path": "/deep" }), |inner, _| json!({ "in": inner }));
+        assert_eq!(path_arguments(&deep).left_out, LeftOut::Some);
     }
 
     #[test]

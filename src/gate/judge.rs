@@ -8,7 +8,7 @@ use super::approvers::{self, Approver, Joined, Opinion};
 use super::catalog::Described;
 use super::effect_line;
 use super::event::Now;
-use super::facts::{self, FileKind, Found, Look};
+use super::facts::{self, Facts, FileKind, Found, Look};
 use super::grants::{Asked, Grants};
 use super::held::Held;
 use super::pins::Standing;
@@ -193,11 +193,11 @@ fn judge_at(
     let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
-        let paths = facts::path_arguments(&arguments);
+        let named = facts::path_arguments(&arguments);
         match behavior.badge() {
-            Mutability::Mutates => wanted.files = paths,
+            Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
             // Nothing is replaced: where it leads is all there is to see.
-            Mutability::Pure => wanted.real.extend(paths.into_iter().map(|(_, path)| path)),
+            Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
     // Nobody is shown a call that reads and passes at once.
@@ -235,20 +235,30 @@ fn followed(policy: &Policy, wanted: &Look, found: Option<&Found>) -> Roots {
 /// Why one careless key must not approve it: its behavior, and what it would replace.
 fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
-    let target = match behavior.identity.action {
-        Action::Create => files.first(),
-        Action::Move => files.get(1),
-        _ => None,
+    let changes = touched::of(behavior.identity.action, arguments, files);
+    let targets: Vec<&Facts> = match behavior.identity.action {
+        Action::Create if changes.is_empty() => files.first().into_iter().collect(),
+        Action::Create => changes.iter().filter_map(Change::content_target).collect(),
+        Action::Move => changes.iter().filter_map(Change::destination).collect(),
+        _ => Vec::new(),
     };
-    let replaces = target.and_then(|target| match target.kind {
-        FileKind::Missing => None,
-        FileKind::Unseen => Some("what it would replace could not be seen"),
-        FileKind::File | FileKind::Folder | FileKind::Other => Some("something stands there already"),
-    });
+    let stands = |target: &&Facts| match target.kind {
+        FileKind::Missing | FileKind::Unseen => false,
+        FileKind::File | FileKind::Folder | FileKind::Other => true,
+    };
+    let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
+    let replaces = if targets.iter().any(stands) {
+        Some("something stands there already")
+    } else if targets.iter().any(unseen) {
+        Some("what it would replace could not be seen")
+    } else if files.iter().any(Facts::is_beyond) {
+        Some("it names more paths than are looked at")
+    } else {
+        None
+    };
     // Only an absolute path is surely of this machine: a relative one may be another's.
     let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
-    let changes = touched::of(behavior.identity.action, arguments, files);
-    let makes = files.len() == 1 && changes.len() == 1 && changes.iter().all(is_new);
+    let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
     let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
     let reasons: Vec<String> =
         conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();

@@ -48,7 +48,7 @@ impl Gate {
     }
 
     /// What the shell has found. An answer that nothing waits for any more is dropped.
-    pub(super) fn looked(&mut self, now: Now, ticket: &str, look: u64, found: Found, out: &mut Vec<Effect>) {
+    pub(super) fn looked(&mut self, now: Now, ticket: &str, look: u64, mut found: Found, out: &mut Vec<Effect>) {
         let Some(number) = self.held.by_ticket(ticket) else {
             return;
         };
@@ -61,6 +61,7 @@ impl Gate {
         let Stage::Looking { after, .. } = std::mem::replace(&mut held.stage, Stage::Describing) else {
             return;
         };
+        found.files.extend(held.look.beyond());
         let difference = held.found.as_ref().and_then(|before| before.difference(&found));
         match after {
             After::Judging => {

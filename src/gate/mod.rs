@@ -3,6 +3,7 @@
 //! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
 //! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
+pub mod alike;
 pub mod anew;
 pub mod answer;
 pub mod answers;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::facts;
+use super::facts::{self, LeftOut, MOST as MOST_PATHS};
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::wire::id::Id;
 
@@ -58,7 +58,7 @@ impl DeclaredRoots {
         }
     }
 
-    /// The hazard of the first argument that names an absolute path outside of every root.
+    /// The hazard of the first argument that names an absolute path outside of every root, or of more than are looked at.
     pub fn hazard(&self, arguments: &Value) -> Option<Hazard> {
         if self.roots.is_empty() {
             return None;
@@ -66,8 +66,16 @@ impl DeclaredRoots {
         let outside = |path: &str| {
             words(path).is_some_and(|path| !self.roots.iter().any(|root| path.starts_with(root.as_slice())))
         };
-        let (_, path) = facts::path_arguments(arguments).into_iter().find(|(_, path)| outside(path))?;
-        let what = format!("a path outside of the folders that the host declared: {path}");
+        let named = facts::path_arguments(arguments);
+        let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
+            Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
+            None if named.left_out == LeftOut::Some => {
+                format!(
+                    "more than {MOST_PATHS} paths: whether all are in the folders that the host declared was not looked at"
+                )
+            }
+            None => return None,
+        };
         Some(Hazard { kind: HazardKind::OutsideRoots, what })
     }
 }

@@ -2,10 +2,11 @@
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use similar::{ChangeTag, TextDiff};
 
+use super::alike::lines_changed;
 use super::facts::{Facts, FileKind, TEXT};
 use crate::behavior::taxonomy::Action;
 
@@ -68,35 +69,115 @@ const ELSEWHERE: [&str; 13] = [
     "site",
     "workspace",
 ];
-/// More than this is not compared line by line, in bytes of both texts.
-const COMPARED: usize = 1 << 20;
-/// Nor what needs more steps to tell that it is much alike: texts without a common line cost the square of their lines.
-const STEPS: usize = 4 << 20;
-/// How many lines may come and go.
-const CHANGED: usize = 4_000;
-
 /// What would change, in the order of the arguments; nothing where that cannot be told.
+///
+/// `moves: [{ from, to }]` and `files: [{ path, content }]` are read one by one: each object with what is in it.
 pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Change<'a>> {
-    let Some(fields) = arguments.as_object() else {
-        return Vec::new();
-    };
-    if ELSEWHERE.iter().any(|name| fields.contains_key(*name)) {
+    let is_elsewhere = |value: &Value| ELSEWHERE.iter().any(|name| value.get(name).is_some());
+    if !arguments.is_object() || is_elsewhere(arguments) {
         return Vec::new();
     }
+    let groups = groups(arguments, facts).into_iter().filter(|group| !is_elsewhere(group.object));
     match action {
-        Action::Delete => facts.iter().map(|target| Change::Delete { target }).collect(),
-        Action::Move => facts.first().map(|from| Change::Move { from, to: facts.get(1) }).into_iter().collect(),
+        Action::Delete => groups.flat_map(|group| group.facts).map(|target| Change::Delete { target }).collect(),
+        Action::Move => groups.flat_map(|group| moves(&group.facts)).collect(),
         Action::Overwrite | Action::Create | Action::Update | Action::Append | Action::Unknown => {
-            facts.first().and_then(|target| written(action, fields, target)).into_iter().collect()
+            let mut writing = Writing { action, written: HashMap::new() };
+            groups.flat_map(|group| writing.group(&group)).collect()
         }
         Action::Read | Action::Search | Action::Merge | Action::Execute | Action::Send => Vec::new(),
     }
 }
 
-fn written<'a>(action: Action, fields: &Map<String, Value>, target: &'a Facts) -> Option<Change<'a>> {
+/// The paths that stand in one object of the arguments, in lists under it too.
+struct Group<'v, 'a> {
+    object: &'v Value,
+    facts: Vec<&'a Facts>,
+}
+
+fn groups<'v, 'a>(arguments: &'v Value, facts: &'a [Facts]) -> Vec<Group<'v, 'a>> {
+    let mut groups: Vec<Group<'v, 'a>> = Vec::new();
+    for one in facts {
+        let mut pointer = one.argument.as_str();
+        let object = loop {
+            pointer = pointer.rsplit_once('/').map_or("", |(above, _)| above);
+            match arguments.pointer(pointer) {
+                Some(object @ Value::Object(_)) => break object,
+                _ if pointer.is_empty() => break arguments,
+                _ => {}
+            }
+        };
+        match groups.last_mut().filter(|group| std::ptr::eq(group.object, object)) {
+            Some(group) => group.facts.push(one),
+            None => groups.push(Group { object, facts: vec![one] }),
+        }
+    }
+    groups
+}
+
+/// Where the paths of one object come from and go to: the last goes by its name, or by being the second of two.
+fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
+    let name = |one: &Facts| {
+        one.argument.rsplit('/').find(|word| word.parse::<usize>().is_err()).unwrap_or_default().to_lowercase()
+    };
+    let goes = |one: &&&'a Facts| {
+        let name = name(one);
+        ["dest", "dst", "to", "target", "new"].iter().any(|word| name.starts_with(word)) && !name.ends_with('s')
+    };
+    let (to, from): (Vec<&'a Facts>, Vec<&'a Facts>) = match facts {
+        [from, to] if !(is_listed(from) && is_listed(to)) => (vec![to], vec![from]),
+        _ => facts.iter().copied().filter(|one| name(one) != "cwd").partition(|one| goes(&one)),
+    };
+    let to = if let [to] = to.as_slice() { Some(*to) } else { None };
+    from.into_iter().map(|from| Change::Move { from, to }).collect()
+}
+
+fn is_listed(one: &Facts) -> bool {
+    one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
+}
+
+/// Writes in the order of the arguments: a second edit of one file is made to what the first leaves there.
+struct Writing<'a> {
+    action: Action,
+    written: HashMap<&'a str, String>,
+}
+
+impl<'a> Writing<'a> {
+    fn group(&mut self, group: &Group<'_, 'a>) -> Vec<Change<'a>> {
+        let Some(fields) = group.object.as_object() else { return Vec::new() };
+        // One content for a list of paths goes to each of them; else the first is where it goes.
+        let count = group.facts.iter().take_while(|one| is_listed(one)).count().max(1);
+        group.facts.iter().take(count).filter_map(|target| self.one(fields, target)).collect()
+    }
+
+    fn one(&mut self, fields: &Map<String, Value>, target: &'a Facts) -> Option<Change<'a>> {
+        if target.is_beyond() {
+            return None;
+        }
+        let old: Option<Cow<'a, str>> = match (self.written.get(target.path.as_str()), target.kind) {
+            (Some(written), _) => Some(written.clone().into()),
+            (None, FileKind::Missing) => Some(Cow::Borrowed("")),
+            (None, FileKind::File | FileKind::Folder | FileKind::Other | FileKind::Unseen) => {
+                target.text.as_deref().map(Cow::Borrowed)
+            }
+        };
+        let change = written(self.action, fields, target, old)?;
+        if let Change::Content { new, .. } = &change {
+            self.written.insert(&target.path, new.clone());
+        }
+        Some(change)
+    }
+}
+
+fn written<'a>(
+    action: Action,
+    fields: &Map<String, Value>,
+    target: &'a Facts,
+    old: Option<Cow<'a, str>>,
+) -> Option<Change<'a>> {
     if let Some(edits) = edits(fields) {
-        let old = target.text.as_deref()?;
-        let mut new = old.to_owned();
+        let old = old.filter(|_| target.kind != FileKind::Missing)?;
+        let mut new = old.clone().into_owned();
         for (i, (from, to)) in edits.iter().enumerate() {
             if from.is_empty() || !new.contains(from.as_str()) {
                 return Some(Change::NoMatch { target, edit: i + 1, edits: edits.len() });
@@ -104,15 +185,9 @@ fn written<'a>(action: Action, fields: &Map<String, Value>, target: &'a Facts) -
             let all = fields.get("replace_all").and_then(Value::as_bool) == Some(true);
             new = if all { new.replace(from.as_str(), to) } else { new.replacen(from.as_str(), to, 1) };
         }
-        return Some(Change::Content { target, how: How::Edited, old: Some(old.into()), new });
+        return Some(Change::Content { target, how: How::Edited, old: Some(old), new });
     }
     let content = CONTENT.iter().find_map(|name| fields.get(*name)?.as_str())?;
-    let old = match target.kind {
-        FileKind::Missing => Some(Cow::Borrowed("")),
-        FileKind::File | FileKind::Folder | FileKind::Other | FileKind::Unseen => {
-            target.text.as_deref().map(Cow::Borrowed)
-        }
-    };
     Some(match (action, &old) {
         (Action::Append, Some(before)) => {
             let new = format!("{before}{content}");
@@ -135,48 +210,23 @@ fn edits(fields: &Map<String, Value>) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// Lines that come and lines that go; `None` where the texts are too long, or too unlike, to be compared.
-pub fn lines_changed(old: &str, new: &str) -> Option<(usize, usize)> {
-    if old.len() + new.len() > COMPARED || !is_close(old, new) {
-        return None;
-    }
-    let diff = TextDiff::from_lines(old, new);
-    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-    Some((count(ChangeTag::Insert), count(ChangeTag::Delete)))
-}
-
-/// Whether at most [`CHANGED`] lines lie between two texts, as far as [`STEPS`] can tell (Myers 1986, the greedy search).
-fn is_close(old: &str, new: &str) -> bool {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let most = CHANGED.min(old.len() + new.len());
-    // By diagonal, shifted so that none is negative: how far into the old text so many changes lead.
-    let middle = most + 1;
-    let mut far = vec![0usize; 2 * most + 3];
-    let mut steps = 0;
-    for changes in 0..=most {
-        for at in (middle - changes..=middle + changes).step_by(2) {
-            let down = at == middle - changes || (at != middle + changes && far[at - 1] < far[at + 1]);
-            let mut x = if down { far[at + 1] } else { far[at - 1] + 1 };
-            while let (Some(one), Some(other)) = (old.get(x), new.get((x + middle).saturating_sub(at)))
-                && one == other
-            {
-                x += 1;
-                steps += 1;
-            }
-            far[at] = x;
-            if x >= old.len() && x + middle >= new.len() + at {
-                return true;
-            }
-            steps += 1;
-        }
-        if steps > STEPS {
-            return false;
+impl<'a> Change<'a> {
+    /// Where content would come to.
+    pub fn content_target(&self) -> Option<&'a Facts> {
+        match self {
+            Self::Content { target, .. } | Self::NoMatch { target, .. } => Some(*target),
+            Self::Move { .. } | Self::Delete { .. } => None,
         }
     }
-    false
-}
 
-impl Change<'_> {
+    /// Where something would be moved to.
+    pub fn destination(&self) -> Option<&'a Facts> {
+        match self {
+            Self::Move { to, .. } => *to,
+            Self::Content { .. } | Self::NoMatch { .. } | Self::Delete { .. } => None,
+        }
+    }
+
     /// Our line on it: `overwrites 1 file, 12 lines changed (+8 −4) — notes.md`. The path in it is foreign text, raw.
     pub fn line(&self) -> String {
         match self {
@@ -313,20 +363,6 @@ mod tests {
 
     fn line(action: Action, arguments: &Value, facts: &[Facts]) -> String {
         of(action, arguments, facts).iter().map(Change::line).collect::<Vec<_>>().join("; ")
-    }
-
-    #[test]
-    fn texts_that_are_much_alike_are_compared_and_hostile_ones_cost_no_minutes() {
-        let numbered = |word: &str, count: usize| (0..count).map(|n| format!("{word}{n}\n")).collect::<String>();
-        let long = numbered("a", 40_000);
-        assert_eq!(lines_changed(&long, &format!("x\n{}y\n", long.replace("a20000\n", ""))), Some((2, 1)));
-        assert_eq!(lines_changed(&numbered("a", 1_000), &numbered("b", 900)), Some((900, 1_000)));
-        assert_eq!(lines_changed("", "a\nb\n"), Some((2, 0)));
-        assert_eq!(lines_changed("a\n", ""), Some((0, 1)));
-        let start = std::time::Instant::now();
-        assert_eq!(lines_changed(&long, &numbered("b", 40_000)), None);
-        assert_eq!(lines_changed(&"a\n".repeat(200_000), &"a\n".repeat(190_000)), None);
-        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
+use crate::behavior::taxonomy::Action;
 
 /// How a rule stands to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
         Some(part)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
         Some(Part::Mutability)
-    } else if !any(&rule.action, |action| *action == identity.action) {
+    } else if !any(&rule.action, |action| *action == identity.action || is_shown(rule, question, *action)) {
         Some(Part::Action)
     } else if !any(&rule.output_domain, |domain| *domain == identity.output_domain) {
         Some(Part::OutputDomain)
@@ -166,6 +167,13 @@ fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
     } else {
         None
     }
+}
+
+/// Whether an ask or a deny meets an action that the arguments show beside the call's own: an UPDATE that a tool for any
+/// statement is handed. An allow goes by the identity alone, which the arguments raise and never lower.
+fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
+    let shows = |one: &Analysis| one.action == action && !one.effect.reads();
+    rule.decision != Decision::Allow && question.behavior.analyses.iter().any(shows)
 }
 
 /// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.

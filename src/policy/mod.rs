@@ -1,5 +1,6 @@
 //! Call and behavior to ruling. Pure: a policy has no human, no file, no clock.
 
+pub mod beforehand;
 pub mod decide;
 pub mod decimal;
 pub mod edit;
@@ -17,6 +18,7 @@ pub mod paths;
 pub mod rate;
 pub mod reading;
 pub mod replay;
+pub mod role;
 pub mod rule;
 mod short;
 pub mod suggest;

@@ -147,10 +147,10 @@ fn the_table() {
     let (_folder, db) = folder();
     mixed(&db);
     insta::assert_snapshot!(so(&db, "log list"), @r#"
-    SEQ  TIME                      KIND        TICKET        TOOL        BADGE    DECISION             ARGUMENTS
-    1    2026-11-21T10:00:00.001Z  decision    filesystem-1  read_file   PURE     approve by default   {"path":"/tmp/1"}
-    2    2026-11-21T10:00:00.002Z  decision    filesystem-2  read_file   PURE     approve by default   {"path":"/tmp/2"}
-    3    2026-11-21T10:00:00.003Z  decision    filesystem-3  write_file  MUTATES  approve by operator  {"path":"/tmp/3"}
+    SEQ  TIME                      KIND        TICKET        TOOL        BADGE    IDENTITY  DECISION             ARGUMENTS
+    1    2026-11-21T10:00:00.001Z  decision    filesystem-1  read_file   PURE               approve by default   {"path":"/tmp/1"}
+    2    2026-11-21T10:00:00.002Z  decision    filesystem-2  read_file   PURE               approve by default   {"path":"/tmp/2"}
+    3    2026-11-21T10:00:00.003Z  decision    filesystem-3  write_file  MUTATES            approve by operator  {"path":"/tmp/3"}
     4    2026-11-21T10:30:00.000Z  server-end  git#2
     "#);
 }

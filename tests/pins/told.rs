@@ -11,13 +11,13 @@ use crate::fake::server::{Server, reader, writer};
 use crate::fake::terminal::Terminal;
 use crate::fake::{BINARY, log, until};
 
-fn tools(home: &Path, words: &[&str]) -> (i32, String, String) {
+pub(crate) fn tools(home: &Path, words: &[&str]) -> (i32, String, String) {
     let out = Command::new(BINARY).arg("--home").arg(home).arg("tools").args(words).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
 }
 
-fn rows(home: &Path, words: &[&str]) -> Vec<Value> {
+pub(crate) fn rows(home: &Path, words: &[&str]) -> Vec<Value> {
     let (code, out, err) = tools(home, &[words, &["--json"]].concat());
     assert_eq!(code, 0, "{err}");
     serde_json::from_str(&out).unwrap()
@@ -40,7 +40,7 @@ fn end(mut host: Host) {
 }
 
 /// A session with one call.
-fn once(home: &Path, server: &Server, tool: &str) {
+pub(crate) fn once(home: &Path, server: &Server, tool: &str) {
     let mut host = start(home, server);
     call(&mut host, 1, tool);
     end(host);

@@ -1,8 +1,11 @@
 //! What a call would touch: looked at before it is judged or asked, when it is approved, and once more before it runs.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::facts::FileKind;
+use mcp_approve::behavior::taxonomy::Action;
+use mcp_approve::gate::facts::{Facts, FileKind, LeftOut, Look, MOST};
+use mcp_approve::gate::touched::{self, Change};
 use mcp_approve::gate::{Config, Mode};
+use serde_json::json;
 
 use super::world::{Did, World, config};
 
@@ -194,5 +197,82 @@ fn an_edit_is_looked_at_anew_and_always_shown() {
     assert_eq!(world.edit("files-1", IN_SCRATCH), [Did::Ask("files-1".into())], "a rule allows it, and it is shown");
     let did = world.approve("files-1");
     assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn each_object_of_a_list_is_told_with_what_is_in_it() {
+    use Action::{Create, Delete, Move, Overwrite, Update};
+    let at = |argument: &str, facts: Facts| Facts { argument: argument.into(), ..facts };
+    let missing = |path: &str| Facts { kind: FileKind::Missing, unseen: None, ..Facts::unseen("/path", path, "") };
+    let file = |path: &str, text: &str| {
+        let size = Some(text.len() as u64);
+        Facts { kind: FileKind::File, text: Some(text.into()), size, ..missing(path) }
+    };
+    let notes = |argument: &str| at(argument, file("notes.md", "a\nb\n"));
+    let beyond = Look { left_out: LeftOut::Some, ..Default::default() };
+    let beyond = beyond.beyond().unwrap();
+    #[rustfmt::skip]
+    let cases = [
+        (Move, json!({"moves": [{"from": "notes.md", "to": "b"}, {"from": "c", "to": "d"}]}),
+         vec![notes("/moves/0/from"), at("/moves/0/to", missing("b")), at("/moves/1/from", file("c", "x")), at("/moves/1/to", file("d", "y"))],
+         "moves 1 file, 4 bytes — notes.md → b; moves 1 file, 1 byte, replacing 1 file, 1 byte — c → d"),
+        (Move, json!({"paths": ["a", "c"], "destination": "d"}),
+         vec![at("/paths/0", file("a", "x")), at("/paths/1", file("c", "x")), at("/destination", missing("d"))],
+         "moves 1 file, 1 byte — a → d; moves 1 file, 1 byte — c → d"),
+        (Move, json!({"paths": ["a", "c"]}), vec![at("/paths/0", file("a", "x")), at("/paths/1", file("c", "x"))],
+         "moves 1 file, 1 byte — a; moves 1 file, 1 byte — c"),
+        (Overwrite, json!({"files": [{"path": "notes.md", "content": "a\n"}, {"path": "n", "content": "x"}]}),
+         vec![notes("/files/0/path"), at("/files/1/path", missing("n"))],
+         "overwrites 1 file, 1 line changed (+0 −1) — notes.md; creates 1 file, 1 line — n"),
+        (Create, json!({"paths": ["m", "n"], "content": "x"}), vec![at("/paths/0", missing("m")), at("/paths/1", missing("n"))],
+         "creates 1 file, 1 line — m; creates 1 file, 1 line — n"),
+        // The second edit meets what the first leaves.
+        (Update, json!({"edits": [{"file_path": "notes.md", "old_str": "a", "new_str": "x"}, {"file_path": "notes.md", "old_str": "x", "new_str": "y"}]}),
+         vec![notes("/edits/0/file_path"), notes("/edits/1/file_path")],
+         "edits 1 file, 1 line changed (+1 −1) — notes.md; edits 1 file, 1 line changed (+1 −1) — notes.md"),
+        (Overwrite, json!({"files": [{"path": "notes.md", "content": "a", "repo": "x/y"}]}), vec![notes("/files/0/path")], ""),
+        (Delete, json!({"paths": ["n"]}), vec![at("/paths/0", missing("n")), beyond],
+         "deletes something that is not there — n; deletes something that could not be seen — more paths than these"),
+    ];
+    for (action, arguments, facts, expected) in cases {
+        let lines: Vec<String> = touched::of(action, &arguments, &facts).iter().map(Change::line).collect();
+        let lines = lines.join("; ");
+        assert_eq!(lines, expected, "{action:?} {arguments}");
+    }
+}
+
+#[test]
+fn paths_in_objects_and_lists_are_looked_at_and_those_beyond_the_bound_are_told() {
+    let mut world = World::new().ready();
+    leads(&mut world, "/b", "/b");
+    world.call(
+        "1",
+        "write_file",
+        r#"{"path":"/c","content":"","files":[{"path":"/a","content":"x"},{"path":"/b","content":"new"}]}"#,
+    );
+    let card = &world.cards["files-1"];
+    let seen: Vec<_> = card.facts.iter().map(|facts| (facts.argument.as_str(), facts.kind)).collect();
+    assert_eq!(
+        seen,
+        [("/path", FileKind::Missing), ("/files/0/path", FileKind::Missing), ("/files/1/path", FileKind::File)]
+    );
+    world.disk.insert("/b".into(), ("/b".into(), "other".into()));
+    let did = world.approve("files-1");
+    assert!(
+        matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("since the card was shown")),
+        "{did:?}"
+    );
+
+    let many: Vec<_> = (0..=MOST).map(|n| json!({ "path": format!("/f{n}"), "content": "x" })).collect();
+    world.call("2", "write_file", &json!({ "path": "/c", "content": "", "files": many }).to_string());
+    let card = &world.cards["files-2"];
+    let last = card.facts.last().unwrap();
+    assert_eq!((card.facts.len(), last.kind), (MOST + 1, FileKind::Unseen));
+    assert!(
+        card.danger.as_deref().is_some_and(|why| why.contains("more paths than are looked at")),
+        "{:?}",
+        card.danger
+    );
     world.finish();
 }

@@ -180,3 +180,34 @@ fn examples_are_about_arguments() {
     sql("SELECT 2").unwrap();
     sql("DROP TABLE t").unwrap_err();
 }
+
+/// The tool executes any statement; this call's is an UPDATE. The identity is raised by that and never lowered, so an
+/// allow for updates does not meet it, and a deny for updates does.
+#[test]
+fn an_action_that_only_the_arguments_show_is_met_by_asks_and_denies_alone() {
+    let call = |words: &str, sql: &str| {
+        let arguments = json!({ "sql": sql });
+        let mut behavior = behavior(words);
+        behavior.analyses = arguments::found(None, &arguments);
+        (behavior, arguments)
+    };
+    let decides = |decision: &str, action: &str, words: &str, sql: &str| {
+        let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\naction = \"{action}\"\n");
+        let (behavior, arguments) = call(words, sql);
+        let question =
+            Question { server: "s", tool: "t", behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
+        decide(&policy(&rule), &question).rule.is_some()
+    };
+    let (update, delete, select) = ("UPDATE t SET a = 1 WHERE b = 2", "DELETE FROM t", "SELECT * FROM t");
+    for (decision, action, words, sql, matches) in [
+        ("deny", "UPDATE", "MUTATES EXECUTE", update, true),
+        ("ask", "UPDATE", "MUTATES EXECUTE", update, true),
+        ("allow", "UPDATE", "MUTATES EXECUTE", update, false),
+        ("deny", "DELETE", "MUTATES UNKNOWN", delete, true),
+        ("deny", "EXECUTE", "MUTATES EXECUTE", update, true),
+        ("deny", "UPDATE", "MUTATES EXECUTE", select, false),
+        ("deny", "READ", "MUTATES EXECUTE", select, false),
+    ] {
+        assert_eq!(decides(decision, action, words, sql), matches, "{decision} {action} of {words} with {sql}");
+    }
+}

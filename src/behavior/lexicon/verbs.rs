@@ -43,12 +43,12 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
          allocate enroll enrol invite duplicate replicate mint save persist onboard establish introduce subscribe follow join \
          attach populate mkdir memorize memorise remember bookmark hire enqueue materialize materialise inject implant type \
          sketch register animate colorize upscale inpaint outpaint stylize vectorize rasterize splice concatenate dub \
-         upload inscribe transplant",
+         upload inscribe transplant backfill ins ensure",
     ),
     (
         Changes(Action::Create),
         Mostly,
-        "clone copy compose submit store reserve setup draw paint paste embed bridge stake",
+        "clone copy compose submit store reserve setup draw paint paste embed bridge stake touch",
     ),
     (
         Changes(Action::Update),
@@ -60,10 +60,10 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
          refactor repair heal revert undo redo renew regenerate rebuild resize rescale extend increment decrement bump upvote \
          downvote unlike react unreact reorder prioritize prioritise reschedule postpone defer adopt apply synchronize synchronise \
          reconcile manage maintain administer impersonate authenticate login logout signin signout opt recolor restyle unfreeze \
-         unhide suspend unsuspend reactivate decrease increase rewind uncheck mutate standardize standardise regroup ungroup \
+         unhide suspend unsuspend reactivate decrease increase rewind uncheck untrash mutate standardize standardise regroup ungroup \
          hibernate certify consume rectify soften harden whitelist blacklist allowlist denylist localize undelete recover upsert \
          rebalance quarantine isolate remediate mitigate cordon uncordon taint mount unmount stash redact watermark transpose indent \
-         uncomment protect unprotect autofit unstake undelegate attune refine enforce arm disarm dim brighten resubmit transition retitle",
+         chmod chown chgrp upd chg reindex rehash rekey scrub uncomment protect unprotect autofit unstake undelegate attune refine enforce arm disarm dim brighten resubmit transition retitle",
     ),
     (
         Changes(Action::Update),
@@ -78,9 +78,9 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "delete remove erase destroy purge wipe clear clean cleanup prune discard unset revoke unregister deregister uninstall \
          unsubscribe unfollow evict expire forget empty truncate rm rmdir del unpublish deprovision decommission teardown unshare \
          invalidate nuke eliminate unfriend abandon deallocate unstage detach unpair unlist delist terminate obliterate liquidate \
-         uninvite unlearn unbookmark",
+         uninvite unlearn unbookmark rmv shred",
     ),
-    (Changes(Action::Delete), Mostly, "drop trash flush kick strip drain void vacuum leave"),
+    (Changes(Action::Delete), Mostly, "drop trash flush kick strip drain void vacuum leave burn"),
     (
         Changes(Action::Merge),
         Firm,
@@ -100,7 +100,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Changes(Action::Execute),
         Mostly,
         "start stop run deploy install launch push pull press scroll boot trigger swipe drag tap click control crawl shutdown pause halt \
-         kill exploit attack fuzz interrupt throttle blur sandbox spin wake stream rollout mock pan zoom bake quantize",
+         kill exploit attack fuzz interrupt throttle blur sandbox spin wake stream rollout mock fire ring pan zoom bake quantize",
     ),
     (
         Changes(Action::Send),
@@ -108,17 +108,25 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "send publish notify respond broadcast tweet retweet repost crosspost announce deliver resend transmit pay buy sell purchase withdraw \
          redeem donate escalate remit speak say sing nudge chat advertise repay lend borrow",
     ),
-    (Changes(Action::Send), Mostly, "reply forward share deposit refund dm fax hedge rent lease settle payout"),
+    (
+        Changes(Action::Send),
+        Mostly,
+        "dial poke reply forward share deposit refund dm fax hedge rent lease settle payout",
+    ),
     (Changes(Action::Move), Firm, "move rename relocate mv reparent"),
     (Changes(Action::Move), Mostly, "transfer shift swap"),
     (
         Depends(Action::Execute),
         Firm,
-        "perform do handle use build connect prepare act hydrate visit go bring exit quit conduct ask answer carry allow try ensure learn \
+        "perform do handle use build connect prepare act hydrate visit go bring exit quit conduct ask answer carry allow try learn \
          integrate listen take",
     ),
     (Depends(Action::Update), Firm, "expand"),
-    (Depends(Action::Execute), Mostly, "print open call transform request play record test process focus watch place"),
+    (
+        Depends(Action::Execute),
+        Mostly,
+        "turn print open call transform request play record test process focus watch place",
+    ),
     (
         Depends(Action::Create),
         Firm,
@@ -141,14 +149,15 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Update),
         Either,
-        "release group sort index schedule rating rate format state feedback mark flag label star like pair map",
+        "release group sort index schedule rating rate format state feedback mark flag label star like pair map mod compact rsvp",
     ),
     (
         Changes(Action::Execute),
         Either,
         "queue action operation job task workflow script command experiment train drive power",
     ),
-    // German, Spanish, Portuguese and French verbs that English does not have.
+    (Changes(Action::Delete), Either, "pop gc"),
+    // German, Spanish, Portuguese, French, Italian, Dutch, Polish, Swedish and Turkish verbs that English does not have.
     (
         Reads(Action::Read),
         Firm,
@@ -156,10 +165,31 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
          obtener listar mostrar consultar calcular",
     ),
     (Reads(Action::Search), Firm, "sucht filtert busca buscar pesquisa recherche cherche findet"),
-    (Changes(Action::Create), Firm, "erstellt crea crear cria criar speichert guarda guardar agregar añade"),
-    (Changes(Action::Update), Firm, "aktualisiert actualiza actualizar atualiza modifica modificar ändert modifie"),
-    (Changes(Action::Delete), Firm, "löscht elimina eliminar borra borrar supprime entfernt"),
-    (Changes(Action::Send), Firm, "sendet envía enviar envia envoie publica"),
+    (
+        Changes(Action::Create),
+        Firm,
+        "erstellt erstellen hinzufügen crea crear creare cria criar créer creer ajouter speichert speichern guarda guardar agregar añade \
+         añadir adicionar aggiungi aggiungere opslaan toevoegen utwórz dodaj zapisz skapa skapar spara oluştur ekle kaydet",
+    ),
+    (
+        Changes(Action::Update),
+        Firm,
+        "aktualisiert aktualisieren actualiza actualizar atualiza atualizar modifica modificar ändert ändern aendern modifie modifier \
+         mettre cambiar alterar schließen schliessen schließt aggiorna aggiornare modificare bijwerken wijzig wijzigen wijzigt zmień \
+         zaktualizuj ändra ändrar uppdatera uppdaterar güncelle değiştir",
+    ),
+    (
+        Changes(Action::Delete),
+        Firm,
+        "löscht löschen loeschen elimina eliminar eliminare borra borrar supprime supprimer effacer entfernt entfernen excluir apagar \
+         remover cancella cancellare rimuovi rimuovere verwijder verwijderen verwijdert usuń usun usuwa radera raderar siler",
+    ),
+    (
+        Changes(Action::Send),
+        Firm,
+        "sendet senden envía enviar envia envoie envoyer publica publicar invia inviare verstuur verstuurt wyślij wyslij skicka skickar \
+         gönder",
+    ),
 ];
 
 /// First verbs of descriptions in other scripts.

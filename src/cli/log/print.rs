@@ -10,10 +10,10 @@ use crate::audit::query::{Fields, Found};
 use crate::audit::redact::string_token;
 use crate::console::plain;
 
-const COLUMNS: [&str; 8] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "DECISION", "ARGUMENTS"];
+const COLUMNS: [&str; 9] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "IDENTITY", "DECISION", "ARGUMENTS"];
 
 /// The widest a column gets; beyond, a cell ends in `…`.
-const WIDEST: [usize; 8] = [20, 24, 14, 24, 28, 7, 36, 60];
+const WIDEST: [usize; 9] = [20, 24, 14, 24, 28, 7, 16, 36, 60];
 
 /// One JSON array, a record a line.
 pub(super) fn json_array(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
@@ -30,7 +30,7 @@ pub(super) fn json_array(found: &[Found], out: &mut dyn Write) -> io::Result<()>
 
 /// A text table, one record a line.
 pub(super) fn table(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 8]> = found.iter().map(cells).collect();
+    let rows: Vec<[String; 9]> = found.iter().map(cells).collect();
     let mut widths = COLUMNS.map(str::len);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -49,7 +49,7 @@ pub(super) fn table(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn cells(row: &Found) -> [String; 8] {
+fn cells(row: &Found) -> [String; 9] {
     let seq = row.seq.to_string();
     let cells = match row.fields() {
         Some(fields) => {
@@ -61,15 +61,16 @@ fn cells(row: &Found) -> [String; 8] {
                 ticket.to_owned(),
                 fields.tool.clone().unwrap_or_default(),
                 fields.badge.clone().unwrap_or_default(),
+                fields.identity.clone().unwrap_or_default(),
                 decision(&fields),
                 fields.arguments.map_or("", |json| json.get()).to_owned(),
             ]
         }
         None => {
-            let mut cells = <[String; 8]>::default();
+            let mut cells = <[String; 9]>::default();
             cells[0] = seq;
             cells[2] = "UNREADABLE".to_owned();
-            cells[7].clone_from(&row.body);
+            cells[8].clone_from(&row.body);
             cells
         }
     };

@@ -1,5 +1,12 @@
-//! Which package of a public registry a command line runs, where that is certain. A guess would lend a stranger the
-//! reviewed identities of a well-known server, so any option that is not known to be harmless means: not certain.
+//! Which well-known package a command line runs, where that is certain enough to look up its reviewed identities.
+//!
+//! Those hold for exactly the reviewed definitions, so a forged name gives nothing beyond the digest: whoever could put
+//! other code under this name, in `node_modules`, on Python's path or in an image, and repeat a reviewed definition word
+//! for word, runs code on this machine at every start and needs no call for it. What must not happen is that a package
+//! borrows the list of another that the command line does not run: so any option that is not known to be harmless means
+//! not certain.
+
+use super::images;
 
 /// `npm:NAME` or `pypi:NAME`, without version.
 pub(super) fn package(words: &[&str]) -> Option<String> {
@@ -7,16 +14,51 @@ pub(super) fn package(words: &[&str]) -> Option<String> {
     let runner = program.rsplit('/').next().unwrap_or_default();
     let (registry, rest) = match (runner, rest.first().copied().unwrap_or_default()) {
         ("npx" | "bunx" | "pnpx", _) => (Registry::Npm, rest),
-        ("pnpm" | "yarn", "dlx") | ("bun", "x") => (Registry::Npm, &rest[1..]),
+        ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => (Registry::Npm, &rest[1..]),
         ("uvx", _) => (Registry::Pypi, rest),
         ("pipx", "run") => (Registry::Pypi, &rest[1..]),
         ("uv", "tool") if rest.get(1) == Some(&"run") => (Registry::Pypi, &rest[2..]),
+        ("deno", "run") => return deno(&rest[1..]),
+        ("docker" | "podman", "run") => return images::package(&rest[1..]).map(str::to_owned),
+        ("node" | "bun", _) => return installed(rest.first()?),
+        (python, _) if super::runner::is_python(python) => return module(rest),
         _ => return None,
     };
-    let spec = rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet"))?;
+    let spec = rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?;
     match registry {
         Registry::Npm => npm(spec),
         Registry::Pypi => pypi(spec),
+    }
+}
+
+/// `deno run -A npm:@scope/name@version`: what it may do is no matter of what it is.
+fn deno(words: &[&str]) -> Option<String> {
+    let harmless = |word: &str| {
+        matches!(word, "-A" | "-q" | "--quiet" | "--no-prompt")
+            || word.starts_with("--allow-")
+            || word.starts_with("--deny-")
+    };
+    npm(words.iter().find(|word| !harmless(word))?.strip_prefix("npm:")?)
+}
+
+/// `PLACE/node_modules/@scope/name/dist/index.js`: the innermost package of a path.
+fn installed(path: &str) -> Option<String> {
+    let (place, inside) = path.rsplit_once("node_modules/")?;
+    let mut parts = inside.split('/');
+    let first = parts.next()?;
+    let name = if first.starts_with('@') { format!("{first}/{}", parts.next()?) } else { first.to_owned() };
+    let climbs = path.split('/').any(|part| part == "..");
+    let whole =
+        (place.is_empty() || place.ends_with('/')) && !climbs && parts.next().is_some() && !name[1..].contains('@');
+    npm(&name).filter(|_| whole)
+}
+
+/// `python -m mcp_server_git`: by custom a server's module has its package's name.
+fn module(words: &[&str]) -> Option<String> {
+    let rest = words.iter().position(|word| !matches!(*word, "-u" | "-I" | "-E" | "-s" | "-P" | "-B" | "-O"))?;
+    match &words[rest..] {
+        ["-m", module, ..] if module.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => pypi(module),
+        _ => None,
     }
 }
 
@@ -79,8 +121,29 @@ mod tests {
             ("uvx --index-url http://x mcp-server-git", None),
             ("uvx git+https://x/mcp-server-git", None),
             ("uvx mcp-server-git@https://x", None),
+            ("npm exec -y -- mcp-ripgrep", Some("npm:mcp-ripgrep")),
+            ("npm exec --package evil -- mcp-ripgrep", None),
+            ("deno run -A --allow-net=x npm:@scope/mcp-weather@1.2 --verbose", Some("npm:@scope/mcp-weather")),
+            ("deno run --import-map=x npm:mcp-ripgrep", None),
+            ("deno run -A https://x/mcp-ripgrep", None),
+            (
+                "node /srv/node_modules/@modelcontextprotocol/server-memory/dist/index.js x",
+                Some("npm:@modelcontextprotocol/server-memory"),
+            ),
+            ("node node_modules/tavily-mcp/build/index.js", Some("npm:tavily-mcp")),
+            ("node a/node_modules/evil/node_modules/tavily-mcp/index.js", Some("npm:tavily-mcp")),
+            ("node a/node_modules/tavily-mcp/node_modules/evil/index.js", Some("npm:evil")),
+            ("node node_modules/tavily-mcp/../evil/index.js", None),
+            ("node my_node_modules/tavily-mcp/index.js", None),
+            ("node node_modules/tavily-mcp", None),
+            ("node --require ./evil.js node_modules/tavily-mcp/index.js", None),
             ("node mcp-server-git", None),
-            ("python -m mcp_server_git", None),
+            ("python -m mcp_server_git", Some("pypi:mcp-server-git")),
+            ("/usr/bin/python3.12 -u -m mcp_server_git --repository /r", Some("pypi:mcp-server-git")),
+            ("python -m mcp_server_git.evil", None),
+            ("python -X importtime -m mcp_server_git", None),
+            ("python mcp_server_git", None),
+            ("docker run -i --rm mcp/filesystem /projects", Some("npm:@modelcontextprotocol/server-filesystem")),
             ("npx", None),
             ("npx -y", None),
         ] {

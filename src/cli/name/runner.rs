@@ -140,7 +140,7 @@ const DOCKER: Runner = Runner {
     target: &[],
 };
 
-fn is_python(stem: &str) -> bool {
+pub(super) fn is_python(stem: &str) -> bool {
     stem.strip_prefix("python")
         .or_else(|| stem.strip_prefix("pypy"))
         .is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'))

@@ -53,7 +53,7 @@ pub(super) fn run(policy: &Policy, call: &Call, json: bool, now: i64, out: &mut 
 /// What a wrapper in this folder would know of where the call's paths lead.
 fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
     let ground = Ground::here(user::current().ok().map(|user| user.home));
-    let wanted = Look { real: paths_wanted(policy, question), files: Vec::new() };
+    let wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
     let found = facts::found(&ground, &wanted, Instant::now() + PATIENCE);
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }

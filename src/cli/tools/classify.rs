@@ -83,6 +83,9 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
         for piece in row["evidence"].as_array().into_iter().flatten() {
             writeln!(out, "         {} {}: {}", text(piece, "source"), text(piece, "says"), text(piece, "span"))?;
         }
+        if row["evidence"].as_array().is_none_or(Vec::is_empty) {
+            writeln!(out, "         no evidence: nobody knows what it does, which counts as MUTATES")?;
+        }
         if let Some(theirs) = row["verified"]["says"].as_str() {
             let word = if row["verified"]["agrees"] == true { "agrees" } else { "differs" };
             writeln!(out, "         the outside classifier {word}: {theirs}")?;

@@ -30,7 +30,8 @@ pub(super) fn run(options: &ToolsListOptions, places: &Places, out: &mut dyn Wri
 }
 
 fn table(tools: &[Known], seen: &dyn Fn(&Known) -> Option<Observed>, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = vec![["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", "CALLS", "REMARKS"].map(str::to_owned)];
+    let mut lines =
+        vec![["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", "CALLS", "EVIDENCE", "REMARKS"].map(str::to_owned)];
     lines.extend(tools.iter().map(|known| {
         let identity = known.behavior.identity;
         let calls = seen(known).unwrap_or_default().calls();
@@ -42,6 +43,7 @@ fn table(tools: &[Known], seen: &dyn Fn(&Known) -> Option<Observed>, out: &mut d
             clipped(&visible(&tag(known)), 28),
             format!("v{} {}", known.pin.version, known.standing.word()),
             calls.to_string(),
+            clipped(&visible(&row::because(&known.behavior)), 40),
             remarks(known),
         ]
     }));

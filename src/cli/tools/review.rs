@@ -61,6 +61,9 @@ pub(super) fn run(
                 let text = |key: &str| visible(row[key].as_str().unwrap_or_default());
                 let tool = if row["tool"].is_null() { String::new() } else { format!(" / {}", text("tool")) };
                 writeln!(out, "{}{tool}: {}", text("server"), text("why"))?;
+                if !row["tool"].is_null() {
+                    writeln!(out, "    {}  {}: {}", text("identity"), text("now"), text("because"))?;
+                }
             }
             writeln!(
                 out,
@@ -210,6 +213,8 @@ fn tool_row(known: &Known) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),
+        "badge": known.behavior.badge().word(), "identity": known.behavior.identity.hash(),
+        "because": row::because(&known.behavior),
         "version": known.pin.version, "digest": known.pin.latest.to_string(),
         "fingerprint": known.server.fingerprint,
     })

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::observed::Observed;
+use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::{Claim, Evidence};
 use crate::behavior::hazards::Hazard;
 use crate::behavior::profile::Profile;
@@ -55,6 +56,15 @@ pub(super) fn piece(evidence: &Evidence) -> Value {
 pub(super) fn evidence(evidence: &Evidence) -> String {
     let source = format!("{:?}", evidence.source).to_lowercase();
     format!("{source} {}: {}", said(evidence.says), evidence.span)
+}
+
+/// The badge's reason in one line, for a list: the first evidence that agrees with it. Foreign text in it, raw.
+pub(super) fn because(behavior: &Behavior) -> String {
+    let agrees = |one: &&Evidence| one.says.mutability == Some(behavior.badge());
+    match behavior.evidence.iter().find(agrees) {
+        Some(one) => format!("{}, {}", format!("{:?}", one.source).to_lowercase(), one.span),
+        None => "nobody knows what it does".to_owned(),
+    }
 }
 
 /// A claim in one line: `PURE READ DATA`, `MUTATES`; empty where it is silent.

@@ -1,5 +1,5 @@
-//! `mcp-approve tools search`: ranks everything ever seen for a task. What may not be used is left out first, whatever it
-//! says of itself; then relevance counts, times what a call costs.
+//! `mcp-approve tools search`: ranks everything ever seen for a task. What may not be used is left out first; then
+//! relevance counts, times what a call costs.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -7,17 +7,21 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::bars::{self, Bar, Bars};
 use super::list::{NONE, clipped, tag};
 use super::observed::{self, Observed};
 use super::{memory, print, row, visible};
 use crate::behavior::profile::{self, Words};
-use crate::behavior::tags;
-use crate::behavior::taxonomy::Mutability;
 use crate::behavior::words;
-use crate::cli::args::{Badge, ToolsSearchOptions};
+use crate::cli::args::ToolsSearchOptions;
+use crate::cli::config;
+use crate::cli::layers::{Keeps, Layers};
 use crate::cli::places::Places;
+use crate::cli::policy_file::PolicyPlace;
 use crate::error::Error;
 use crate::pins::reading::Known;
+use crate::policy::role::Role;
+use crate::policy::rule::Policy;
 
 struct Hit {
     known: Known,
@@ -25,6 +29,8 @@ struct Hit {
     cost: f64,
     why: String,
     observed: Observed,
+    /// What keeps it out.
+    bar: Option<Bar>,
 }
 
 impl Hit {
@@ -33,8 +39,15 @@ impl Hit {
     }
 }
 
-/// Searches.
-pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+/// Searches. `now` is milliseconds since 1970, UTC.
+pub(super) fn run(
+    options: &ToolsSearchOptions,
+    places: &Places,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let role = options.role.as_deref().map(|name| role(places, name)).transpose()?;
+    let policy = policy(places)?;
     let memory = memory(places)?;
     let tools = super::known(memory.as_ref(), options.server.as_deref())?;
     if tools.is_empty() && !options.output.json && !options.output.jsonl {
@@ -47,54 +60,57 @@ pub(super) fn run(options: &ToolsSearchOptions, places: &Places, out: &mut dyn W
         None => HashMap::new(),
     };
     let log = observed::observe(&places.audit_db()).map_err(crate::cli::log::LogError::from)?;
-    let matching: Vec<Known> = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).collect();
-    let found = matching.len();
-    let mut hits: Vec<Hit> = matching
-        .into_iter()
-        .filter_map(|known| {
-            if !may_use(options, &known) {
-                return None;
-            }
-            let key = (known.server.name.clone(), known.tool.name.clone());
-            let observed = log.get(&key).cloned().unwrap_or_default();
-            let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-            let (cost, price) = cost(&observed);
-            let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
-            Some(Hit { known, relevance, cost, why, observed })
-        })
-        .collect();
-    let left_out = found - hits.len();
-    hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
-    hits.truncate(options.output.limit.unwrap_or(10));
-    let rows: Vec<_> = hits.iter().map(json).collect();
-    let none = match left_out {
-        0 => "No tool fits these words. `mcp-approve tools list` shows them all.".to_owned(),
-        _ => format!("No tool that may be used fits these words; {left_out} that fit may not be used."),
+    let bars = Bars { options, role: role.as_ref(), policy: &policy, now };
+    let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
+        let key = (known.server.name.clone(), known.tool.name.clone());
+        let observed = log.get(&key).cloned().unwrap_or_default();
+        let relevance = relevance.get(&known.id).copied().unwrap_or_default();
+        let (cost, price) = cost(&observed);
+        let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
+        let bar = bars.of(&known);
+        Hit { known, relevance, cost, why, observed, bar }
+    });
+    let (mut hits, mut struck): (Vec<Hit>, Vec<Hit>) = found.partition(|hit| hit.bar.is_none());
+    for hits in [&mut hits, &mut struck] {
+        hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
+    }
+    let left_out = match struck.len() {
+        0 => String::new(),
+        count => {
+            let why = bars::counted(struck.iter().filter_map(|hit| hit.bar.as_ref()));
+            let hint = if options.all { "" } else { "; --all shows them" };
+            format!("{count} that fit may not be used: {why}{hint}")
+        }
     };
-    print(options.output, &rows, &none, out, |out| table(&hits, left_out, out))?;
+    let none = match (hits.is_empty(), left_out.is_empty()) {
+        (true, true) => "No tool fits these words. `mcp-approve tools list` shows them all.".to_owned(),
+        _ => format!("No tool that may be used fits these words; {}.", visible(&left_out)),
+    };
+    hits.truncate(options.output.limit.unwrap_or(10));
+    if options.all {
+        hits.extend(struck.into_iter().take(options.output.limit.unwrap_or(usize::MAX)));
+    }
+    let rows: Vec<_> = hits.iter().map(json).collect();
+    print(options.output, &rows, &none, out, |out| table(&hits, &left_out, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The hard gate: badge, tag, and a definition that is trusted.
-fn may_use(options: &ToolsSearchOptions, known: &Known) -> bool {
-    let badge = match options.badge {
-        Some(Badge::Pure) => known.behavior.badge() == Mutability::Pure,
-        Some(Badge::Mutates) => known.behavior.badge() == Mutability::Mutates,
-        None => true,
+fn role(places: &Places, name: &str) -> Result<Role, Error> {
+    let roles = config::roles(places)?;
+    let known: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+    let hint = match known.as_slice() {
+        [] => "none is written yet; in config.toml: [roles.reader] and below it capabilities = [\"*:read\"]".to_owned(),
+        known => format!("those of config.toml are: {}", known.join(", ")),
     };
-    let tags = tags::of(&known.behavior, &known.tool.name);
-    let granted = options.capability.is_empty()
-        || options.capability.iter().any(|wanted| tags.iter().any(|tag| grants(wanted, tag)));
-    badge && granted && known.standing != crate::gate::pins::Standing::Refused
+    let unknown = || Error::Wrong { what: format!("no role is called {name}"), hint };
+    roles.iter().find(|role| role.name == name).cloned().ok_or_else(unknown)
 }
 
-/// `files:read` grants itself; `*:read` and `files:*` grant what they leave open.
-fn grants(wanted: &str, tag: &str) -> bool {
-    let part = |wanted: &str, is: &str| wanted == "*" || wanted == is;
-    match (wanted.split_once(':'), tag.split_once(':')) {
-        (Some((things, act)), Some((its_things, its_act))) => part(things, its_things) && part(act, its_act),
-        _ => false,
-    }
+/// The policy for all servers, as it stands. Where it is broken its denials stand, as they do for calls.
+fn policy(places: &Places) -> Result<Policy, Error> {
+    let usual = config::policies(places)?.into_iter().next();
+    let named = usual.unwrap_or_else(|| PolicyPlace::Usual(places.policy_file()));
+    Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 
 /// What a call costs, between 0 and 1, and in words: time observed, and calls that came to nothing.
@@ -136,6 +152,8 @@ fn json(hit: &Hit) -> serde_json::Value {
     row["relevance"] = json!(round(hit.relevance));
     row["cost"] = json!(round(hit.cost));
     row["why"] = json!(hit.why);
+    row["may_use"] = json!(hit.bar.is_none());
+    row["why_not"] = json!(hit.bar.as_ref().map(|bar| &bar.why));
     row
 }
 
@@ -143,18 +161,25 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Hit], left_out: usize, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[Hit], left_out: &str, out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;
+        let score = if hit.bar.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
         writeln!(
             out,
-            "{:7.2}  {:7}  {} / {}  ({})",
-            hit.score(),
+            "{score}  {:7}  {} / {}  ({})",
             known.behavior.badge().word(),
             visible(&known.server.name),
             visible(&known.tool.name),
             visible(&tag(known)),
         )?;
+        let identity = known.behavior.identity;
+        let because = clipped(&visible(&row::because(&known.behavior)), 80);
+        writeln!(out, "         {}  {identity}: {because}", identity.hash())?;
+        if let Some(bar) = &hit.bar {
+            writeln!(out, "         may not be used: {}", visible(&bar.why))?;
+            continue;
+        }
         let first =
             known.tool.description.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
         if let Some(first) = first {
@@ -162,23 +187,8 @@ fn table(hits: &[Hit], left_out: usize, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "         why: {}", visible(&hit.why))?;
     }
-    if left_out > 0 {
-        writeln!(out, "{left_out} more fit, and may not be used (badge, capability, or refused)")?;
+    if !left_out.is_empty() {
+        writeln!(out, "{}", visible(left_out))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grants;
-
-    #[test]
-    fn a_capability_grants_what_it_names_and_what_it_leaves_open() {
-        for wanted in ["files:read", "*:read", "files:*"] {
-            assert!(grants(wanted, "files:read"), "{wanted}");
-        }
-        for other in ["files:write", "issues:read", "files", "*", "file:read", ""] {
-            assert!(!grants(other, "files:read"), "{other}");
-        }
-    }
 }

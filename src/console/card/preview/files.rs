@@ -6,8 +6,9 @@ use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
+use crate::gate::alike::lines_changed;
 use crate::gate::facts::{Facts, FileKind};
-use crate::gate::touched::{Change, How, blind, lines_changed, thing};
+use crate::gate::touched::{Change, How, blind, thing};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;

@@ -1,0 +1,38 @@
+//! `[roles.NAME]` in `config.toml`: which tools somebody may use, for `tools search --role NAME`.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::cli::name;
+use crate::policy::glob::Glob;
+use crate::policy::parse::rule::globs;
+use crate::policy::reading::Reading;
+use crate::policy::role::Role;
+
+const KEYS: &[&str] = &["capabilities", "servers"];
+
+/// Reads all of them.
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Role> {
+    let mut roles = Vec::new();
+    for (key, value) in reading.table(value, "roles").into_iter().flatten() {
+        let called = key.get_ref().to_string();
+        if !name::is_name(&called) {
+            let what = format!("{called:?} cannot be a role's name");
+            reading.problem(key.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
+        }
+        let mut role = Role { name: called, capabilities: Vec::new(), servers: Vec::new() };
+        for (key, value) in reading.table(value, "roles").into_iter().flatten() {
+            match key.get_ref().as_ref() {
+                "capabilities" => role.capabilities = globs(reading, value, "capabilities", Glob::new),
+                "servers" => role.servers = globs(reading, value, "servers", Glob::new),
+                other => reading.unknown_key(key.span(), other, KEYS),
+            }
+        }
+        for glob in role.capabilities.iter().filter(|glob| !glob.text().contains([':', '*'])) {
+            let what = format!("`capabilities` of the role {} cannot be {:?}", role.name, glob.text());
+            reading.problem(value.span(), what, "write THINGS:ACT, as documents:read, *:read or issues:*");
+        }
+        roles.push(role);
+    }
+    roles
+}

@@ -1,0 +1,126 @@
+//! What keeps a tool out of a search: the hard gate before any ranking. What a tool says of itself does not open it.
+
+use std::collections::BTreeMap;
+
+use crate::behavior::tags;
+use crate::behavior::taxonomy::Mutability;
+use crate::cli::args::{Badge, ToolsSearchOptions};
+use crate::gate::pins::Standing;
+use crate::pins::reading::Known;
+use crate::policy::beforehand;
+use crate::policy::role::{Lacks, Role};
+use crate::policy::rule::Policy;
+
+/// The gate of one search.
+pub(super) struct Bars<'s> {
+    pub(super) options: &'s ToolsSearchOptions,
+    pub(super) role: Option<&'s Role>,
+    pub(super) policy: &'s Policy,
+    /// Milliseconds since 1970, UTC.
+    pub(super) now: i64,
+}
+
+/// Why a tool may not be used. Foreign text in both, raw.
+pub(super) struct Bar {
+    /// For a count of several: `the role analyst lacks the capability`.
+    pub(super) kind: String,
+    /// In full.
+    pub(super) why: String,
+}
+
+impl Bars<'_> {
+    /// What keeps one tool out; `None` where nothing does.
+    pub(super) fn of(&self, known: &Known) -> Option<Bar> {
+        let tags = tags::of(&known.behavior, &known.tool.name);
+        self.role(known, &tags)
+            .or_else(|| self.policy(known))
+            .or_else(|| self.standing(known))
+            .or_else(|| self.wishes(known, &tags))
+    }
+
+    fn role(&self, known: &Known, tags: &[String]) -> Option<Bar> {
+        let role = self.role?;
+        let (kind, why) = match role.lacks(&known.server.name, tags)? {
+            Lacks::Server => ("is not for their server", format!("is for the servers {} only", listed(&role.servers))),
+            Lacks::Capability(tags) if tags.is_empty() => {
+                ("has no capability for them", "grants no tool of which nobody knows what it does".to_owned())
+            }
+            Lacks::Capability(tags) => (
+                "has no capability for them",
+                format!("has no capability for {} (it has {})", tags.join(" or "), listed(&role.capabilities)),
+            ),
+        };
+        Some(Bar { kind: format!("the role {} {kind}", role.name), why: format!("the role {} {why}", role.name) })
+    }
+
+    fn policy(&self, known: &Known) -> Option<Bar> {
+        let (server, tool) = (&known.server.name, &known.tool.name);
+        let why = beforehand::denied(self.policy, server, tool, &known.behavior, self.now)?;
+        Some(Bar { kind: "the policy denies every call of them".to_owned(), why: format!("the policy: {why}") })
+    }
+
+    fn standing(&self, known: &Known) -> Option<Bar> {
+        let why = "the operator refused this definition (mcp-approve tools review)".to_owned();
+        (known.standing == Standing::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
+    }
+
+    /// What the search itself asks for.
+    fn wishes(&self, known: &Known, tags: &[String]) -> Option<Bar> {
+        let bar = |kind: &str, why: String| Some(Bar { kind: kind.to_owned(), why });
+        let badge = match self.options.badge {
+            Some(Badge::Pure) => Mutability::Pure,
+            Some(Badge::Mutates) => Mutability::Mutates,
+            None => known.behavior.badge(),
+        };
+        if known.behavior.badge() != badge {
+            return bar("--badge asks for another", format!("it is {}", known.behavior.badge().word()));
+        }
+        let wanted = &self.options.capability;
+        if !wanted.is_empty() && !wanted.iter().any(|wanted| tags.iter().any(|tag| grants(wanted, tag))) {
+            let is = if tags.is_empty() { "unknown".to_owned() } else { tags.join(" or ") };
+            return bar("--capability asks for another", format!("its capability is {is}"));
+        }
+        None
+    }
+}
+
+/// How many of which kind, the most first: `4 because the role analyst has no capability for them, 1 because …`.
+pub(super) fn counted<'b>(bars: impl Iterator<Item = &'b Bar>) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    bars.for_each(|bar| *kinds.entry(&bar.kind).or_default() += 1);
+    let mut kinds: Vec<(&str, usize)> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    kinds.iter().map(|(kind, count)| format!("{count} because {kind}")).collect::<Vec<_>>().join(", ")
+}
+
+fn listed(globs: &[crate::policy::glob::Glob]) -> String {
+    if globs.is_empty() {
+        "none".to_owned()
+    } else {
+        globs.iter().map(|glob| glob.text()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `files:read` grants itself; `*:read` and `files:*` grant what they leave open.
+fn grants(wanted: &str, tag: &str) -> bool {
+    let part = |wanted: &str, is: &str| wanted == "*" || wanted == is;
+    match (wanted.split_once(':'), tag.split_once(':')) {
+        (Some((things, act)), Some((its_things, its_act))) => part(things, its_things) && part(act, its_act),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grants;
+
+    #[test]
+    fn a_capability_grants_what_it_names_and_what_it_leaves_open() {
+        for wanted in ["files:read", "*:read", "files:*"] {
+            assert!(grants(wanted, "files:read"), "{wanted}");
+        }
+        for other in ["files:write", "issues:read", "files", "*", "file:read", ""] {
+            assert!(!grants(other, "files:read"), "{other}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What a policy denies of a tool whatever it is called with: known before any call.
+
+use serde_json::Value;
+
+use super::decide::Question;
+use super::fit::{Fit, Part, Told, fit};
+use super::rule::{Decision, Policy, Rule};
+use crate::behavior::conclude::Behavior;
+use crate::behavior::taxonomy::Mutability;
+
+/// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
+pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
+    let arguments = Value::Object(serde_json::Map::new());
+    let question = Question { server, tool, behavior, arguments: &arguments, now, recent: None };
+    let mut told = Told::of(&question);
+    let mut fits = |rule: &Rule| fit(policy, rule, &question, &mut told);
+    let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();
+    let denies = policy.rules.iter().filter(|rule| rule.decision == Decision::Deny).filter(unconditional);
+    if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {
+        return Some(format!("rule {} denies every call of it", rule.id));
+    }
+    let by_default = match behavior.badge() {
+        Mutability::Pure => policy.defaults.pure,
+        Mutability::Mutates => policy.defaults.mutates,
+    };
+    // A rule for this tool that stands on its arguments alone may let one through.
+    let mut may_loosen = |rule: &Rule| {
+        let speaks =
+            matches!(fits(rule), Fit::Matches | Fit::NotCovered | Fit::Differs(Part::When(..) | Part::Unless(_)));
+        rule.decision != Decision::Deny && speaks
+    };
+    (by_default == Decision::Deny && !policy.rules.iter().any(&mut may_loosen))
+        .then(|| format!("the default for {} denies it, and no rule speaks of it", behavior.badge().word()))
+}

@@ -1,0 +1,117 @@
+//! `mcp-approve tools search` for somebody: the role's gate, or the policy's, before any relevance.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::fake::server::{Server, reader, writer};
+use crate::told::{once, rows, tools};
+
+/// A home in which four tools about reports of two kinds were seen, with this configuration.
+fn seen(file: &str, text: &str) -> TempDir {
+    let (home, described) = (tempfile::tempdir().unwrap(), |tool: Value, text: &str| {
+        let mut tool = tool;
+        tool["description"] = json!(text);
+        tool
+    });
+    let server = Server::with(&[
+        described(reader("read_report"), "Reads a quarterly report."),
+        described(reader("list_invoices"), "Lists invoices of a quarterly report."),
+        described(writer("delete_report"), "Deletes a quarterly report."),
+        described(writer("frobnicate"), "Frobnicates the quarterly report."),
+    ]);
+    write(home.path(), file, text);
+    once(home.path(), &server, "read_report");
+    home
+}
+
+fn write(home: &Path, file: &str, text: &str) {
+    let path = home.join("config").join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+fn names(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["name"].as_str().unwrap()).collect()
+}
+
+const ROLES: &str = "[roles.reader]\ncapabilities = [\"*:read\"]\n\
+    [roles.clerk]\ncapabilities = [\"invoices:*\", \"reports:delete\"]\nservers = [\"s\"]\n\
+    [roles.stranger]\ncapabilities = [\"*\"]\nservers = [\"elsewhere\"]\n[roles.nobody]\n";
+
+#[test]
+fn a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not() {
+    let home = seen("config.toml", ROLES);
+    let found = |role: &str| {
+        let rows = rows(home.path(), &["search", "quarterly", "report", "--role", role]);
+        let mut names: Vec<String> = names(&rows).into_iter().map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(found("reader"), ["list_invoices", "read_report"]);
+    assert_eq!(found("clerk"), ["delete_report", "list_invoices"]);
+    assert_eq!(found("stranger"), Vec::<String>::new());
+    assert_eq!(found("nobody"), Vec::<String>::new());
+    let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--role", "reader"]);
+    assert!(
+        out.contains("2 that fit may not be used: 2 because the role reader has no capability for them; --all"),
+        "{out}"
+    );
+    assert!(!out.contains("delete_report"), "{out}");
+    let (_, out, _) = tools(home.path(), &["search", "report", "--role", "stranger"]);
+    assert!(out.contains("No tool that may be used fits") && out.contains("is not for their server"), "{out}");
+}
+
+#[test]
+fn with_all_what_may_not_be_used_is_struck_with_the_reason() {
+    let home = seen("config.toml", ROLES);
+    let all = rows(home.path(), &["search", "quarterly", "report", "--role", "reader", "--all"]);
+    let of = |name: &str| all.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!((&of("read_report")["may_use"], &of("read_report")["why_not"]), (&json!(true), &Value::Null));
+    assert_eq!(of("delete_report")["may_use"], json!(false));
+    let why = of("delete_report")["why_not"].as_str().unwrap();
+    assert!(why.contains("the role reader has no capability for") && why.contains("reports:delete"), "{why}");
+    let why = of("frobnicate")["why_not"].as_str().unwrap();
+    assert!(why.contains("nobody knows what it does"), "{why}");
+    let (_, out, _) = tools(home.path(), &["search", "report", "--role", "reader", "--all"]);
+    assert!(out.contains("✗  MUTATES  s / delete_report") && out.contains("may not be used: the role reader"), "{out}");
+}
+
+#[test]
+fn without_a_role_the_policy_is_the_gate() {
+    let home = seen(
+        "policy.toml",
+        "version = 1\n[[rule]]\nid = \"never\"\ndecision = \"deny\"\naction = \"DELETE\"\n\
+         [[rule]]\nid = \"some\"\ndecision = \"deny\"\ntool = \"read_report\"\nwhen = [{ arg = \"text\", eq = \"secret\" }]\n",
+    );
+    let found = rows(home.path(), &["search", "quarterly", "report"]);
+    assert!(!names(&found).contains(&"delete_report"), "{found:#?}");
+    assert!(names(&found).contains(&"read_report"), "only some calls of it are denied");
+    let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--all"]);
+    assert!(out.contains("may not be used: the policy: rule never denies every call of it"), "{out}");
+    write(
+        home.path(),
+        "policy.toml",
+        "version = 1\n[defaults]\nmutates = \"deny\"\n[[rule]]\nid = \"a\"\ndecision = \"ask\"\ntool = \"frobnicate\"\nwhen = [{ arg = \"text\", eq = \"x\" }]\n",
+    );
+    let found = rows(home.path(), &["search", "quarterly", "report"]);
+    assert!(names(&found).contains(&"frobnicate") && !names(&found).contains(&"delete_report"), "{found:#?}");
+}
+
+#[test]
+fn a_role_that_is_not_there_or_not_written_well_is_told() {
+    let home = seen("config.toml", ROLES);
+    let (code, _, err) = tools(home.path(), &["search", "report", "--role", "admin\u{1b}"]);
+    assert!(code == 2 && err.contains("no role is called admin") && err.contains("clerk, nobody, reader"), "{err}");
+    assert!(!err.contains('\u{1b}'));
+    write(home.path(), "config.toml", "[roles.r]\ncapabilities = [\"files\"]\ncapabilites = 1\n");
+    let (code, _, err) = tools(home.path(), &["search", "report", "--role", "r"]);
+    assert!(code == 2 && err.contains("THINGS:ACT") && err.contains("did you mean `capabilities`"), "{err}");
+    write(home.path(), "config.toml", "");
+    let (_, _, err) = tools(home.path(), &["search", "report", "--role", "r"]);
+    assert!(err.contains("[roles.reader]"), "{err}");
+}
