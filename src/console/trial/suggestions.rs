@@ -55,6 +55,7 @@ fn written(
         toml,
         saves,
         warnings: one.proposal.warnings(),
+        also: one.proposal.also(),
         lines: one.saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
     }))
 }
