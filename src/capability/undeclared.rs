@@ -252,11 +252,13 @@ fn of_itself(schema: &Map<String, Value>) -> Says {
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {
     let nested = |name: &Value| name == "object" || name == "array";
-    match schema.get("type") {
+    let itself = match schema.get("type") {
         Some(Value::Array(names)) => names.iter().any(nested),
         Some(name) => nested(name),
         None => true,
-    }
+    };
+    let mut all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    itself && all.all(admits_nested)
 }
 
 fn is_nested(value: &Value) -> bool {

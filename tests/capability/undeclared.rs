@@ -178,7 +178,9 @@ proptest! {
         with.pointer_mut(place).unwrap().as_object_mut().unwrap().insert("zz".to_owned(), json!(1));
         let validator = mcp_approve::capability::schema::Schema::compile(&schema).unwrap();
         let named = found(&schema, &with);
-        if !validator.fits(&with) && validator.fits(&value) {
+        // A branch that takes more keys counts, though another of its words keeps it from holding here.
+        let some_take_more = schema.to_string().contains(r#""additionalProperties":{"#);
+        if !validator.fits(&with) && validator.fits(&value) && !some_take_more {
             prop_assert_eq!(named, vec![format!("{place}/zz")], "{} {}", schema, with);
         } else {
             prop_assert!(named.is_empty() || named == [format!("{place}/zz")], "{} {}", schema, with);
