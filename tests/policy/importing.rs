@@ -227,6 +227,7 @@ fn nothing_gets_wider() {
             "[[rule]]\nmcpName = 'a'\ndecision = 'allow'\npriority = 5\n[[rule]]\ntoolName = '*'\ndecision = 'ask_user'\npriority = 5",
             vec!["ask *.*", "- allow a: *"],
         ),
+        (Host::Claude, r#"{ "permissions": { "deny": ["mcp__a___b"] } }"#, vec!["deny a._b", "deny a_.b"]),
         // No name is no tool, and not every tool.
         (Host::Gemini, "[[rule]]\nmcpName = 'a'\ntoolName = []\ndecision = 'allow'", vec![]),
         (
