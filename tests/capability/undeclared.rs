@@ -94,6 +94,21 @@ fn a_schema_that_refers_to_itself_is_followed_as_far_as_the_arguments_go() {
 }
 
 #[test]
+fn names_and_branches_without_end_cost_what_they_may() {
+    let closed = json!({ "type": "object", "properties": { "a": {} } });
+    let schema = json!({ "additionalProperties": closed });
+    let inside: Map<String, Value> = (0..90).map(|n| (format!("u{n}"), json!(1))).collect();
+    let told = undeclared(&schema, &json!({ ("k".repeat(100_000)): inside }));
+    assert!(told.reach == Reach::Bounded && told.keys.iter().map(String::len).sum::<usize>() <= 1 << 20);
+    let many = json!({ "anyOf": vec![json!(false); 40_000] });
+    let items = vec![json!({ "$ref": "#/$defs/many" }); 4_000];
+    let schema = json!({ "properties": { "a": { "prefixItems": items } }, "$defs": { "many": many } });
+    let start = std::time::Instant::now();
+    assert_eq!(undeclared(&schema, &json!({ "a": vec![json!({}); 4_000] })).reach, Reach::Bounded);
+    assert!(start.elapsed() < std::time::Duration::from_secs(1), "{:?}", start.elapsed());
+}
+
+#[test]
 fn what_is_too_large_to_compare_is_said_to_be() {
     let items = json!({ "properties": { "list": { "items": { "properties": { "a": {} } } } } });
     let many: Vec<Value> = (0..60_000).map(|n| json!({ "a": n })).collect();

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Command, Edit, moves, note};
+use super::{Command, Edit, is_over, moves, note};
 use crate::console::found::{RuleLine, Task};
 use crate::console::keymap::Action;
+use crate::console::maker;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{ARMING, Model, Overlay, RuleEntry};
@@ -15,6 +16,7 @@ use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
+use crate::gate::snapshot::Snapshot;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
@@ -35,7 +37,12 @@ pub(super) fn open(model: &mut Model) -> Option<Vec<Command>> {
             };
             Some(try_on_the_log(model, Change::Policy { session, pending: *pending }, which))
         }
-        RuleEntry::Suggested(rule) => {
+        RuleEntry::Suggested(mut rule) => {
+            let waiting: Vec<&Snapshot> =
+                model.calls.iter().filter(|held| !is_over(held)).map(|held| &*held.snapshot).collect();
+            if let Some(warning) = maker::passing(&rule.toml, &waiting, model.settings.home.as_deref(), model.now) {
+                Arc::make_mut(&mut rule).warnings.push(warning);
+            }
             model.overlay = Some(Overlay::Review(Review::of(Change::Suggested(rule), 0, model.now)));
             Some(Vec::new())
         }
