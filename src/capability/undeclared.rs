@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 const MAX_WORK: usize = 50_000;
 /// As many keys of one call are named.
 const MAX_KEYS: usize = 100;
+/// As many bytes they may have: a name of megabytes around them would stand in each.
+const MAX_BYTES: usize = 1 << 20;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 32;
 
@@ -31,8 +33,14 @@ pub enum Reach {
 
 /// Compares arguments with the schema that declares them.
 pub fn undeclared(schema: &Value, arguments: &Value) -> Undeclared {
-    let mut finder =
-        Finder { root: schema, work: MAX_WORK, keys: Vec::new(), reach: Reach::Whole, path: String::new() };
+    let mut finder = Finder {
+        root: schema,
+        work: MAX_WORK,
+        keys: Vec::new(),
+        room: MAX_BYTES,
+        reach: Reach::Whole,
+        path: String::new(),
+    };
     let place = finder.place(&[schema]);
     finder.value(&place, arguments);
     Undeclared { keys: finder.keys, reach: finder.reach }
@@ -42,6 +50,8 @@ struct Finder<'a> {
     root: &'a Value,
     work: usize,
     keys: Vec<String>,
+    /// Bytes that more keys may have.
+    room: usize,
     reach: Reach,
     /// Where we are in the arguments.
     path: String,
@@ -105,9 +115,12 @@ impl<'a> Finder<'a> {
             self.path.push('/');
             self.path.push_str(&key.replace('~', "~0").replace('/', "~1"));
             if said.is_empty() {
-                match self.keys.len() < MAX_KEYS {
-                    true => self.keys.push(self.path.clone()),
-                    false => self.reach = Reach::Bounded,
+                match self.room.checked_sub(self.path.len()).filter(|_| self.keys.len() < MAX_KEYS) {
+                    Some(room) => {
+                        self.room = room;
+                        self.keys.push(self.path.clone());
+                    }
+                    None => self.reach = Reach::Bounded,
                 }
             } else if is_nested(field) {
                 let place = self.place(&said);
@@ -178,7 +191,10 @@ impl<'a> Finder<'a> {
         if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
             return Says::Keys;
         }
-        if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len()) {
+        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
+        let parts = branches.map(Vec::len).sum::<usize>() + dependent.map_or(0, Map::len);
+        if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
             place.takes = Takes::Anything;
             self.reach = Reach::Bounded;
             return Says::Nothing;
@@ -194,7 +210,6 @@ impl<'a> Finder<'a> {
         }
         let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
         let conditions = ["if", "then", "else"].iter().filter_map(|key| schema.get(*key));
-        let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
         // A condition such as `{"required": [...]}`, or `true`, declares nothing and opens nothing.
         for joined in all.chain(conditions).chain(dependent.into_iter().flat_map(Map::values)) {
             if joined.is_object() {
@@ -252,11 +267,13 @@ fn of_itself(schema: &Map<String, Value>) -> Says {
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {
     let nested = |name: &Value| name == "object" || name == "array";
-    match schema.get("type") {
+    let itself = match schema.get("type") {
         Some(Value::Array(names)) => names.iter().any(nested),
         Some(name) => nested(name),
         None => true,
-    }
+    };
+    let mut all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    itself && all.all(admits_nested)
 }
 
 fn is_nested(value: &Value) -> bool {

@@ -8,7 +8,7 @@ use super::model::Held;
 use super::model::rule::{Choice, Except, GrantOffer};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::snapshot::Snapshot;
-use crate::policy::decide::Question;
+use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
 use crate::policy::parse;
 use crate::policy::past::{Ended, PastCall, touches_obscured};
@@ -18,6 +18,8 @@ use crate::policy::when::About;
 
 /// How long an offered allow lasts: what is forgotten does not stay open.
 const DAYS: i64 = 30;
+/// The warning of a rule for calls that one careless key must not approve.
+pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one pass unseen";
 
 /// What a made rule says of the call it is made from, and what stands in its way.
 struct Source<'a> {
@@ -126,15 +128,17 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
     if decision == Decision::Allow {
         warnings = proposal.warnings();
         if source.dangerous {
-            warnings.push("calls like this one are dangerous, and the rule lets the next one pass unseen".to_owned());
+            warnings.push(DANGEROUS.to_owned());
         }
         if source.denied {
             warnings.push("this call was denied then; the rule lets the next one like it pass unseen".to_owned());
         }
         let others = waiting.saturating_sub(usize::from(source.waits));
-        if others > 0 {
-            warnings.push(format!("passing at once: {} of those that wait now", counted(others, "other call")));
-        }
+        warnings.extend(at_once(others, "other call"));
+    }
+    if let Some(except) = &except {
+        let rule = &except.rule;
+        warnings.push(format!("the exception counts for every tool that rule {rule} asks for, not for this one alone"));
     }
     if let (Some((rule, stands)), None) = (stands, &except) {
         let does = if stands == Decision::Ask { "asks for it" } else { "denies it" };
@@ -144,6 +148,23 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
     // Of a dangerous call it was said already, louder.
     let also = proposal.also().filter(|_| decision == Decision::Allow && !source.dangerous);
     Choice { except, label, toml, warnings, also, waiting, letter: letter(&proposal.scope, decision), decision }
+}
+
+/// What a rule that was made elsewhere does to the calls that wait; `None` where it is nothing.
+pub fn passing(toml: &str, waiting: &[&Snapshot], home: Option<&str>, now: i64) -> Option<String> {
+    let passes = |call: &&&Snapshot| {
+        let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), &roots(call, home));
+        let arguments = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
+        let behavior = behavior_of(call);
+        let (server, tool, arguments, behavior) = (&call.server, &call.tool, &arguments, &behavior);
+        let question = Question { server, tool, behavior, arguments, now, recent: None };
+        policy.is_ok_and(|policy| decide(&policy, &question).rule.is_some())
+    };
+    at_once(waiting.iter().filter(passes).count(), "call")
+}
+
+fn at_once(count: usize, word: &str) -> Option<String> {
+    (count > 0).then(|| format!("passing at once: {} of those that wait now", counted(count, word)))
 }
 
 /// Whether a rule would match a call that waits, as far as its card tells.

@@ -61,7 +61,7 @@ fn typing(word: &str, text: &str) -> Row {
 
 fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row> {
     let heading = match members {
-        [armed] if model.still(armed).is_none() => return vec![over(armed)],
+        [armed] if model.waits(armed).is_none() => return vec![over(armed)],
         [armed] => heading(Tone::Ours, "Deny, because", armed),
         many => Row::of(Tone::Ours, format!(" Deny {} calls, because ", many.len()))
             .and(Tone::Quiet, " each is listed before anything is sent"),

@@ -248,6 +248,11 @@ impl Walk {
         if self.values > MOST_VALUES {
             return;
         }
+        // Every path is told with its pointer: a name of megabytes would be told as often.
+        if self.pointer.len() + word.len() > LONGEST {
+            self.named.left_out = LeftOut::Some;
+            return;
+        }
         let end = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(word);
@@ -326,6 +331,9 @@ mod tests {
         let numbers: Vec<Value> = (0..MOST_VALUES).map(Value::from).collect();
         let behind = json!({ "numbers": numbers, "path": "/behind" });
         assert_eq!(path_arguments(&behind), Named { paths: Vec::new(), left_out: LeftOut::Some });
+        let long = "k".repeat(LONGEST + 1);
+        let named = path_arguments(&json!({ (long): [{ "path": "/a" }, { "path": "/b" }], "path": "/c" }));
+        assert_eq!((named.paths.len(), named.left_out), (1, LeftOut::Some), "a pointer is no longer than a path");
         let deep = (0..DEEPEST + 1).fold(json!({ "path": "/deep" }), |inner, _| json!({ "in": inner }));
         assert_eq!(path_arguments(&deep).left_out, LeftOut::Some);
     }

@@ -236,10 +236,13 @@ fn followed(policy: &Policy, wanted: &Look, found: Option<&Found>) -> Roots {
 fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     let changes = touched::of(behavior.identity.action, arguments, files);
+    // What no change accounts for may be written to all the same; where nothing is told, the first is where it comes from.
+    let untold = files.iter().filter(|one| !changes.iter().any(|change| change.concerns(one)) && !one.is_beyond());
+    let untold = untold.filter(|one| !one.argument.ends_with("/cwd"));
     let targets: Vec<&Facts> = match behavior.identity.action {
-        Action::Create if changes.is_empty() => files.first().into_iter().collect(),
-        Action::Create => changes.iter().filter_map(Change::content_target).collect(),
-        Action::Move => changes.iter().filter_map(Change::destination).collect(),
+        Action::Create => changes.iter().filter_map(Change::content_target).chain(untold).collect(),
+        Action::Move if changes.is_empty() => untold.skip(1).collect(),
+        Action::Move => changes.iter().filter_map(Change::destination).chain(untold).collect(),
         _ => Vec::new(),
     };
     let stands = |target: &&Facts| match target.kind {
@@ -278,5 +281,47 @@ fn unregistered(behavior: &Behavior) -> Ruling {
             rule: None,
             reason: "no callback is registered before this tool, and it is not proven read-only".into(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Action, Facts, FileKind, Found, Mutability, Value, danger};
+    use crate::behavior::conclude::Behavior;
+    use crate::behavior::identity::Identity;
+    use crate::behavior::taxonomy::{ContentType, OutputDomain};
+
+    #[test]
+    fn whatever_stands_at_one_of_its_paths_is_seen() {
+        let at = |argument: &str, kind: FileKind| Facts { kind, unseen: None, ..Facts::unseen(argument, "/p", "") };
+        let new = |argument: &str| at(argument, FileKind::Missing);
+        let old = |argument: &str| at(argument, FileKind::File);
+        let is_dangerous = |action: Action, arguments: &Value, files: Vec<Facts>| {
+            let identity = Identity { mutability: Mutability::Mutates, action, output_domain: OutputDomain::Data };
+            let (content_type, evidence, hazards, analyses) = (ContentType::Text, Vec::new(), Vec::new(), Vec::new());
+            let behavior = Behavior { identity, content_type, evidence, disputed: false, hazards, analyses };
+            danger(&behavior, arguments, Some(&Found { files, ..Found::default() })).is_some()
+        };
+        use Action::{Create, Move};
+        let plain = json!({ "path": "/p", "content": "x" });
+        let mixed = json!({ "files": [{ "path": "/p", "content": "x" }, { "path": "/p", "base64": "eA==" }] });
+        let two = |one: Facts, other: Facts| vec![one, other];
+        for (action, arguments, files, expected) in [
+            (Create, &plain, vec![new("/path")], false),
+            (Create, &plain, vec![old("/path")], true),
+            (Create, &plain, two(new("/path"), at("/cwd", FileKind::Folder)), false),
+            (Create, &mixed, two(new("/files/0/path"), new("/files/1/path")), false),
+            (Create, &mixed, two(new("/files/0/path"), old("/files/1/path")), true),
+            (Create, &json!({ "src": "/p", "dst": "/p" }), two(new("/src"), old("/dst")), true),
+            (Move, &json!({}), two(old("/from"), new("/to")), false),
+            (Move, &json!({}), two(old("/from"), old("/to")), true),
+            (Move, &json!({ "workspace": "w" }), two(old("/from"), old("/to")), true),
+            (Move, &json!({ "workspace": "w" }), two(old("/from"), new("/to")), false),
+            (Move, &json!({}), vec![old("/path"), old("/to"), old("/target")], true),
+        ] {
+            assert_eq!(is_dangerous(action, arguments, files), expected, "{action:?} {arguments}");
+        }
     }
 }

@@ -1,14 +1,16 @@
 //! What a call would change of what stands on this machine: from its action, its arguments and the shell's facts. Reads
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+mod written;
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 use super::alike::lines_changed;
 use super::facts::{Facts, FileKind, TEXT};
 use crate::behavior::taxonomy::Action;
+use written::{Writing, is_listed};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,16 +45,6 @@ pub enum How {
     Appended,
 }
 
-/// Names of arguments that carry a file's content.
-const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
-/// Names of an edit's old and new text.
-const EDITS: [(&str, &str); 5] = [
-    ("oldText", "newText"),
-    ("old_text", "new_text"),
-    ("old_str", "new_str"),
-    ("old_string", "new_string"),
-    ("search", "replace"),
-];
 /// Arguments that say that a path is a place elsewhere, whatever stands here under the same name.
 const ELSEWHERE: [&str; 13] = [
     "repo",
@@ -82,8 +74,8 @@ pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Chan
         Action::Delete => groups.flat_map(|group| group.facts).map(|target| Change::Delete { target }).collect(),
         Action::Move => groups.flat_map(|group| moves(&group.facts)).collect(),
         Action::Overwrite | Action::Create | Action::Update | Action::Append | Action::Unknown => {
-            let mut writing = Writing { action, written: HashMap::new() };
-            groups.flat_map(|group| writing.group(&group)).collect()
+            let mut writing = Writing::of(action);
+            groups.flat_map(|group| writing.group(group.object, &group.facts)).collect()
         }
         Action::Read | Action::Search | Action::Merge | Action::Execute | Action::Send => Vec::new(),
     }
@@ -132,90 +124,21 @@ fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
     from.into_iter().map(|from| Change::Move { from, to }).collect()
 }
 
-fn is_listed(one: &Facts) -> bool {
-    one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
-}
-
-/// Writes in the order of the arguments: a second edit of one file is made to what the first leaves there.
-struct Writing<'a> {
-    action: Action,
-    written: HashMap<&'a str, String>,
-}
-
-impl<'a> Writing<'a> {
-    fn group(&mut self, group: &Group<'_, 'a>) -> Vec<Change<'a>> {
-        let Some(fields) = group.object.as_object() else { return Vec::new() };
-        // One content for a list of paths goes to each of them; else the first is where it goes.
-        let count = group.facts.iter().take_while(|one| is_listed(one)).count().max(1);
-        group.facts.iter().take(count).filter_map(|target| self.one(fields, target)).collect()
-    }
-
-    fn one(&mut self, fields: &Map<String, Value>, target: &'a Facts) -> Option<Change<'a>> {
-        if target.is_beyond() {
-            return None;
-        }
-        let old: Option<Cow<'a, str>> = match (self.written.get(target.path.as_str()), target.kind) {
-            (Some(written), _) => Some(written.clone().into()),
-            (None, FileKind::Missing) => Some(Cow::Borrowed("")),
-            (None, FileKind::File | FileKind::Folder | FileKind::Other | FileKind::Unseen) => {
-                target.text.as_deref().map(Cow::Borrowed)
-            }
-        };
-        let change = written(self.action, fields, target, old)?;
-        if let Change::Content { new, .. } = &change {
-            self.written.insert(&target.path, new.clone());
-        }
-        Some(change)
-    }
-}
-
-fn written<'a>(
-    action: Action,
-    fields: &Map<String, Value>,
-    target: &'a Facts,
-    old: Option<Cow<'a, str>>,
-) -> Option<Change<'a>> {
-    if let Some(edits) = edits(fields) {
-        let old = old.filter(|_| target.kind != FileKind::Missing)?;
-        let mut new = old.clone().into_owned();
-        for (i, (from, to)) in edits.iter().enumerate() {
-            if from.is_empty() || !new.contains(from.as_str()) {
-                return Some(Change::NoMatch { target, edit: i + 1, edits: edits.len() });
-            }
-            let all = fields.get("replace_all").and_then(Value::as_bool) == Some(true);
-            new = if all { new.replace(from.as_str(), to) } else { new.replacen(from.as_str(), to, 1) };
-        }
-        return Some(Change::Content { target, how: How::Edited, old: Some(old), new });
-    }
-    let content = CONTENT.iter().find_map(|name| fields.get(*name)?.as_str())?;
-    Some(match (action, &old) {
-        (Action::Append, Some(before)) => {
-            let new = format!("{before}{content}");
-            Change::Content { target, how: How::Appended, old, new }
-        }
-        (Action::Append, None) => Change::Content { target, how: How::Appended, old: None, new: content.to_owned() },
-        _ => Change::Content { target, how: How::Whole, old, new: content.to_owned() },
-    })
-}
-
-/// The edits that the arguments carry, as pairs of old and new text.
-fn edits(fields: &Map<String, Value>) -> Option<Vec<(String, String)>> {
-    let pair = |fields: &Map<String, Value>| {
-        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
-        EDITS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))
-    };
-    match fields.get("edits") {
-        Some(Value::Array(list)) if !list.is_empty() => list.iter().map(|edit| pair(edit.as_object()?)).collect(),
-        _ => pair(fields).map(|one| vec![one]),
-    }
-}
-
 impl<'a> Change<'a> {
     /// Where content would come to.
     pub fn content_target(&self) -> Option<&'a Facts> {
         match self {
             Self::Content { target, .. } | Self::NoMatch { target, .. } => Some(*target),
             Self::Move { .. } | Self::Delete { .. } => None,
+        }
+    }
+
+    /// Whether it is about this path.
+    pub fn concerns(&self, one: &Facts) -> bool {
+        let is = |other: &Facts| std::ptr::eq(one, other);
+        match self {
+            Self::Content { target, .. } | Self::NoMatch { target, .. } | Self::Delete { target } => is(target),
+            Self::Move { from, to } => is(from) || to.is_some_and(is),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Where each host keeps its list of servers, and which of them it starts without mcp-approve. Reads only; a host that
 //! keeps its list elsewhere is not seen.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -127,12 +128,12 @@ pub fn lists(home: &Path, folder: Option<&Path>) -> Lists {
 
 /// `None` where there is no such file.
 fn text(file: &Path) -> Result<Option<String>, String> {
-    let opened = match File::open(file) {
+    // Not waiting for the writer of a pipe.
+    let opened = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file) {
         Ok(opened) => opened,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    // A pipe would keep us waiting.
     if !opened.metadata().is_ok_and(|found| found.is_file()) {
         return Err("it is no file".to_owned());
     }

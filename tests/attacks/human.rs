@@ -282,3 +282,47 @@ fn b6_what_hides_in_a_folded_part_was_not_read() {
     assert_eq!(asked(delete("filesystem-1"), "Zay"), approved(false));
     assert_eq!(asked(write("filesystem-1"), "za"), approved(false));
 }
+
+/// The same bytes, another card: what a rule, a definition or a file says now is not what was confirmed.
+#[test]
+fn b13_a_card_that_changes_under_a_question_is_not_what_the_answer_is_about() {
+    let read = || {
+        let mut desk = Desk::connected(80, 40);
+        desk.hold(delete("files-1"));
+        desk.look();
+        desk.press(Key::End);
+        desk.look();
+        desk
+    };
+    let changed = || Snapshot { effect: "deletes a folder with 9 entries".into(), ..delete("files-1") };
+    let mut desk = read();
+    desk.keys("a");
+    assert!(desk.keys("y").iter().any(|command| matches!(command, Command::Send { .. })), "unchanged, it is sent");
+    let mut desk = read();
+    desk.keys("a");
+    desk.hold(changed());
+    desk.draw();
+    assert_eq!(sends(&desk.keys("y")), 0, "{}", desk.screen());
+    // Nor does a key that was meant for the card before.
+    let mut desk = Desk::connected(120, 60);
+    let plain = |effect: &str| Snapshot { danger: None, effect: effect.into(), ..write("files-1") };
+    desk.hold(plain("creates 1 file"));
+    desk.look();
+    desk.hold(plain("overwrites 1 file"));
+    desk.draw();
+    assert_eq!(sends(&desk.keys("a")), 0, "{}", desk.screen());
+    desk.look();
+    assert_eq!(sends(&desk.keys("a")), 1, "{}", desk.screen());
+    // What only holds a call back is sent whatever its card says by now.
+    let mut desk = read();
+    desk.keys("d");
+    desk.hold(changed());
+    desk.look();
+    desk.press(Key::Enter);
+    desk.look();
+    assert_eq!(sends(&desk.keys("y")), 1, "{}", desk.screen());
+}
+
+fn sends(commands: &[Command]) -> usize {
+    commands.iter().filter(|command| matches!(command, Command::Send { .. })).count()
+}

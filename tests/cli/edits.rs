@@ -207,10 +207,7 @@ fn only_one_changes_the_rules_at_a_time() {
 fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     let home = observed(None);
     let same = home.run(&["rules", "replay", "--fail-on-change"]);
-    assert_eq!(
-        (same.code, same.out.as_str()),
-        (0, "6 past calls: 0 would be ruled otherwise, of 0 it cannot be told.\n")
-    );
+    assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be ruled otherwise.\n"));
     let new = home.write(
         "new.toml",
         "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"text\", glob = \"ghp_*\" }]\n",
@@ -354,4 +351,23 @@ fn the_readme_is_right_about_rules() {
         let run = home.run(&words[1..]);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{line}: {}", run.out);
     }
+}
+
+#[test]
+fn a_rule_is_switched_off_and_on_again() {
+    let home = Home::with_policy(RULES);
+    let run = home.run(&["rules", "disable", "ask-all"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(policy(&home).contains("disabled = true"), "{}", policy(&home));
+    let list = home.run(&["rules", "list"]).out;
+    assert!(list.contains("ask-all  off    tool create_*"), "{list}");
+    let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["disabled"]), (1, &json!(true)));
+    let check = home.run(&["rules", "check"]).out;
+    assert!(check.contains("in order, 0 rules, and 1 switched off"), "{check}");
+    let again = home.run(&["rules", "disable", "ask-all"]);
+    assert_eq!(again.code, 2, "{}", again.out);
+    assert!(again.err.contains("\"ask-all\" is off already"), "{}", again.err);
+    assert_eq!(home.run(&["rules", "enable", "ask-all"]).code, 0);
+    assert_eq!(policy(&home), RULES, "as it was, to the byte");
 }

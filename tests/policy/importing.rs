@@ -227,6 +227,19 @@ fn nothing_gets_wider() {
             "[[rule]]\nmcpName = 'a'\ndecision = 'allow'\npriority = 5\n[[rule]]\ntoolName = '*'\ndecision = 'ask_user'\npriority = 5",
             vec!["ask *.*", "- allow a: *"],
         ),
+        (Host::Claude, r#"{ "permissions": { "deny": ["mcp__a___b"] } }"#, vec!["deny a._b", "deny a_.b"]),
+        // No name is no tool, and not every tool.
+        (Host::Gemini, "[[rule]]\nmcpName = 'a'\ntoolName = []\ndecision = 'allow'", vec![]),
+        (
+            Host::Gemini,
+            "[[rule]]\nmcpName = 'a'\ntoolName = { x = 1 }\ndecision = 'allow'",
+            vec!["- toolName {\"x\":1}"],
+        ),
+        (
+            Host::Gemini,
+            "[[rule]]\nmcpName = 'a'\ntoolName = ['get_*', 'a*b*']\ndecision = 'allow'",
+            vec!["allow a.get_*", "- allow a: a*b*"],
+        ),
         (
             Host::Gemini,
             "[[rule]]\ntoolName = 'mcp_my_db_drop'\ndecision = 'deny'\n[[safety_checker]]\nmcpName = 'a'\n[[rule]]\nmcpName = 'a'\ndecision = 'allow'",

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::console::found::{Finding, Task};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::model::Except;
+use mcp_approve::console::model::{Except, Overlay};
 use mcp_approve::console::tried::{Matched, Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::snapshot::Snapshot;
@@ -219,10 +219,56 @@ fn a_rule_that_asks_is_told_and_its_exception_written_with_the_allow() {
     later(&mut desk);
     let screen = desk.screen();
     assert!(screen.contains("and adds to `unless` of rule ask-writes"), "{screen}");
+    // The rule that asks may be about other tools as well.
+    assert!(screen.contains("every tool that rule ask-writes asks for"), "{screen}");
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    later(&mut desk);
     let commands = desk.press(Key::Enter);
     let [Command::WriteRule { except, .. }, _] = commands.as_slice() else { panic!("{commands:?}") };
     let condition = "{ arg = \"path\", under = \"~/shop/notes\" }".to_owned();
     assert_eq!(except, &Some(Except { rule: "ask-writes".into(), condition }));
+}
+
+/// What is not known for certain to be harmless is asked once more, and what was asked is not answered by another Enter.
+#[test]
+fn one_enter_is_enough_only_where_everything_is_known() {
+    let told = |untold: usize| vec![Matched { untold, ..Matched::default() }; 9];
+    let panel = || {
+        let mut desk = shown(80, 40, note());
+        desk.keys("rf");
+        later(&mut desk);
+        desk
+    };
+    let mut desk = panel();
+    desk.tried(told(1));
+    later(&mut desk);
+    assert_eq!(desk.press(Key::Enter), [Command::Drain], "one of which it cannot be told may have been denied");
+    let mut desk = panel();
+    desk.tried(told(0));
+    let id = if let Some(Overlay::Rule(rule)) = &desk.model.overlay { rule.past.id } else { panic!() };
+    let failed = Tried::Failed { id, why: "the log cannot be read".into() };
+    desk.send(Msg::Found(Finding::Tried(failed)));
+    later(&mut desk);
+    assert_eq!(desk.press(Key::Enter), [Command::Drain], "what was counted before the log failed is not all");
+    let mut desk = panel();
+    desk.tried(told(0));
+    assert_eq!(desk.press(Key::Enter), [], "that Enter was to ask, just before the last was counted");
+    later(&mut desk);
+    assert!(toml(&desk.press(Key::Enter)).contains("allow"));
+}
+
+#[test]
+fn a_suggestion_that_lets_something_pass_at_once_says_so_and_asks() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    let tool = delete("filesystem-1").tool;
+    suggesting(&mut desk, vec![suggested(1, &tool)], 40);
+    desk.press(Key::Enter);
+    later(&mut desk);
+    assert!(desk.screen().contains("passing at once: 1 call of those that wait now"), "{}", desk.screen());
+    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+    later(&mut desk);
+    assert!(toml(&desk.press(Key::Enter)).contains(&tool));
 }
 
 #[test]
@@ -247,7 +293,6 @@ fn suggested(n: usize, tool: &str) -> Arc<SuggestedRule> {
         toml: format!("[[rule]]\nid = \"{tool}\"\ndecision = \"allow\"\ntool = \"{tool}\"\n"),
         saves: 10 * n,
         warnings: Vec::new(),
-        also: None,
         lines: (1..=3).map(|n| past_line(n, Ended::Ran)).collect(),
     })
 }

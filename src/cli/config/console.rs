@@ -74,7 +74,11 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     }
     let text = match places.check_config().map_err(Into::into).and_then(|()| policy_file::text(&path)) {
         Ok(text) => text,
-        Err(why) => return (ConsoleSettings::default(), vec![format!("{} {why}", path.display())]),
+        // What it asks for is not known: the stricter question stands in.
+        Err(why) => {
+            let settings = ConsoleSettings { confirmation: Confirmation::Word, ..ConsoleSettings::default() };
+            return (settings, vec![format!("{} {why}", path.display())]);
+        }
     };
     let (settings, problems) = parse(&text);
     (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
@@ -84,12 +88,16 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
 pub(super) fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
     let (mut reading, document) = Reading::new(text);
     let mut settings = ConsoleSettings::default();
-    if let Some(value) = document.get_ref().get("console")
-        && let Some(table) = reading.table(value, "console")
-    {
+    let table = document.get_ref().get("console").and_then(|value| reading.table(value, "console"));
+    if let Some(table) = table {
         read(&mut reading, table, &mut settings);
     }
-    (settings, reading.finish())
+    let problems = reading.finish();
+    // Broken syntax may have swallowed it: who has written of it has wanted more than one key.
+    if !problems.is_empty() && table.is_none_or(|table| table.get("confirm").is_none()) && text.contains("confirm") {
+        settings.confirmation = Confirmation::Word;
+    }
+    (settings, problems)
 }
 
 fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut ConsoleSettings) {
@@ -178,6 +186,15 @@ mod tests {
     fn a_confirmation_that_cannot_be_read_is_the_strict_one() {
         let (settings, problems) = parse("[console]\nconfirm = \"yes\"\n");
         assert_eq!(settings.confirmation, Confirmation::Word);
+        for broken in ["[server.x\n", "x = \n", "a = 'b\n", "[[approver]\nname = \n", "[console]\nmouse = true\n"] {
+            for text in [
+                format!("{broken}[console]\nconfirm = \"word\"\n"),
+                format!("[console]\nconfirm = \"word\"\n{broken}"),
+                format!("console.confirm = \"word\"\n{broken}"),
+            ] {
+                assert_eq!(parse(&text).0.confirmation, Confirmation::Word, "{text}");
+            }
+        }
         assert!(problems[0].to_string().starts_with("2:11: `confirm` cannot be \"yes\"; one of: key, word"));
     }
 

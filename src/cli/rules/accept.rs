@@ -44,7 +44,7 @@ pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn 
     for one in &policy.pending {
         show(one, out)?;
         if person::ask("Accept this? Type yes:", out)?.as_deref() != Some("yes") {
-            writeln!(out, "left as it was accepted before")?;
+            writeln!(out, "not accepted, because the answer was not yes: what was accepted before still holds")?;
             left = true;
             continue;
         }

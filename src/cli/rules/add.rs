@@ -116,7 +116,8 @@ fn tell_past(rule: &Rule, draft: &Draft, calls: &[PastCall], out: &mut dyn Write
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {
-        writeln!(out, "warning: it allows what was denied before ({denied} times)")?;
+        let times = past::counted(denied, "time", "times");
+        writeln!(out, "warning: it allows what was denied before ({times})")?;
     }
     // A call like those that were denied or asked by a rule: an allow does not loosen that.
     let mut obstacles: BTreeMap<&str, (Decision, usize)> = BTreeMap::new();

@@ -70,7 +70,8 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = past::counted(replayed.calls, "past call", "past calls");
     let (changed, untold) = (replayed.changes.len(), replayed.untold.len());
-    writeln!(out, "{calls}: {changed} would be ruled otherwise, of {untold} it cannot be told.")?;
+    let cannot = if untold == 0 { String::new() } else { format!(", of {untold} it cannot be told") };
+    writeln!(out, "{calls}: {changed} would be ruled otherwise{cannot}.")?;
     for (from, to, count) in replayed.counts() {
         writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
     }

@@ -8,12 +8,14 @@ use crate::wire::digest::Digest;
 /// How long a card must have been on screen before a key decides it, in milliseconds.
 pub const ARMING: i64 = 300;
 
-/// The call that a key is about, with the bytes it had then. One that a key decides comes from [`Model::armed`], one that
+/// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from [`Model::armed`], one that
 /// a panel is opened for from [`Model::chosen`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
     key: CallKey,
     digest: Digest,
+    /// Of cards that an operator decides by: the same bytes may get another, when rules, definitions or files change.
+    class: u64,
 }
 
 impl Armed {
@@ -104,8 +106,14 @@ impl Model {
         if held.standing == Standing::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
-    /// The call that was armed, if it still waits with the bytes that were shown.
+    /// The call that was armed, if it still waits with the bytes and the card that were shown: what lets it run.
     pub fn still(&self, armed: &Armed) -> Option<&Held> {
+        self.waits(armed).filter(|held| held.class == armed.class)
+    }
+
+    /// The call that was armed, if it still waits with the bytes that were shown, whatever its card says by now: enough for
+    /// what only holds it back.
+    pub fn waits(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
         let same = held.standing == Standing::Waiting && held.snapshot.digest == armed.digest;
         same.then_some(held)
@@ -187,6 +195,6 @@ impl Model {
     }
 
     pub(super) fn identified(&self, held: &Held) -> Armed {
-        Armed { key: held.key.clone(), digest: held.snapshot.digest }
+        Armed { key: held.key.clone(), digest: held.snapshot.digest, class: held.class }
     }
 }

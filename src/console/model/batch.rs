@@ -66,6 +66,14 @@ impl Model {
         keys.iter().filter_map(|key| self.call(key)).map(|held| self.identified(held)).collect()
     }
 
+    /// A listed call, if it still waits as its fate asks for.
+    pub fn stands(&self, batch: &Batch, armed: &Armed) -> Option<&Held> {
+        match batch.fate {
+            Fate::Approve(_) => self.still(armed),
+            Fate::Deny { .. } => self.waits(armed),
+        }
+    }
+
     /// The rows of the list that fit on the screen.
     pub fn list_rows(&self) -> usize {
         content_rows(self.areas().body)

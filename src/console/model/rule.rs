@@ -138,7 +138,9 @@ impl RuleMaker {
         if choice.decision != Decision::Allow {
             return true;
         }
-        let never_denied = !self.past.goes_on() && self.matched().is_some_and(|matched| matched.denied == 0);
+        // A call of which it cannot be told may have been denied.
+        let never = |matched: &Matched| matched.denied == 0 && matched.untold == 0;
+        let never_denied = self.past.failed.is_none() && !self.past.goes_on() && self.matched().is_some_and(never);
         choice.warnings.is_empty() && never_denied
     }
 

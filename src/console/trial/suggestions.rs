@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Bench, Ending, LISTED};
+use crate::behavior::conclude::{self, Replaced};
 use crate::console::found::Finding;
+use crate::console::maker::DANGEROUS;
 use crate::console::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
 use crate::policy::maker::{Title, id_for};
 use crate::policy::parse;
@@ -47,6 +49,10 @@ fn written(
     let toml = one.proposal.text(&title);
     parse::parse_at(&format!("version = 1\n\n{toml}"), &policy.roots).ok()?;
     taken.insert(id.clone());
+    let mut warnings = one.proposal.warnings();
+    if one.saves.iter().any(|call| conclude::danger(&call.behavior, Replaced::Perhaps).is_some()) {
+        warnings.push(DANGEROUS.to_owned());
+    }
     Some(Arc::new(SuggestedRule {
         id,
         says: one.proposal.scope.says(),
@@ -54,8 +60,7 @@ fn written(
         tool: first.tool.clone(),
         toml,
         saves,
-        warnings: one.proposal.warnings(),
-        also: one.proposal.also(),
+        warnings,
         lines: one.saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
     }))
 }

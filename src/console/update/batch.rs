@@ -101,11 +101,11 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     }
     model.overlay = None;
     let took = model.listed.take().map_or(0, |listed| model.now - listed.since);
-    let (word, verdict) = match batch.fate {
+    let standing: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
+    let (word, verdict) = match batch.fate.clone() {
         Fate::Approve(reading) => (VerdictWord::Approve, decide::approval(reading)),
         Fate::Deny { reason } => (VerdictWord::Deny, OperatorVerdict::Deny { reason }),
     };
-    let standing: Vec<&Armed> = batch.members.iter().filter(|armed| model.still(armed).is_some()).collect();
     let (all, alive) = (batch.members.len(), standing.len());
     let mut commands = Vec::new();
     for armed in standing {

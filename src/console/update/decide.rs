@@ -160,13 +160,13 @@ pub(super) fn send_denial(model: &mut Model) -> Vec<Command> {
         model.drawn.as_ref().is_some_and(|drawn| drawn.armed == *armed && model.now - drawn.since >= ARMING)
     };
     let armed = match members.as_slice() {
-        [armed] if is_shown(armed) || model.still(armed).is_none() => armed,
+        [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
             batch::open(model, Fate::Deny { reason }, members);
             return Vec::new();
         }
     };
-    if model.still(armed).is_none() {
+    if model.waits(armed).is_none() {
         let words = "Too late: the call no longer waits as it was shown. Nothing was sent.";
         note(model, Tone::Warn, words);
         return Vec::new();

@@ -42,7 +42,8 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Comm
         }
         Edit::Text(text) => text,
     };
-    let Some(held) = model.still(&armed) else {
+    // The edit gets a card of its own.
+    let Some(held) = model.waits(&armed) else {
         note(model, Tone::Warn, "Too late: the call no longer waits as it was shown. The edit was dropped.");
         return Vec::new();
     };

@@ -9,14 +9,19 @@ use crate::console::tried::{Attempt, Progress, Reach, Tried};
 
 /// Takes what was found out.
 pub(super) fn take(model: &mut Model, tried: Tried) {
+    let now = model.now;
     let suggested = &mut model.browse.suggested;
     match (tried, &mut model.overlay) {
         (Tried::Rules { id, matched, reach }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
-            let denied = rule.matched().map(|matched| matched.denied);
+            let (denied, at_once) = (rule.matched().map(|matched| matched.denied), rule.goes_at_once());
             put(&mut rule.past, matched, reach);
             // Enter was pressed once on less than is known now.
             if rule.matched().map(|matched| matched.denied) != denied {
                 rule.stage = RuleStage::Choosing;
+            }
+            // An Enter that was to ask does not write.
+            if rule.goes_at_once() != at_once {
+                rule.shown = now;
             }
         }
         (Tried::Policy { id, replayed, reach }, Some(Overlay::Review(review))) if review.past.id == id => {

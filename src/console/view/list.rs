@@ -15,7 +15,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, batch: &Batch, area: Re
     let width = usize::from(area.width);
     let room = content_rows(area);
     let mut rows = vec![title(model, batch, width)];
-    rows.extend(batch.members.iter().skip(batch.top).take(room).map(|armed| member(model, armed, width)));
+    rows.extend(batch.members.iter().skip(batch.top).take(room).map(|armed| member(model, batch, armed, width)));
     rows.resize(room + 1, Row::default());
     rows.push(last(model, batch, room, width));
     paint.rows(area, rows);
@@ -30,7 +30,7 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
             Row::of(Tone::Strong, format!(" Deny these {all}, because ")).and_foreign(Tone::Ours, reason)
         }
     };
-    let over = batch.members.iter().filter(|armed| model.still(armed).is_none()).count();
+    let over = batch.members.iter().filter(|armed| model.stands(batch, armed).is_none()).count();
     let right = match over {
         0 => Row::default(),
         _ => Row::of(Tone::Warn, format!("{over} no longer wait ")),
@@ -38,9 +38,9 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
     ends(left, right, width)
 }
 
-fn member(model: &Model, armed: &Armed, width: usize) -> Row {
+fn member(model: &Model, batch: &Batch, armed: &Armed, width: usize) -> Row {
     let ticket = Row::default().and_foreign(Tone::Quiet, &armed.key().ticket);
-    let Some(held) = model.still(armed) else {
+    let Some(held) = model.stands(batch, armed) else {
         return Row::of(Tone::Warn, "  over         ").joined(ticket).and(Tone::Quiet, "  nothing will be sent for it");
     };
     let mut mark = Row::default();

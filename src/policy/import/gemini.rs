@@ -173,9 +173,10 @@ fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec
     }
     if let Some(server) = server {
         let server = if server == "*" { Name::Any } else { Name::Is(server) };
-        return match tools.as_slice() {
-            [] => vec![(server, Name::Any)],
-            tools => tools.iter().map(|tool| (server, like(tool))).collect(),
+        // A list without a name is of no tool.
+        return match rule.get("toolName") {
+            None => vec![(server, Name::Any)],
+            Some(_) => tools.into_iter().map(|tool| (server, like(tool))).collect(),
         };
     }
     if rule.get("toolName").is_none() {
@@ -207,8 +208,11 @@ fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name
 fn like(name: &str) -> Name<'_> {
     match name {
         "*" => Name::Any,
-        name if name.ends_with('*') => Name::Like(name),
-        name => Name::Is(name),
+        // Before the end it stands for itself.
+        name => match name.strip_suffix('*') {
+            Some(before) if !before.contains('*') => Name::Like(name),
+            Some(_) | None => Name::Is(name),
+        },
     }
 }
 

@@ -76,6 +76,7 @@ fn matches(glob: &str, name: &str) -> bool {
 
 /// Every way to part a text into a server and a tool, the shortest server first.
 pub(super) fn splits<'t>(text: &'t str, between: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
-    let parts = text.match_indices(between).map(move |(at, _)| (&text[..at], &text[at + between.len()..]));
+    // At every place, those that overlap among them: `a___b` is `a_` and `b` as well.
+    let parts = text.char_indices().filter_map(move |(at, _)| Some((&text[..at], text[at..].strip_prefix(between)?)));
     parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
 }
