@@ -9,7 +9,7 @@ mod servers;
 mod tools;
 
 use super::caption::{LABEL, caption, entry};
-use super::model::{Model, Screen, Shelf};
+use super::model::{Model, Screen, Shelf, Sought};
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
 
@@ -54,8 +54,22 @@ pub fn title(model: &Model) -> (Row, Row) {
     };
     let shelf = model.browse.shelf(model.screen);
     let find = shelf.filter(|shelf| !shelf.find.is_empty());
-    let right = find.map(|shelf| Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &shelf.find).and(Tone::Ours, " "));
+    let right = find.map(|shelf| {
+        let find = if shelf.sought == Sought::Led { short(&shelf.find) } else { shelf.find.clone() };
+        Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find).and(Tone::Ours, " ")
+    });
     (left, right.unwrap_or_default())
+}
+
+/// A search that a step from another screen set: the beginning of a session's 32 digits tells enough beside the title.
+fn short(find: &str) -> String {
+    const ENOUGH: usize = 8;
+    match find.split_once("session:=") {
+        Some((before, session)) if session.len() > ENOUGH && session.chars().all(|c| c.is_ascii_hexdigit()) => {
+            format!("{before}session:={}…", &session[..ENOUGH])
+        }
+        _ => find.to_owned(),
+    }
 }
 
 /// The second line: figures, or what the columns are.

@@ -260,6 +260,21 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
 }
 
 #[test]
+fn the_title_stands_beside_what_led_to_it() {
+    let mut desk = Desk::connected(80, 24);
+    let session = "f6765c90387cf23b7fb12ec767b62b33";
+    let records: Vec<Line> =
+        (1..=3).rev().map(|seq| Line { session: session.into(), ..line(seq, "outcome") }).collect();
+    let id = awaited(&desk.keys("3"));
+    let (from, progress) = (Edge::Newest, Progress::AtTheEnd);
+    desk.send(Msg::Found(Finding::Page(Page { id, from, lines: records, searched: 1, newest: 3, progress })));
+    desk.press(Key::Enter);
+    desk.keys("6");
+    assert_eq!(desk.model.browse.servers.find, format!("session:={session}"));
+    desk.line("/session:=f6765c90…");
+}
+
+#[test]
 fn the_palette_names_every_key_and_decides_nothing() {
     let mut desk = Desk::connected(80, 24);
     desk.hold(write("filesystem-1"));
