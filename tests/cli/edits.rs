@@ -116,6 +116,10 @@ fn a_call_in_a_file_is_judged_as_its_server_described_the_tool() {
     let after = home.run_with(call, &["rules", "explain", "-"]).out;
     assert!(after.contains("the call is MUTATES|CREATE|ACK"), "{after}");
     assert!(after.contains("the tool is judged as its server described it last"), "{after}");
+    for (tool, says) in [("read_graph", "the call is PURE|READ|"), ("nobody_has", "MUTATES|UNKNOWN|UNKNOWN")] {
+        let other = home.run_with(&call.replace("create_entities", tool), &["rules", "explain", "-"]).out;
+        assert!(other.contains(says), "{tool}: {other}");
+    }
 }
 
 #[test]
