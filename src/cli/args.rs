@@ -191,7 +191,8 @@ pub enum RulesCommand {
     /// Tells how a call would be ruled, and how each rule stands to it
     #[command(
         after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper
-would, the tool's `definition` as in tools/list. Without it the tool counts as one nobody described.
+would, the tool's `definition` as in tools/list. Without it the tool is judged as its
+server described it last, or, where none did, as one that nobody described.
 
 Example:
   echo '{\"server\":\"filesystem\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.txt\"}}' |

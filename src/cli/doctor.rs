@@ -56,7 +56,13 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
         for check in &checks {
-            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, visible(&check.what))?;
+            // A file with several errors has a line for each.
+            let mut lines = check.what.lines();
+            let first = lines.next().unwrap_or_default();
+            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, visible(first))?;
+            for line in lines {
+                writeln!(out, "{:22} {}", "", visible(line))?;
+            }
             if let Some(mend) = &check.mend {
                 writeln!(out, "{:22} to mend: {}", "", visible(mend))?;
             }

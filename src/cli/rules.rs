@@ -82,9 +82,10 @@ pub fn run(
         RulesCommand::Explain { call, record, json } => {
             let call = match (call, record) {
                 (_, Some(record)) => explain::Call::of_record(record, &site.db)?,
-                (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")))?,
+                (call, None) => explain::Call::of_file(call.as_deref().unwrap_or(Path::new("-")), places)?,
             };
-            explain::run(&standing(&mut layers)?, &call, *json, now, out)
+            let written = layers.as_written()?;
+            explain::run((&standing(&mut layers)?, &written), &call, *json, now, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
         RulesCommand::Check { json } => check::run(&site.place, &mut layers, *json, now, out),

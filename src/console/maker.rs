@@ -145,7 +145,9 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
         warnings.push(format!("rule {rule} {does}, and an allow does not loosen that: except it there by hand"));
     }
     let label = format!("{} {}", decision.word(), proposal.scope.says());
-    Choice { except, label, toml, warnings, waiting, letter: letter(&proposal.scope, decision), decision }
+    // Of a dangerous call it was said already, louder.
+    let also = proposal.also().filter(|_| decision == Decision::Allow && !source.dangerous);
+    Choice { except, label, toml, warnings, also, waiting, letter: letter(&proposal.scope, decision), decision }
 }
 
 /// What a rule that was made elsewhere does to the calls that wait; `None` where it is nothing.

@@ -27,7 +27,7 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Subject, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Sought, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
 pub use word::Confirmation;
@@ -216,6 +216,8 @@ pub enum Overlay {
     Search {
         text: String,
         before: String,
+        /// Where that came from.
+        sought: Sought,
     },
     /// Choosing a command.
     Palette {

@@ -150,6 +150,8 @@ pub struct SuggestedRule {
     pub toml: String,
     pub saves: usize,
     pub warnings: Vec<String>,
+    /// What it covers beyond what those calls did; told, and not asked about.
+    pub also: Option<&'static str>,
     /// Some of the calls it would have covered, the newest first.
     pub lines: Vec<PastLine>,
 }

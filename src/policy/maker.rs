@@ -15,6 +15,7 @@ use super::under::Roots;
 use super::written;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::taxonomy::Action;
 
 pub use scopes::Scope;
 
@@ -139,6 +140,13 @@ impl Proposal {
                 .push("it covers calls with the hazard it names, which you would be asked about otherwise".to_owned());
         }
         warnings
+    }
+
+    /// What it covers though the call it was made from need not have done it; told, and nothing to be asked twice about.
+    pub fn also(&self) -> Option<&'static str> {
+        let replaces = self.rule.identity.iter().any(|identity| identity.action == Action::Overwrite);
+        let varies = self.scope != Scope::ThisCall;
+        (replaces && varies).then_some("it covers calls, too, that replace the whole of what stands there")
     }
 }
 

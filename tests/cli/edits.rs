@@ -89,6 +89,8 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     assert!(run.out.contains("counts once you have accepted it: mcp-approve rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
+    assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");
+    assert!(after.contains("once all of it is accepted: allow: rule create-entities allows it"), "{after}");
     let file = home.path("config/policy.toml");
     Accepted::new(home.path("state/accepted")).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
@@ -101,6 +103,19 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     assert_eq!(policy(&home), RULES);
     let run = home.run(&["rules", "undo"]);
     assert!(run.code == 2 && run.err.contains("no change of HOME/config/policy.toml can be taken back"), "{}", run.err);
+}
+
+#[test]
+fn a_call_in_a_file_is_judged_as_its_server_described_the_tool() {
+    let home = Home::new();
+    let call = r#"{"server": "memory", "tool": "create_entities", "arguments": {"text": "a"}}"#;
+    let before = home.run_with(call, &["rules", "explain", "-"]).out;
+    assert!(before.contains("the call is MUTATES|UNKNOWN|UNKNOWN"), "{before}");
+    assert!(before.contains("no server has described create_entities here, so it counts as unknown"), "{before}");
+    let home = observed(None);
+    let after = home.run_with(call, &["rules", "explain", "-"]).out;
+    assert!(after.contains("the call is MUTATES|CREATE|ACK"), "{after}");
+    assert!(after.contains("the tool is judged as its server described it last"), "{after}");
 }
 
 #[test]
@@ -229,7 +244,10 @@ fn a_suggestion_is_listed_and_accepted() {
     assert_eq!(rows[0]["says"], "this exact call", "{rows}");
     assert_eq!((&rows[0]["saves"], rows.as_array().unwrap().len()), (&json!(3), 1), "{rows}");
     let list = home.run(&["rules", "suggest"]).out;
-    assert!(list.contains("1. this exact call: saves 3 questions; no call it covers was denied"), "{list}");
+    assert!(
+        list.contains("1. create_entities, this exact call: saves 3 questions; no call it covers was denied"),
+        "{list}"
+    );
     let run = home.run(&["rules", "suggest", "--write", "1", "--expires", "2099-01-01"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(

@@ -250,6 +250,13 @@ fn activity_is_filtered_and_a_call_leads_to_its_records() {
     desk.press(Key::Esc);
     desk.line("answered");
     assert_eq!(desk.model.browse.log.sheet, None);
+    // What led here is no search of one's own: a new one begins without it, and the key alone shows the whole log.
+    desk.keys("/tool:x");
+    assert_eq!(desk.model.browse.log.find, "tool:x");
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.browse.log.find, "ticket:=filesystem-13 session:=files", "Esc brings it back");
+    desk.keys("13");
+    assert_eq!(desk.model.browse.log.find, "");
 }
 
 #[test]

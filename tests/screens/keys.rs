@@ -256,7 +256,7 @@ fn an_ended_wrapper_takes_its_calls_along() {
     assert!(desk.screen().contains("over: its wrapper has ended"));
     assert_eq!(desk.keys("a"), []);
     desk.keys("j");
-    assert!(desk.screen().contains("No server is wrapped yet."));
+    assert!(desk.screen().contains("No wrapped server is running."));
 }
 
 #[test]

@@ -304,6 +304,19 @@ fn a_record_in_full() {
 }
 
 #[test]
+fn an_answer_tells_at_once_why_its_call_ran() {
+    let mut desk = Desk::connected(80, 24);
+    log(&mut desk, records());
+    desk.keys("j");
+    desk.press(Key::Enter);
+    let (line, beside) = (records()[1].clone(), vec![records()[6].clone(), records()[3].clone()]);
+    let found = Found { seq: 399, link: None, body: body() };
+    let opened = Opened { explained: None, line, found, newest: 400, link: Ok(()), beside };
+    desk.send(Msg::Found(Finding::Record(399, Some(Box::new(opened)))));
+    desk.line("why         approved by rule scratch");
+}
+
+#[test]
 fn the_tools() {
     at_every_size("tools_many", tools);
     at_every_size("tool", |desk| {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::console::found::{Finding, Task};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Except, Overlay};
@@ -103,6 +104,35 @@ fn enter_waits_for_what_has_just_come_up_for_warnings_and_for_the_log() {
     assert_eq!(desk.press(Key::Enter), [], "a key that repeats by itself");
     later(&mut desk);
     assert!(toml(&desk.press(Key::Enter)).contains("decision = \"allow\""));
+}
+
+/// A folder rule from a call that adds a file covers those that replace one: that is told, and asks for no second Enter.
+#[test]
+fn what_a_rule_covers_beyond_its_call_is_told() {
+    let mut adds = note();
+    adds.identity.action = Action::Overwrite;
+    let mut desk = shown(80, 40, adds);
+    let also = "▲ it covers calls, too, that replace the whole of what stands there";
+    desk.keys("r");
+    desk.tried(past(0, 0));
+    assert!(!desk.screen().contains(also), "this exact call: {}", desk.screen());
+    desk.keys("f");
+    later(&mut desk);
+    assert!(desk.screen().contains(also), "{}", desk.screen());
+    assert!(toml(&desk.press(Key::Enter)).contains("OVERWRITE"));
+}
+
+#[test]
+fn a_panel_that_would_let_an_unread_call_run_says_so_before_enter() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    desk.keys("rf");
+    desk.tried(past(0, 0));
+    let says = "Not read yet: Esc, End, then r";
+    assert!(desk.screen().contains(says), "{}", desk.screen());
+    desk.keys("n");
+    assert!(!desk.screen().contains(says), "a deny lets nothing run: {}", desk.screen());
 }
 
 #[test]
@@ -263,6 +293,7 @@ fn suggested(n: usize, tool: &str) -> Arc<SuggestedRule> {
         toml: format!("[[rule]]\nid = \"{tool}\"\ndecision = \"allow\"\ntool = \"{tool}\"\n"),
         saves: 10 * n,
         warnings: Vec::new(),
+        also: None,
         lines: (1..=3).map(|n| past_line(n, Ended::Ran)).collect(),
     })
 }

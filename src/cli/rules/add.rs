@@ -188,7 +188,11 @@ fn from_record(
         expires: end(options.expires.as_deref().unwrap_or("30d"), site.now)?,
         note: Some(&note),
     };
-    let warnings = if title.decision == Decision::Allow { chosen.warnings() } else { Vec::new() };
+    let mut warnings = Vec::new();
+    if title.decision == Decision::Allow {
+        warnings = chosen.warnings();
+        warnings.extend(chosen.also().map(str::to_owned));
+    }
     Ok(Some((chosen.text(&title), warnings)))
 }
 

@@ -9,14 +9,17 @@ use serde_json::{Map, Value, json};
 
 use super::{past, visible};
 use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::cli::places::Places;
 use crate::cli::user;
 use crate::error::Error;
 use crate::gate::facts::Look;
 use crate::interpose::facts::{self, Ground};
 use crate::mcp::tool::Tool;
-use crate::policy::decide::Question;
+use crate::pins::Memory;
+use crate::pins::reading::Known as Described;
+use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
-use crate::policy::fit::{Fit, paths_wanted};
+use crate::policy::fit::{Fit, paths_wanted, rules_name};
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::paths::Paths;
 use crate::policy::rule::Policy;
@@ -26,11 +29,18 @@ use crate::wire::strict::{self, Flaw};
 /// How long looking at paths may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Explains a call.
+/// Explains a call under the policy as it stands; where something of it waits to be accepted, also under the one that is
+/// written.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(policy: &Policy, call: &Call, json: bool, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(
+    (policy, written): (&Policy, &Policy),
+    call: &Call,
+    json: bool,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let behavior = call.behavior();
     let question = Question {
         server: &call.server,
@@ -41,11 +51,14 @@ pub(super) fn run(policy: &Policy, call: &Call, json: bool, now: i64, out: &mut 
         recent: None,
     };
     let explanation = explain_at(policy, &question, &looked_up(policy, &question));
+    let accepted = (!policy.pending.is_empty()).then(|| explain_at(written, &question, &looked_up(written, &question)));
+    let accepted = accepted.map(|explained| explained.ruling);
     if json {
-        write_json(&explanation, &behavior, call, out)?;
+        write_json(&explanation, accepted.as_ref(), &behavior, call, out)?;
     } else {
         write_text(&explanation, &behavior, out)?;
-        call.write_past(out)?;
+        call.write_known(out)?;
+        write_pending(policy, accepted.as_ref(), out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -68,8 +81,12 @@ pub(super) struct Call {
 
 /// What is known of a call beside its names and arguments.
 enum Known {
-    /// The tool's definition, if that.
-    Definition(Option<Box<Tool>>),
+    /// Nothing: nobody described the tool.
+    Names,
+    /// The tool's definition.
+    Definition(Box<Tool>),
+    /// The tool, as its server described it last.
+    Remembered(Box<Described>),
     /// How it was judged when it came.
     Past(Box<PastCall>),
 }
@@ -79,8 +96,14 @@ impl Call {
     ///
     /// # Errors
     /// It cannot be read, or is no call.
-    pub(super) fn of_file(path: &Path) -> Result<Self, Error> {
-        Self::read(&read(path)?)
+    pub(super) fn of_file(path: &Path, places: &Places) -> Result<Self, Error> {
+        let call = Self::read(&read(path)?)?;
+        let known = match call.known {
+            Known::Names => described(places, &call.server, &call.tool)?
+                .map_or(Known::Names, |known| Known::Remembered(Box::new(known))),
+            known => known,
+        };
+        Ok(Self { known, ..call })
     }
 
     /// A call of the log, as it was judged then.
@@ -97,9 +120,21 @@ impl Call {
         })
     }
 
-    /// What was said of it then, and what its record does not tell.
-    fn write_past(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let Known::Past(call) = &self.known else { return Ok(()) };
+    /// Whose word the tool's behavior is; what was said of the call then, and what its record does not tell.
+    fn write_known(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let call = match &self.known {
+            Known::Past(call) => call,
+            Known::Names => {
+                let tool = visible(&self.tool);
+                writeln!(out, "no server has described {tool} here, so it counts as unknown; give its `definition`")?;
+                return Ok(());
+            }
+            Known::Remembered(_) => {
+                writeln!(out, "the tool is judged as its server described it last: mcp-approve tools show")?;
+                return Ok(());
+            }
+            Known::Definition(_) => return Ok(()),
+        };
         writeln!(out, "then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
         if is_obscured(&call.arguments) {
             writeln!(
@@ -125,32 +160,42 @@ impl Call {
         let server = name(&mut fields, "server")?;
         let tool = name(&mut fields, "tool")?;
         let arguments = fields.remove("arguments").unwrap_or_else(|| json!({}));
-        let definition = match fields.remove("definition") {
-            None | Some(Value::Null) => None,
+        let known = match fields.remove("definition") {
+            None | Some(Value::Null) => Known::Names,
             Some(definition) => {
                 let read = Tool::read(definition).ok_or_else(|| wrong("its definition has no name"))?;
-                Some(read)
-                    .filter(|read| read.name == tool)
-                    .map(Some)
-                    .ok_or_else(|| wrong("its definition is another tool's: `name` in it is not `tool`"))?
+                if read.name != tool {
+                    return Err(wrong("its definition is another tool's: `name` in it is not `tool`"));
+                }
+                Known::Definition(Box::new(read))
             }
         };
         match fields.keys().next() {
             Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
             None if !arguments.is_object() => Err(wrong("its arguments are no object")),
-            None => Ok(Self { server, tool, arguments, known: Known::Definition(definition.map(Box::new)) }),
+            None => Ok(Self { server, tool, arguments, known }),
         }
     }
 
-    /// What the call is: as it was found to be then, or as a wrapper would conclude with the default trust.
+    /// What the call is: as it was found to be then, or as a wrapper would conclude; of a definition that was given, with
+    /// the default trust.
     fn behavior(&self) -> Behavior {
-        let definition = match &self.known {
+        let (definition, described) = match &self.known {
             Known::Past(call) => return call.behavior.clone(),
-            Known::Definition(definition) => definition.as_deref(),
+            Known::Names => (None, Behavior::unknown()),
+            Known::Definition(tool) => (Some(&**tool), conclude::of_tool(tool, Trust::default())),
+            Known::Remembered(known) => (Some(&known.tool), known.behavior.clone()),
         };
-        let described = definition.map_or_else(Behavior::unknown, |tool| conclude::of_tool(tool, Trust::default()));
         conclude::of_call(definition, &described, &self.arguments.to_string(), &self.arguments)
     }
+}
+
+/// The tool as its server described it last, where one did.
+fn described(places: &Places, server: &str, tool: &str) -> Result<Option<Described>, Error> {
+    places.check_state()?;
+    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(None) };
+    let of_this = |known: &Described| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
+    Ok(memory.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
 }
 
 fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {
@@ -181,6 +226,7 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
 
 fn write_json(
     explanation: &Explanation<'_>,
+    accepted: Option<&Ruling>,
     behavior: &Behavior,
     call: &Call,
     out: &mut dyn Write,
@@ -202,8 +248,11 @@ fn write_json(
         "identity": behavior.identity.hash(),
         "hazards": behavior.hazards.iter().map(|hazard| hazard.kind.word()).collect::<Vec<_>>(),
         "rules": rules.collect::<Vec<_>>(),
+        "once_accepted": accepted.map(|ruling| {
+            json!({ "decision": ruling.decision.word(), "rule": ruling.rule, "reason": ruling.reason })
+        }),
         "then": match &call.known {
-            Known::Definition(_) => Value::Null,
+            Known::Names | Known::Definition(_) | Known::Remembered(_) => Value::Null,
             Known::Past(call) => json!({
                 "seq": call.seq, "ruling": call.ruling.word(), "rule": call.rule, "verdict": call.ended.word(),
                 "by": call.by, "obscured": is_obscured(&call.arguments),
@@ -226,6 +275,18 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
         let why = visible(&explain::why(rule, *fit));
         writeln!(out, "  {:widest$}  {:5}  {why}", rule.id, rule.decision.word())?;
     }
+    Ok(())
+}
+
+/// What waits to be accepted, and what it would make of the call: a rule that waits is no rule yet.
+fn write_pending(policy: &Policy, accepted: Option<&Ruling>, out: &mut dyn Write) -> Result<(), Error> {
+    let Some(accepted) = accepted else { return Ok(()) };
+    for one in &policy.pending {
+        for loosens in &one.loosens {
+            writeln!(out, "not accepted yet (mcp-approve rules accept): {}", visible(loosens))?;
+        }
+    }
+    writeln!(out, "once all of it is accepted: {}: {}", accepted.decision.word(), visible(&accepted.reason))?;
     Ok(())
 }
 

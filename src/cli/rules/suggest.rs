@@ -44,7 +44,7 @@ pub(super) fn run(
             hint: "`mcp-approve rules suggest` lists them; give it the same --since".to_owned(),
         })?;
         let text = text(chosen, id, end(&options.expires, site.now)?);
-        let addition = Addition { text, warnings: chosen.proposal.warnings(), dry_run: false };
+        let addition = Addition { text, warnings: warnings(chosen), dry_run: false };
         return write(&addition, site, out);
     }
     if options.json {
@@ -52,7 +52,8 @@ pub(super) fn run(
         writeln!(out, "{:#}", rows.collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    tell(&found, &used, calls.len(), out)?;
+    let expires = end(&options.expires, site.now)?;
+    tell(&found, &used, calls.len(), expires, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,6 +63,10 @@ fn text(one: &Suggestion<'_>, id: &str, expires: Option<i64>) -> String {
     one.proposal.text(&Title { id, decision: Decision::Allow, expires, note: Some(&note) })
 }
 
+fn warnings(one: &Suggestion<'_>) -> Vec<String> {
+    one.proposal.warnings().into_iter().chain(one.proposal.also().map(str::to_owned)).collect()
+}
+
 fn row(one: &Suggestion<'_>, id: &str) -> Value {
     json!({
         "id": id,
@@ -69,15 +74,21 @@ fn row(one: &Suggestion<'_>, id: &str) -> Value {
         "says": one.proposal.scope.says(),
         "saves": one.saves.len(),
         "calls": one.saves.iter().map(|call| json!({ "seq": call.seq, "ticket": call.ticket })).collect::<Vec<_>>(),
-        "warnings": one.proposal.warnings(),
+        "warnings": warnings(one),
         "rule": text(one, id, None),
     })
 }
 
-fn tell(found: &Suggestions<'_>, ids: &[String], calls: usize, out: &mut dyn Write) -> Result<(), Error> {
+fn tell(
+    found: &Suggestions<'_>,
+    ids: &[String],
+    calls: usize,
+    expires: Option<i64>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let of = past::counted(calls, "past call", "past calls");
     let questions = past::counted(found.questions, "question", "questions");
-    writeln!(out, "{of} in the log; {questions} answered with yes would come again.")?;
+    writeln!(out, "{of} in the log; {questions} would come again that were approved, or passed while observing.")?;
     if found.rules.is_empty() {
         writeln!(
             out,
@@ -90,12 +101,14 @@ fn tell(found: &Suggestions<'_>, ids: &[String], calls: usize, out: &mut dyn Wri
         let saves = past::counted(one.saves.len(), "question", "questions");
         writeln!(
             out,
-            "\n{number}. {}: saves {saves}; no call it covers was denied",
+            "\n{number}. {}{}: saves {saves}; no call it covers was denied",
+            one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default(),
             visible(&one.proposal.scope.says())
         )?;
-        write!(out, "{}", visible_lines(&text(one, id, None)))?;
+        // As --write would write it.
+        write!(out, "{}", visible_lines(&text(one, id, expires)))?;
         past::some(&one.saves, 3, out)?;
-        for warning in one.proposal.warnings() {
+        for warning in warnings(one) {
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }

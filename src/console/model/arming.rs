@@ -43,6 +43,14 @@ pub enum Unarmed {
     NotWaiting,
 }
 
+impl Held {
+    /// Whether what must be shown before `a` was: the arguments' end, and of a dangerous call the card's end too.
+    pub fn was_read(&self) -> bool {
+        self.seen.arguments == Extent::ToItsEnd
+            && (self.snapshot.danger.is_none() || self.seen.card == Extent::ToItsEnd)
+    }
+}
+
 /// What the last frame showed as selected.
 #[derive(Clone, Debug)]
 pub struct Drawn {

@@ -26,9 +26,20 @@ pub struct Shelf {
     pub sheet: Option<usize>,
     /// The search as it was typed.
     pub find: String,
+    pub sought: Sought,
     pub search: Search,
     /// Why what is being typed cannot be meant.
     pub problem: Option<String>,
+}
+
+/// Where a screen's search comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sought {
+    /// Somebody typed it, or it is empty.
+    #[default]
+    Typed,
+    /// A step from another screen set it, to show one thing there. A new search begins without it.
+    Led,
 }
 
 /// One of each screen, and what they show.

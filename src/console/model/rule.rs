@@ -16,6 +16,8 @@ pub struct Choice {
     pub except: Option<Except>,
     /// What the operator should know before it is written.
     pub warnings: Vec<String>,
+    /// What it covers beyond what this call does; told, and not asked about.
+    pub also: Option<&'static str>,
     /// How many of the calls that wait now it matches, the one it was made from among them.
     pub waiting: usize,
     /// The key that goes to it in the panel.

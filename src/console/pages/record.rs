@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{caption, entry, foreign, grouped, log, ours};
+use crate::audit::record::Kind;
 use crate::console::card::nearest;
 use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
@@ -21,6 +22,12 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
 fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
     let mut rows = entry("what", log::happened(line), width);
+    // What came back says nothing of why the call ran; that is the first thing one asks.
+    if line.known_kind() == Some(Kind::Outcome)
+        && let Some(decided) = opened.beside.iter().find(|other| other.known_kind() == Some(Kind::Decision))
+    {
+        rows.extend(entry("why", log::happened(decided), width));
+    }
     if let Some(at) = line.time {
         rows.extend(ours("when", time::date(at, model.settings.offset), width));
     }

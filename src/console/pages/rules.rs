@@ -313,7 +313,7 @@ fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
     let mut rows = entry("would allow", allows, width);
     rows.extend(foreign("server", rules_name(&rule.server), width));
     let saves =
-        format!("{}: all were answered with yes, and no call it covers was denied", counted(rule.saves, "question"));
+        format!("{}: all ran, approved or observed; no call it covers was denied", counted(rule.saves, "question"));
     rows.extend(ours("saves", saves, width));
     for call in rule.lines.iter().take(3) {
         rows.extend(foreign("", &call.about, width));

@@ -61,6 +61,7 @@ fn written(
         toml,
         saves,
         warnings,
+        also: one.proposal.also(),
         lines: one.saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
     }))
 }

@@ -5,7 +5,7 @@ use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
 use crate::console::found::{Edge, Line, Task, Wanted};
 use crate::console::keymap::Action;
-use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Window};
+use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Sought, Window};
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
@@ -111,7 +111,7 @@ fn open_passed(model: &mut Model) {
     };
     let find = format!("{} {}", exactly("ticket", &ticket), exactly("session", session));
     model.screen = Screen::Log;
-    search(model, Screen::Log, &find);
+    sought(model, Screen::Log, &find, Sought::Led);
     model.browse.window.opens = Some(kind);
 }
 
@@ -132,8 +132,14 @@ pub(super) fn back(model: &mut Model) {
 pub(super) fn visit(model: &mut Model, screen: Screen) {
     let find = about(model, screen);
     model.screen = screen;
-    let Some(find) = find else { return };
-    search(model, screen, &find);
+    let Some(find) = find else {
+        // Who comes by the key alone wants the whole list, not what a step from elsewhere once led to.
+        if model.browse.shelf(screen).is_some_and(|shelf| shelf.sought == Sought::Led) {
+            search(model, screen, "");
+        }
+        return;
+    };
+    sought(model, screen, &find, Sought::Led);
     if screen != Screen::Log
         && let Some(shelf) = model.browse.shelf_mut(screen)
     {
@@ -178,12 +184,20 @@ fn of_tool(server: &str, tool: &str) -> String {
     exactly("tool", tool) + &server
 }
 
+/// Sets a screen's search, and where it comes from.
+pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Sought) {
+    search(model, screen, find);
+    if let Some(shelf) = model.browse.shelf_mut(screen) {
+        shelf.sought = sought;
+    }
+}
+
 /// Sets a screen's search. One that cannot be meant is told, and the last one stands.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
     let now = model.now;
     let Some(shelf) = model.browse.shelf_mut(screen) else { return };
     text.clone_into(&mut shelf.find);
-    shelf.problem = None;
+    (shelf.problem, shelf.sought) = (None, Sought::Typed);
     match Search::read(text, now) {
         Err(meaningless) => shelf.problem = Some(meaningless.to_string()),
         Ok(read) => {

@@ -138,8 +138,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
 /// `Esc`: one step back.
 pub(super) fn back(model: &mut Model) -> Vec<Command> {
     match model.overlay.take() {
-        Some(Overlay::Search { before, .. }) => {
-            super::typing::drop_search(model, &before);
+        Some(Overlay::Search { before, sought, .. }) => {
+            super::browse::sought(model, model.screen, &before, sought);
             return Vec::new();
         }
         Some(_) => return Vec::new(),

@@ -3,7 +3,7 @@
 use super::{Command, act, browse, note};
 use crate::console::found::Task;
 use crate::console::keymap::Key;
-use crate::console::model::{Manner, Model, Overlay, Tour};
+use crate::console::model::{Manner, Model, Overlay, Sought, Tour};
 use crate::console::palette::{self, Order};
 use crate::console::row::Tone;
 use crate::console::theme::Palette;
@@ -12,11 +12,14 @@ use crate::console::theme::Palette;
 pub(super) fn find(model: &mut Model) {
     if let Some(shelf) = model.browse.shelf_mut(model.screen) {
         shelf.sheet = None;
-        let text = shelf.find.clone();
-        let before = text.clone();
+        let (before, sought) = (shelf.find.clone(), shelf.sought);
+        let text = if sought == Sought::Led { String::new() } else { before.clone() };
         // What is typed is a word of its own, and stands beside a search that is there already.
         let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
-        model.overlay = Some(Overlay::Search { before, text });
+        model.overlay = Some(Overlay::Search { before, sought, text });
+        if sought == Sought::Led {
+            browse::search(model, model.screen, "");
+        }
     }
 }
 
@@ -92,11 +95,6 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
             Vec::new()
         }
     }
-}
-
-/// `Esc` in a search: what stood there before comes back.
-pub(super) fn drop_search(model: &mut Model, before: &str) {
-    browse::search(model, model.screen, before);
 }
 
 fn obey(model: &mut Model, order: Order) -> Vec<Command> {

@@ -9,14 +9,25 @@ use crate::console::row::{Row, Tone};
 /// Draws the empty state.
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
-    let rows = if model.wrappers.is_empty() { unwrapped() } else { idle(model) };
+    let rows = if model.wrappers.is_empty() { unwrapped(model) } else { idle(model) };
     let rows: Vec<Row> = rows.into_iter().flat_map(|row| row.hung(width.saturating_sub(2), 2)).collect();
     let free = usize::from(area.height).saturating_sub(rows.len());
     let above = std::iter::repeat_n(Row::default(), free / 3);
     paint.rows(area, above.chain(rows));
 }
 
-fn unwrapped() -> Vec<Row> {
+fn unwrapped(model: &Model) -> Vec<Row> {
+    if !model.browse.ended.is_empty() {
+        return vec![
+            Row::of(Tone::Strong, "  No wrapped server is running."),
+            Row::default(),
+            Row::of(Tone::Ours, "  One appears here as soon as its host starts it."),
+            Row::of(Tone::Key, "  3")
+                .and(Tone::Ours, " shows what was decided; ")
+                .and(Tone::Key, "6")
+                .and(Tone::Ours, " the servers that ended."),
+        ];
+    }
     vec![
         Row::of(Tone::Strong, "  No server is wrapped yet."),
         Row::default(),

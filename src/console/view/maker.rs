@@ -44,6 +44,15 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     if unread > 0 {
         return Row::of(Tone::Warn, format!(" … {} below · PgDn", counted(unread, "more line")));
     }
+    // What keeps Enter from doing it is said before it is pressed.
+    let waits = maker.armed().and_then(|armed| model.still(armed));
+    let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
+    if lets_run
+        && let Some(held) = waits
+        && !held.was_read()
+    {
+        return Row::of(Tone::Warn, " Not read yet: Esc, End, then r. It lets this call run");
+    }
     match (maker.stage, maker.offer()) {
         (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
             Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
@@ -186,6 +195,7 @@ fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     for warning in &choice.warnings {
         rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
+    rows.extend(choice.also.into_iter().flat_map(|also| Row::of(Tone::Warn, format!(" ▲ {also}")).hung(width, 3)));
     let waits = if choice.waiting == 1 { "that waits now" } else { "that wait now" };
     let matched = format!(" matches {} {waits}", counted(choice.waiting, "call"));
     rows.extend(Row::of(Tone::Quiet, matched).hung(width, 1));

@@ -133,8 +133,9 @@ fn suggested(model: &Model, rule: &SuggestedRule, width: usize) -> Vec<Row> {
     for warning in &rule.warnings {
         rows.extend(Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Warn, warning).hung(width, 3));
     }
+    rows.extend(rule.also.into_iter().flat_map(|also| Row::of(Tone::Warn, format!(" ▲ {also}")).hung(width, 3)));
     rows.push(caption("it would have saved", &counted(rule.saves, "question"), width));
-    rows.extend(Row::of(Tone::Quiet, " all were answered with yes; no call it covers was ever denied").hung(width, 1));
+    rows.extend(Row::of(Tone::Quiet, " all ran, approved or observed; no call it covers was denied").hung(width, 1));
     rows.extend(rule.lines.iter().map(|call| calls::line(model, call, width)));
     let more = rule.saves.saturating_sub(rule.lines.len());
     if more > 0 {
