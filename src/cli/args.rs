@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::demo::{AgentArgs, ServerArgs};
 use super::log::LogCommand;
 use super::rules::options::{
-    AddOptions, EditOptions, ExceptOptions, ImportOptions, RemoveOptions, ReplayOptions, SuggestOptions,
+    AddOptions, EditOptions, ExceptOptions, ImportOptions, RemoveOptions, ReplayOptions, SuggestOptions, SwitchOptions,
 };
 use super::{duration, name};
 use crate::behavior::expected::Expected;
@@ -218,11 +218,15 @@ have seen it here, or in the console."
     Add(AddOptions),
     /// Removes a rule
     Remove(RemoveOptions),
+    /// Switches a rule off: it stays in the file and decides nothing
+    Disable(SwitchOptions),
+    /// Switches a rule on again
+    Enable(SwitchOptions),
     /// Opens the policy in your editor and checks it, or changes keys of a rule
     Edit(EditOptions),
     /// Adds an exception (`unless`) to an ask or a deny rule
     Except(ExceptOptions),
-    /// Takes back the last change that add, remove, edit, except, suggest or import made
+    /// Takes back the last change that add, remove, disable, enable, edit, except, suggest or import made
     Undo,
     /// Plays the calls of the log against the policy as it is now: which verdicts would change
     Replay(ReplayOptions),

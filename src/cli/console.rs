@@ -20,7 +20,7 @@ use super::config::console::{Manners, Theme};
 use super::layers::{Keeps, Layers};
 use super::places::Places;
 use super::policy_file::PolicyPlace;
-use super::rules::append::{append, put, take_back, take_out, text_of};
+use super::rules::append::{append, put, switch, take_back, take_out, text_of};
 use super::{config, user};
 use crate::console::clerk::Sources;
 use crate::console::found::{RuleBook, Unwrapped};
@@ -157,7 +157,11 @@ fn open(places: &Places) -> Result<(), Error> {
 fn change(places: &Places, wanted: &RuleChange) -> Result<String, String> {
     let file = places.policy_file();
     let done = match wanted {
-        RuleChange::Remove { file: stands, .. } | RuleChange::Replace { file: stands, .. } if *stands != file => {
+        RuleChange::Remove { file: stands, .. }
+        | RuleChange::Replace { file: stands, .. }
+        | RuleChange::Switch { file: stands, .. }
+            if *stands != file =>
+        {
             return Err(format!("this rule is not in your own policy file; change it in {}", stands.display()));
         }
         RuleChange::Remove { id, .. } => {
@@ -167,6 +171,10 @@ fn change(places: &Places, wanted: &RuleChange) -> Result<String, String> {
         RuleChange::Replace { id, text, .. } => {
             put(places, id, text, clock::wall_ms())?;
             format!("Changed rule {id}; u takes that back.")
+        }
+        RuleChange::Switch { id, to, .. } => {
+            switch(places, id, *to, clock::wall_ms())?;
+            format!("Rule {id} is {to} now; u takes that back.")
         }
         RuleChange::Undo => format!("Taken back: {}.", take_back(places)?),
     };

@@ -25,6 +25,7 @@ use super::places::Places;
 use super::policy_file::{PolicyPlace, load};
 use crate::console::plain;
 use crate::error::Error;
+use crate::policy::edit::Switch;
 use crate::policy::rule::Policy;
 
 /// The JSON Schema of a policy.
@@ -89,6 +90,8 @@ pub fn run(
         RulesCommand::Check { json } => check::run(&site.place, &mut layers, *json, now, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
+        RulesCommand::Disable(options) => alter::switch(options, Switch::Off, &site, out),
+        RulesCommand::Enable(options) => alter::switch(options, Switch::On, &site, out),
         RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {
             edit::run(options, &site, out)
         }

@@ -73,9 +73,9 @@ fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error>
     let mut tools = known(memory, server)?;
     tools.retain(|known| known.tool.name == *name);
     if tools.is_empty() {
-        let of = server.map(|server| format!(" of the server {}", visible(server))).unwrap_or_default();
+        let of = server.map(|server| format!(" of the server {server}")).unwrap_or_default();
         return Err(Error::Wrong {
-            what: format!("no tool {}{of} was ever seen", visible(name)),
+            what: format!("no tool {name}{of} was ever seen"),
             hint: "`mcp-approve tools list` shows those that were; a server is seen once it runs under mcp-approve"
                 .to_owned(),
         });

@@ -320,6 +320,8 @@ pub struct RuleFile {
 pub struct RuleLine {
     pub id: String,
     pub decision: Decision,
+    /// Switched off: it decides nothing.
+    pub disabled: bool,
     /// Which of [`RuleBook::files`].
     pub file: usize,
     pub line: usize,

@@ -60,6 +60,8 @@ pub enum Action {
     Undo,
     /// The written policy against the log.
     Replay,
+    /// Switches a rule on or off.
+    Switch,
     Accept,
     Find,
     Seek,

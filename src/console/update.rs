@@ -26,6 +26,7 @@ use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standin
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::link::message::FromConsole;
+use crate::policy::edit::Switch;
 
 /// What happened.
 #[derive(Clone, Debug)]
@@ -87,6 +88,8 @@ pub enum RuleChange {
     Remove { id: String, file: PathBuf },
     /// Puts this text in the place of this rule, on the same terms.
     Replace { id: String, file: PathBuf, text: String },
+    /// Switches this rule on or off, on the same terms.
+    Switch { id: String, file: PathBuf, to: Switch },
     /// Takes the last change back.
     Undo,
 }
@@ -225,6 +228,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Rule if model.screen == Screen::Log => return past::ask(model),
         Action::Rule => return rule::open(model),
         Action::Replay => return review::replay(model),
+        Action::Switch => return review::switch(model),
         Action::WriteRule => return rule::enter(model),
         Action::Number | Action::Scope => {}
         Action::Accept => return review::enter(model),

@@ -2,6 +2,8 @@
 //!
 //! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
 
+use std::fmt;
+
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 /// Why a text cannot be changed so.
@@ -19,6 +21,8 @@ pub enum EditError {
     NoCondition(String),
     #[error("rule {id:?} has no key {key:?}")]
     NoKey { id: String, key: String },
+    #[error("rule {0:?} is {1} already")]
+    AlreadySo(String, Switch),
     #[error("{0:?} is no TOML value; put a text in quotes")]
     NoValue(String),
 }
@@ -146,6 +150,39 @@ pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError
     condition.decor_mut().set_suffix("");
     list.push_formatted(condition);
     Ok(document.to_string())
+}
+
+/// Whether a rule decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    On,
+    /// It stands in the file, and decides nothing.
+    Off,
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::On => "on",
+            Self::Off => "off",
+        })
+    }
+}
+
+/// Switches a rule on or off.
+///
+/// # Errors
+/// [`EditError`] when the text is not TOML, has no such rule, or the rule is so already.
+pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError> {
+    let mut document = read(text)?;
+    let at = position(&document, id)?;
+    let rule = tables(&mut document)?.get(at);
+    let is_off = rule.and_then(|rule| rule.get("disabled")).and_then(Item::as_bool).unwrap_or_default();
+    match (switch, is_off) {
+        (Switch::Off, false) => set(text, id, "disabled", Some("true")),
+        (Switch::On, true) => set(text, id, "disabled", None),
+        (Switch::Off, true) | (Switch::On, false) => Err(EditError::AlreadySo(id.to_owned(), switch)),
+    }
 }
 
 /// Sets a key of a rule to a TOML value, or takes it out for `None`.

@@ -33,16 +33,21 @@ pub enum Stands {
 
 /// Pools all layers. No contribution at all is the built-in default.
 pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
-    let mut rules = Vec::new();
+    let (mut rules, mut disabled) = (Vec::new(), Vec::new());
     let mut given = Given::default();
     let mut banners = Vec::new();
     let mut pending = Vec::new();
     let mut allows_stand = true;
     let mut texts = String::new();
     for Contribution { layer, file, stands } in contributions {
-        let mut take = |found: Vec<Rule>| {
-            rules.extend(found.into_iter().map(|rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule }));
+        let of_file = |rule: Rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule };
+        let mut take = |found: Vec<Rule>| rules.extend(found.into_iter().map(of_file));
+        let off: &[Rule] = match stands {
+            Stands::Whole(policy) => &policy.disabled,
+            Stands::Changed { now, .. } => &now.disabled,
+            Stands::Broken { .. } => &[],
         };
+        disabled.extend(off.iter().cloned().map(of_file));
         let mut tell = |what: &str, digest: &Digest| {
             texts.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
         };
@@ -84,7 +89,17 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         _ => Digest::of(texts.as_bytes()),
     };
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
-    Policy { defaults: given.completed(), given, rules, allows_stand, roots: roots.clone(), digest, banner, pending }
+    Policy {
+        defaults: given.completed(),
+        given,
+        rules,
+        disabled,
+        allows_stand,
+        roots: roots.clone(),
+        digest,
+        banner,
+        pending,
+    }
 }
 
 /// What a file loosens in comparison with its accepted text, in our words with its own ids. Empty when it only tightens.

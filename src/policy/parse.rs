@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
 pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
     let mut given = Given::default();
-    let mut rules = Vec::new();
+    let (mut rules, mut disabled) = (Vec::new(), Vec::new());
     let mut versioned = false;
     for (key, value) in document.get_ref() {
         match key.get_ref().as_ref() {
@@ -54,7 +54,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
             }
             "defaults" => read_defaults(&mut reading, value, &mut given),
             "rule" => {
-                rules = rule::read_all(&mut reading, value, roots);
+                (rules, disabled) = rule::read_all(&mut reading, value, roots);
                 share::share(&mut rules);
             }
             other => reading.unknown_key(key.span(), other, TOP),
@@ -71,6 +71,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         defaults: given.completed(),
         given,
         rules,
+        disabled,
         allows_stand: true,
         roots: roots.clone(),
         digest: Digest::of(text.as_bytes()),
@@ -85,6 +86,7 @@ pub fn everything_asks(banner: String) -> Policy {
         defaults: ASKING,
         given: Given::default(),
         rules: Vec::new(),
+        disabled: Vec::new(),
         allows_stand: false,
         roots: Roots::default(),
         digest: Digest::of(b""),

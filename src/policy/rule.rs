@@ -180,6 +180,8 @@ pub struct Policy {
     /// The defaults that were written.
     pub given: Given,
     pub rules: Vec<Rule>,
+    /// Written and switched off: they decide nothing, and are told in listings.
+    pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
     pub allows_stand: bool,
     /// Where `~` and relative paths in arguments start.

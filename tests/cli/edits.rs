@@ -337,3 +337,22 @@ fn the_readme_is_right_about_rules() {
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{line}: {}", run.out);
     }
 }
+
+#[test]
+fn a_rule_is_switched_off_and_on_again() {
+    let home = Home::with_policy(RULES);
+    let run = home.run(&["rules", "disable", "ask-all"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(policy(&home).contains("disabled = true"), "{}", policy(&home));
+    let list = home.run(&["rules", "list"]).out;
+    assert!(list.contains("ask-all  off    tool create_*"), "{list}");
+    let rows: Value = serde_json::from_str(&home.run(&["rules", "list", "--json"]).out).unwrap();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["disabled"]), (1, &json!(true)));
+    let check = home.run(&["rules", "check"]).out;
+    assert!(check.contains("in order, 0 rules, and 1 switched off"), "{check}");
+    let again = home.run(&["rules", "disable", "ask-all"]);
+    assert_eq!(again.code, 2, "{}", again.out);
+    assert!(again.err.contains("\"ask-all\" is off already"), "{}", again.err);
+    assert_eq!(home.run(&["rules", "enable", "ask-all"]).code, 0);
+    assert_eq!(policy(&home), RULES, "as it was, to the byte");
+}

@@ -1,7 +1,8 @@
 //! Rules added, removed and changed in a text whose comments and layout live on.
 
-use mcp_approve::policy::edit::{EditError, add, except, ids, remove, replace, rule, set};
+use mcp_approve::policy::edit::{EditError, Switch, add, except, ids, remove, replace, rule, set, switch};
 use mcp_approve::policy::parse::parse;
+use mcp_approve::policy::rule::Rule;
 use proptest::prelude::*;
 
 const TEXT: &str = r#"# mine
@@ -114,6 +115,23 @@ fn a_key_is_set_and_its_comment_stays() {
     assert_eq!(set(&out, "a", "tool", None).unwrap(), "[[rule]]\nid = \"a\"\nexpires = 2027-01-01\n");
     assert_eq!(set(&out, "a", "note", Some("my note")), Err(EditError::NoValue("my note".into())));
     assert!(matches!(set(&out, "a", "note", None), Err(EditError::NoKey { .. })));
+}
+
+#[test]
+fn a_rule_that_is_switched_off_stands_in_the_file_and_decides_nothing() {
+    let off = switch(TEXT, "two", Switch::Off).unwrap();
+    assert!(off.contains("# the end"), "{off}");
+    let policy = parse(&off).unwrap();
+    let ids = |rules: &[Rule]| rules.iter().map(|rule| rule.id.clone()).collect::<Vec<_>>();
+    assert!(!ids(&policy.rules).contains(&"two".to_owned()));
+    assert_eq!(ids(&policy.disabled), ["two"]);
+    assert_eq!(switch(&off, "two", Switch::On).unwrap(), TEXT, "as it was, to the byte");
+    assert_eq!(switch(&off, "two", Switch::Off), Err(EditError::AlreadySo("two".into(), Switch::Off)));
+    assert_eq!(switch(TEXT, "two", Switch::On), Err(EditError::AlreadySo("two".into(), Switch::On)));
+    let twice = off + "\n[[rule]]\nid = \"two\"\ndecision = \"deny\"\n";
+    assert!(parse(&twice).unwrap_err()[0].what.contains("is taken by the rule"), "its id is still its own");
+    let wrong = parse("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"deny\"\ndisabled = \"yes\"\n").unwrap_err();
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
 }
 
 proptest! {

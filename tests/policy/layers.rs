@@ -78,6 +78,24 @@ fn what_a_change_loosens_is_told_and_waits() {
 }
 
 #[test]
+fn switching_off_a_deny_waits_and_switching_off_an_allow_does_not() {
+    let text = |off: &str| {
+        let switched = |id: &str| if id == off { "disabled = true\n" } else { "" };
+        policy(&(rule("a", "allow", "x") + switched("a") + &rule("d", "deny", "y") + switched("d")))
+    };
+    let decides = |policy: &Policy, tool: &str| rule_on(policy, &format!("s.{tool}"), "MUTATES UPDATE").decision;
+    let now = changed(text(""), text("d"));
+    assert_eq!(now.pending[0].loosens, ["drops the deny rule d"]);
+    assert_eq!(decides(&now, "y"), Decision::Deny, "until it is accepted");
+    let now = changed(text(""), text("a"));
+    assert!(now.pending.is_empty());
+    assert_eq!((decides(&now, "x"), now.disabled.len()), (Decision::Ask, 1));
+    let now = changed(text("a"), text(""));
+    assert_eq!(now.pending[0].loosens, ["allows: a"], "on again, it is a new allow");
+    assert_eq!(decides(&now, "x"), Decision::Ask);
+}
+
+#[test]
 fn of_a_broken_file_the_asks_and_denies_stand() {
     let before = policy(&(rule("yes", "allow", "x") + &rule("no", "deny", "y")));
     let broken = Stands::Broken { banner: "p:3: it is broken; mend it".into(), before: vec![before] };

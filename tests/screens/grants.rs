@@ -10,6 +10,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tried::{Progress, Reach, Replayed, Trial, Tried, Which};
 use mcp_approve::console::update::{Command, Msg, RuleChange};
 use mcp_approve::link::message::{Covers, FromConsole, FromWrapper, GrantCard, GrantTerms, Lasts, Status};
+use mcp_approve::policy::edit::Switch;
 use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::{Decision, Layer, Pending};
@@ -83,6 +84,7 @@ fn book() -> RuleBook {
     let rule = RuleLine {
         id: "scratch".into(),
         decision: Decision::Allow,
+        disabled: false,
         file: 0,
         line: 3,
         selects: vec![("tool", "write_file".into())],
@@ -336,6 +338,26 @@ fn x_removes_a_rule_and_u_takes_the_last_change_back() {
 }
 
 #[test]
+fn t_switches_a_rule_off_and_on_again() {
+    let mut desk = Desk::connected(80, 24);
+    rules(&mut desk);
+    let switch = |to| {
+        let (id, file) = ("scratch".into(), PathBuf::from("config/policy.toml"));
+        [Command::ChangeRules(RuleChange::Switch { id, file, to })]
+    };
+    assert_eq!(desk.keys("t"), switch(Switch::Off));
+    let mut off = book();
+    off.rules[0].disabled = true;
+    desk.send(Msg::Found(Finding::Rules(Arc::new(off))));
+    desk.draw();
+    assert!(desk.screen().contains("off    scratch"), "{}", desk.screen());
+    assert_eq!(desk.keys("t"), switch(Switch::On));
+    desk.press(Key::Enter);
+    let screen = desk.screen();
+    assert!(screen.contains("it decides nothing") && screen.contains("t on"), "{screen}");
+}
+
+#[test]
 fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
     use mcp_approve::console::update::Edit;
     let mut desk = Desk::connected(80, 24);
@@ -343,7 +365,7 @@ fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
     desk.status("files", Status { grants, ..status() });
     rules(&mut desk);
     assert_eq!(desk.keys("e"), []);
-    desk.line("Only a rule that stands in a file can be edited");
+    desk.line("Only a rule that stands in a file can be changed");
     desk.keys("j");
     let (id, file) = ("scratch".to_owned(), PathBuf::from("config/policy.toml"));
     assert_eq!(desk.keys("e"), [Command::EditRule { id: id.clone(), file: file.clone() }]);

@@ -169,6 +169,7 @@ fn book() -> RuleBook {
     let rule = |id: &str, decision, line, selects: &[(&'static str, &str)]| RuleLine {
         id: id.into(),
         decision,
+        disabled: false,
         file: 0,
         line,
         selects: selects.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),

@@ -32,9 +32,10 @@ pub(super) fn read(places: &[PolicyPlace], now: i64) -> RuleBook {
 
 fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
     let warnings = lint(policy, now);
-    let line = |rule: &Rule| RuleLine {
+    let line = |(rule, disabled): (&Rule, bool)| RuleLine {
         id: rule.id.clone(),
         decision: rule.decision,
+        disabled,
         file,
         line: rule.line,
         selects: selects(rule),
@@ -42,7 +43,8 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
         note: rule.note.clone(),
         warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),
     };
-    policy.rules.iter().map(line).collect()
+    let standing = policy.rules.iter().map(|rule| (rule, false));
+    standing.chain(policy.disabled.iter().map(|rule| (rule, true))).map(line).collect()
 }
 
 /// What a rule matches: each selector and predicate by its key in the file.

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use super::change::{self, Drafted};
 use super::check::show;
-use super::options::{EditOptions, ExceptOptions, RemoveOptions};
+use super::options::{EditOptions, ExceptOptions, RemoveOptions, SwitchOptions};
 use super::{Site, accept, past, visible};
 use crate::console::plain;
 use crate::error::Error;
-use crate::policy::edit::{self, EditError};
+use crate::policy::edit::{self, EditError, Switch};
 use crate::policy::replay::replay;
 
 /// Removes a rule, and shows what was removed.
@@ -26,6 +26,19 @@ pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Wri
     let drafted = change::draft(&site.place, site.places, edit)?;
     let what = format!("removed rule {}", options.id);
     finish(drafted, &what, &removed, options.dry_run, site, out)
+}
+
+/// Switches a rule on or off, and shows it as it is now.
+///
+/// # Errors
+/// There is no such rule, it is so already, or the file cannot be written.
+pub(super) fn switch(
+    options: &SwitchOptions,
+    switch: Switch,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    changed(&options.id, &options.id, |text| edit::switch(text, &options.id, switch), options.dry_run, site, out)
 }
 
 /// Changes keys of a rule, and shows the rule as it is now.

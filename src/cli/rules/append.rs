@@ -5,7 +5,7 @@ use crate::cli::places::Places;
 use crate::cli::policy_file::PolicyPlace;
 use crate::console::model::Except;
 use crate::error::Error;
-use crate::policy::edit::{self, EditError};
+use crate::policy::edit::{self, EditError, Switch};
 
 /// The text of the policy before a change (`None`: there was no file), and the one that was written.
 #[derive(Debug)]
@@ -35,6 +35,14 @@ pub fn append(places: &Places, rule: &str, except: Option<&Except>, now: i64) ->
 /// Why nothing was written, and what to do next.
 pub fn take_out(places: &Places, id: &str, now: i64) -> Result<Written, String> {
     change(places, &format!("removed rule {id}"), now, |text| edit::remove(text, id).map(|(text, _)| text))
+}
+
+/// Switches a rule on or off.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn switch(places: &Places, id: &str, switch: Switch, now: i64) -> Result<Written, String> {
+    change(places, &format!("switched rule {id} {switch}"), now, |text| edit::switch(text, id, switch))
 }
 
 /// The text of a rule as it stands in the operator's own policy.

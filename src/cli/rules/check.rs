@@ -93,7 +93,11 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
         writeln!(out, "{}: note: `rate` counts what ran since its server was started: {rated}", shown(path))?;
     }
     let rules = policy.rules.len();
-    writeln!(out, "{}: in order, {rules} {}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
+    let off = match policy.disabled.len() {
+        0 => String::new(),
+        off => format!(", and {off} switched off"),
+    };
+    writeln!(out, "{}: in order, {rules} {}{off}", shown(path), if rules == 1 { "rule" } else { "rules" })?;
     Ok(true)
 }
 

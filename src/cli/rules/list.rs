@@ -17,7 +17,7 @@ use crate::policy::when::Predicate;
 /// The output cannot be written.
 pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
     if json {
-        writeln!(out, "{:#}", policy.rules.iter().map(row).collect::<Value>())?;
+        writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
     let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
@@ -42,11 +42,11 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;
-    let widest = policy.rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
-    for rule in &policy.rules {
+    let widest = all(policy).map(|(rule, _)| rule.id.len()).max().unwrap_or_default();
+    for (rule, disabled) in all(policy) {
         let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
         let layer = if here.len() > 1 { format!("{:7}  ", rule.layer.word()) } else { String::new() };
-        writeln!(out, "{layer}{:widest$}  {:5}  {}{note}", rule.id, rule.decision.word(), selects(rule))?;
+        writeln!(out, "{layer}{:widest$}  {:5}  {}{note}", rule.id, word(rule, disabled), selects(rule))?;
     }
     for one in &policy.pending {
         writeln!(out, "\nnot accepted yet in {} (mcp-approve rules accept):", visible(&one.file))?;
@@ -57,7 +57,16 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(rule: &Rule) -> Value {
+/// Every rule that is written, and whether it is switched off.
+fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
+    policy.rules.iter().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
+}
+
+fn word(rule: &Rule, disabled: bool) -> &'static str {
+    if disabled { "off" } else { rule.decision.word() }
+}
+
+fn row(rule: &Rule, disabled: bool) -> Value {
     json!({
         "id": rule.id,
         "decision": rule.decision.word(),
@@ -72,6 +81,7 @@ fn row(rule: &Rule) -> Value {
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "expires": rule.expires.and_then(time),
         "note": rule.note,
+        "disabled": disabled,
         "layer": rule.layer.word(),
         "file": rule.file.as_deref(),
         "line": rule.line,

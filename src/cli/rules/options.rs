@@ -85,6 +85,16 @@ pub struct RemoveOptions {
     pub dry_run: bool,
 }
 
+/// Which rule to switch, and how.
+#[derive(Clone, Debug, Args)]
+pub struct SwitchOptions {
+    /// The rule's id
+    pub id: String,
+    /// Show what would be changed, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
 /// The policy in an editor, or keys of a rule to change.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back,

@@ -7,11 +7,20 @@ use super::Place::{
 use super::{Action, Binding, Key, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
-/// Where a call is selected, one that waits or one of the log.
-const RULES_FROM: &[Place] = &[Queue, Detail, Log];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
+
+/// The key of a screen.
+const fn screen(
+    action: Action,
+    keys: &'static [Key],
+    shown: &'static str,
+    name: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { action, keys, shown, name, places: SCREENS, help }
+}
 
 /// The table. The footer names keys in this order as far as there is room.
 pub const BINDINGS: &[Binding] = &[
@@ -60,7 +69,7 @@ pub const BINDINGS: &[Binding] = &[
         keys: &[Key::Char('r')],
         shown: "r",
         name: "rule",
-        places: RULES_FROM,
+        places: &[Queue, Detail, Log],
         help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.",
     },
     Binding {
@@ -302,6 +311,14 @@ pub const BINDINGS: &[Binding] = &[
         help: "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.",
     },
     Binding {
+        action: Action::Switch,
+        keys: &[Key::Char('t')],
+        shown: "t",
+        name: "on/off",
+        places: &[Rules],
+        help: "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.",
+    },
+    Binding {
         action: Action::Earlier,
         keys: &[Key::Up],
         shown: "↑",
@@ -325,54 +342,36 @@ pub const BINDINGS: &[Binding] = &[
         places: SCREENS,
         help: "Lists every command and key by name; Enter does what is chosen, and never decides a call.",
     },
-    Binding {
-        action: Action::Waiting,
-        keys: &[Key::Char('1')],
-        shown: "1",
-        name: "waiting",
-        places: SCREENS,
-        help: "Shows the calls that wait.",
-    },
-    Binding {
-        action: Action::Activity,
-        keys: &[Key::Char('2')],
-        shown: "2",
-        name: "activity",
-        places: SCREENS,
-        help: "Shows everything that passes, live.",
-    },
-    Binding {
-        action: Action::Log,
-        keys: &[Key::Char('3')],
-        shown: "3",
-        name: "log",
-        places: SCREENS,
-        help: "Shows the audit log; from an open tool, rule or server, its records.",
-    },
-    Binding {
-        action: Action::Tools,
-        keys: &[Key::Char('4')],
-        shown: "4",
-        name: "tools",
-        places: SCREENS,
-        help: "Shows every tool that is known; from an open record, its tool.",
-    },
-    Binding {
-        action: Action::Rules,
-        keys: &[Key::Char('5')],
-        shown: "5",
-        name: "rules",
-        places: SCREENS,
-        help: "Shows the rules and what they decided; from an open record, its rule.",
-    },
-    Binding {
-        action: Action::Servers,
-        keys: &[Key::Char('6')],
-        shown: "6",
-        name: "servers",
-        places: SCREENS,
-        help: "Shows the wrapped servers; from an open record, its server.",
-    },
+    screen(Action::Waiting, &[Key::Char('1')], "1", "waiting", "Shows the calls that wait."),
+    screen(Action::Activity, &[Key::Char('2')], "2", "activity", "Shows everything that passes, live."),
+    screen(
+        Action::Log,
+        &[Key::Char('3')],
+        "3",
+        "log",
+        "Shows the audit log; from an open tool, rule or server, its records.",
+    ),
+    screen(
+        Action::Tools,
+        &[Key::Char('4')],
+        "4",
+        "tools",
+        "Shows every tool that is known; from an open record, its tool.",
+    ),
+    screen(
+        Action::Rules,
+        &[Key::Char('5')],
+        "5",
+        "rules",
+        "Shows the rules and what they decided; from an open record, its rule.",
+    ),
+    screen(
+        Action::Servers,
+        &[Key::Char('6')],
+        "6",
+        "servers",
+        "Shows the wrapped servers; from an open record, its server.",
+    ),
     Binding {
         action: Action::Run,
         keys: &[Key::Enter],

@@ -165,6 +165,7 @@ fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
     let mut row = if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::of(Tone::Ours, "   ") };
     row = match rule {
+        Some(rule) if rule.disabled => row.and(Tone::Quiet, "off    "),
         Some(rule) if waits(model, &rule.id) => row.and(Tone::Danger, "waits  "),
         Some(rule) => row.joined(decision(rule.decision)),
         None => row.and(Tone::Quiet, "gone   "),
@@ -243,6 +244,10 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         }
         Some(rule) => {
             rows.extend(entry("decision", decision(rule.decision), width));
+            if rule.disabled {
+                let words = "off: it decides nothing until it is switched on";
+                rows.extend(entry("", Row::of(Tone::Warn, words), width));
+            }
             if waits(model, &rule.id) {
                 let words = "▲ it waits to be accepted, and decides nothing until then: Enter on the line Δ above";
                 rows.extend(entry("", Row::of(Tone::Danger, words), width));
@@ -277,7 +282,10 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");
     let keys = match rule(model, line) {
-        Some(_) => keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  "),
+        Some(rule) => {
+            let keys = keys.and(Tone::Key, "x").and(Tone::Quiet, " removes it  ").and(Tone::Key, "t");
+            keys.and(Tone::Quiet, if rule.disabled { " on  " } else { " off  " })
+        }
         None => keys,
     };
     rows.push(keys.and(Tone::Key, "Esc").and(Tone::Quiet, " back"));

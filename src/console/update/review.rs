@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Command, Edit, is_over, moves, note};
-use crate::console::found::Task;
+use crate::console::found::{RuleLine, Task};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::review::{Change, Review};
@@ -19,6 +19,7 @@ use crate::console::update::RuleChange;
 use crate::console::view;
 use crate::gate::snapshot::Snapshot;
 use crate::link::message::FromConsole;
+use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;
 
 /// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.
@@ -123,7 +124,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
 /// `e` in Rules: the selected rule's text in the editor.
 pub(super) fn edit(model: &mut Model) -> Vec<Command> {
     match selected(model) {
-        Ok((id, file)) => vec![Command::EditRule { id, file }],
+        Ok((rule, file)) => vec![Command::EditRule { id: rule.id.clone(), file }],
         Err(why) => {
             note(model, Tone::Ours, why);
             Vec::new()
@@ -144,15 +145,14 @@ pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit
 }
 
 /// The rule that is selected, and its file.
-fn selected(model: &Model) -> Result<(String, PathBuf), &'static str> {
+fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
     let browse = &model.browse;
     let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
-        return Err("Only a rule that stands in a file can be edited; Enter shows what this is.");
+        return Err("Only a rule that stands in a file can be changed; Enter shows what this is.");
     };
     let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
-    let file = rule.and_then(|(rule, book)| book.files.get(rule.file)).map(|file| file.path.clone());
-    let gone = "This rule stands in no file any more; the log only remembers it.";
-    file.map(|file| (line.id.clone(), file)).ok_or(gone)
+    let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.path.clone())));
+    found.ok_or("This rule stands in no file any more; the log only remembers it.")
 }
 
 /// `x` in Rules: ends the grant, or removes the rule.
@@ -165,7 +165,7 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             vec![Command::Send { session, message: FromConsole::EndGrant { grant } }]
         }
         Some(RuleEntry::Rule(_)) => match selected(model) {
-            Ok((id, file)) => vec![Command::ChangeRules(RuleChange::Remove { id, file })],
+            Ok((rule, file)) => vec![Command::ChangeRules(RuleChange::Remove { id: rule.id.clone(), file })],
             Err(why) => {
                 note(model, Tone::Ours, why);
                 Vec::new()
@@ -187,6 +187,20 @@ pub(super) fn end(model: &mut Model) -> Vec<Command> {
             Vec::new()
         }
         None => Vec::new(),
+    }
+}
+
+/// `t` in Rules: switches the selected rule on or off.
+pub(super) fn switch(model: &mut Model) -> Vec<Command> {
+    match selected(model) {
+        Ok((rule, file)) => {
+            let to = if rule.disabled { Switch::On } else { Switch::Off };
+            vec![Command::ChangeRules(RuleChange::Switch { id: rule.id.clone(), file, to })]
+        }
+        Err(why) => {
+            note(model, Tone::Ours, why);
+            Vec::new()
+        }
     }
 }
 

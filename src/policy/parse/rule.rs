@@ -33,9 +33,11 @@ const KEYS: &[&str] = &[
     "unless",
     "expires",
     "note",
+    "disabled",
     "match",
     "not_match",
 ];
+
 /// A rule as far as it was read.
 #[derive(Default)]
 struct Draft {
@@ -53,22 +55,28 @@ struct Draft {
     unless_at: Option<Span>,
     expires: Option<i64>,
     note: Option<String>,
+    disabled: bool,
     examples: Vec<(Span, Example, Value)>,
 }
 
-/// Reads all rules of a document.
-pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, roots: &Roots) -> Vec<Rule> {
+/// Reads all rules of a document: those that decide, and those that are switched off.
+pub(super) fn read_all<'t>(
+    reading: &mut Reading<'t>,
+    value: &Spanned<DeValue<'t>>,
+    roots: &Roots,
+) -> (Vec<Rule>, Vec<Rule>) {
     let Some(list) = value.get_ref().as_array() else {
         reading.wrong_type(value, "rule", "`[[rule]]`, with two brackets on each side");
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     };
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
-    let mut rules = Vec::new();
+    let (mut rules, mut disabled) = (Vec::new(), Vec::new());
     for item in list {
         let Some(table) = reading.table(item, "rule") else {
             continue;
         };
         let draft = read(reading, table);
+        let list = if draft.disabled { &mut disabled } else { &mut rules };
         let Some((at, rule)) = finish(reading, draft, &item.span(), roots) else {
             continue;
         };
@@ -76,9 +84,9 @@ pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t
             let what = format!("the id {:?} is taken by the rule in line {first}", rule.id);
             reading.problem(at, what, "give each rule its own id: the log names rules by it");
         }
-        rules.push(rule);
+        list.push(rule);
     }
-    rules
+    (rules, disabled)
 }
 
 fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
@@ -107,6 +115,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
             }
             "expires" => draft.expires = end_of(reading, value),
             "note" => draft.note = reading.text(value, "note"),
+            "disabled" => draft.disabled = reading.switch(value, "disabled").unwrap_or_default(),
             "match" => draft.examples.extend(example::read_all(reading, value, Example::Matches)),
             "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
             other => reading.unknown_key(key.span(), other, KEYS),
