@@ -215,7 +215,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// A term that finds exactly this value of a field.
 pub fn exactly(name: &str, value: &str) -> String {
-    let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\');
+    let odd = |c: char| c.is_whitespace() || matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '"');
     if value.chars().any(odd) {
         // A term has no spaces: any one character may stand where one was.
         let pattern: String = value.chars().map(|c| if odd(c) { '?' } else { c }).collect();

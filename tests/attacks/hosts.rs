@@ -101,6 +101,18 @@ fn e6_projects_and_tables_are_read_and_what_cannot_be_read_is_told() {
 }
 
 #[test]
+fn e6_a_pipe_in_a_lists_place_keeps_nobody_waiting() {
+    let home = tempfile::tempdir().unwrap();
+    let (pipe, mode) = (home.path().join(".mcp.json"), rustix::fs::Mode::from(0o600));
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let project = home.path().to_owned();
+    std::thread::spawn(move || tell.send(lists(Path::new("/nowhere"), Some(&project))));
+    let found = told.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for somebody to write");
+    assert_eq!(found.unread[0].why, "it is no file");
+}
+
+#[test]
 fn e6_the_console_shows_what_is_not_wrapped_and_how_to_mend_it() {
     let mut desk = Desk::new(80, 24);
     desk.link(ClientEvent::Connected(wrapper("filesystem", "files")));

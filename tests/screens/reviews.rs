@@ -210,3 +210,24 @@ fn pins_that_cannot_be_read_are_told_on_their_screen() {
     desk.send(Msg::Found(Finding::PinsTrouble("pins.db cannot be used: it is a folder; move it away".into())));
     desk.line("pins.db cannot be used");
 }
+
+/// A server may describe a tool at any length; the console must not stand still over it.
+#[test]
+fn a_definition_of_megabytes_keeps_no_frame_waiting() {
+    for length in [16 << 20, 900 << 10] {
+        let long = "word \u{202e}".repeat(length / 8);
+        let definition = format!("{{\n  \"description\": \"{long}\"\n}}");
+        let tool = PinnedTool { definition, changes: Vec::new(), ..changed("write_file") };
+        let mut desk = Desk::connected(120, 40);
+        one(&mut desk, tool);
+        let start = std::time::Instant::now();
+        desk.draw();
+        let sheet = start.elapsed();
+        assert!(desk.screen().contains("too long to stand here"), "{}", desk.screen());
+        let start = std::time::Instant::now();
+        review(&mut desk);
+        let review = start.elapsed();
+        eprintln!("{length}: {sheet:?} {review:?}");
+        assert!(sheet.as_secs() < 2 && review.as_secs() < 10, "{sheet:?} {review:?}");
+    }
+}

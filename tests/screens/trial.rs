@@ -235,6 +235,24 @@ fn no_log_is_no_trouble_and_no_log_at_all_is() {
 }
 
 /// The panel's question does not wait for suggestions, and the newest of its kind is answered.
+/// A server names its tools: none of them hides its calls by how a search or JSON would write its name.
+#[test]
+fn a_tool_of_an_odd_name_has_its_past_calls_all_the_same() {
+    for tool in
+        ["a\"b", "a\\b", "a b", "a\u{a0}b", "\u{212a}ey", "=x", "//x", "a*", "\u{130}", "\n", "-x", "a:b", "a,b"]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let db = home.path().join("audit.db");
+        append(&db, asked(1, "filesystem", tool, "/a", VerdictWord::Deny, By::Operator).to_vec());
+        let trials = Trials::over(&db);
+        let (rules, server) = (vec!["[[rule]]\nid = 'x'\ndecision = 'allow'\n".to_owned()], "filesystem".to_owned());
+        let roots = Roots::default();
+        trials.ask.send(Trial::Rules { id: 1, server, tool: tool.to_owned(), roots, rules }).unwrap();
+        let (matched, reach) = trials.matched(1);
+        assert_eq!((reach.calls, matched[0].denied), (1, 1), "{tool:?}");
+    }
+}
+
 #[test]
 fn what_somebody_looks_at_comes_first() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,10 +3,15 @@
 use super::{caption, entry, foreign, ours};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::card::counted;
+use crate::console::card::{counted, size};
 use crate::console::pinned::{Difference, PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinStanding;
+
+/// A sheet shows as many bytes of what changed.
+const GLIMPSE: usize = 16 << 10;
+/// A review as many: nobody reads a book on how a tool is called.
+const READ: usize = 256 << 10;
 
 /// Everything one should know before a definition is accepted or refused.
 pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row> {
@@ -35,7 +40,13 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, hazard.kind.word()).and(Tone::Quiet, ": ");
         rows.extend(entry("hazard", row.and_foreign(Tone::Ours, &hazard.what), width));
     }
-    rows.extend(differences(tool, width));
+    if is_beyond_reading(tool) {
+        rows.push(caption("what changed", &size(length(tool)), width));
+        let words = "▲ too long to be read here, and so not to be accepted here: mcp-approve tools review";
+        rows.extend(entry("", Row::of(Tone::Danger, words), width));
+    } else {
+        rows.extend(differences(tool, width));
+    }
     rows.push(caption("what your answer does", "recorded in the log; u on Tools takes it back", width));
     let mut accept = Row::of(Tone::Ours, "pressed twice: this definition is trusted from now on. ");
     accept = stands_again(accept, &tool.rules, "it");
@@ -76,8 +87,34 @@ pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<
     rows
 }
 
+/// The same for a sheet, which is laid out with each frame: what is long is not, and says so.
+pub(super) fn glimpse(tool: &PinnedTool, width: usize) -> Vec<Row> {
+    let bytes = length(tool);
+    if bytes <= GLIMPSE {
+        return differences(tool, width);
+    }
+    let mut rows = vec![caption("what changed", &size(bytes), width)];
+    let row = Row::of(Tone::Warn, "too long to stand here: ").and(Tone::Key, "Enter").and(Tone::Ours, " reads it");
+    rows.extend(entry("", row, width));
+    rows
+}
+
+/// Whether a definition is longer than can be read here: it is neither shown nor accepted.
+pub(in crate::console) fn is_beyond_reading(tool: &PinnedTool) -> bool {
+    length(tool) > READ
+}
+
+/// Bytes that differ, or all of them.
+fn length(tool: &PinnedTool) -> usize {
+    let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    match tool.changes.as_slice() {
+        [] => tool.definition.len(),
+        changes => changes.iter().map(|one| one.place.len() + of(&one.before) + of(&one.after)).sum(),
+    }
+}
+
 /// What differs, place by place; the whole definition where there is nothing to compare it with.
-pub(super) fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
+fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
     if tool.changes.is_empty() {
         let mut rows = vec![caption("the definition", "no trusted one to compare it with", width)];
         for line in tool.definition.lines() {

@@ -247,7 +247,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     if let Subject::Pinned(at) = line.subject
         && let Some(pinned) = book.and_then(|book| book.tools.get(at)).filter(|pinned| pinned.waits())
     {
-        rows.extend(changed::differences(pinned, width));
+        rows.extend(changed::glimpse(pinned, width));
     }
     rows.push(Row::default());
     rows.push(

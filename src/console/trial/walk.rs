@@ -46,7 +46,9 @@ impl<'w> Calls<'w> {
         wanted: &'w dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
     ) -> Self {
-        let search = tool.and_then(|tool| Search::read(&exactly("tool", tool), 0).ok());
+        // A search or JSON may write another name in another way; of those everything is read.
+        let plain = |tool: &&str| tool.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b));
+        let search = tool.filter(plain).and_then(|tool| Search::read(&exactly("tool", tool), 0).ok());
         let sooner = search.map(|search| Sooner { ask: index.as_ref().map(|index| index.ask(&search)), search });
         Self { reader, index, sooner, gathering: Gathering::new(Order::NewestFirst), wanted, at: newest }
     }

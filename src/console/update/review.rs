@@ -11,6 +11,7 @@ use crate::console::maker;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::rule::RuleStage;
 use crate::console::model::{ARMING, Model, Overlay, RuleEntry};
+use crate::console::pages::changed;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
@@ -96,6 +97,10 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
         Change::Suggested(rule) if sure || rule.warnings.is_empty() => {
             model.overlay = None;
             vec![Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]
+        }
+        Change::Definition(tool) if changed::is_beyond_reading(&tool) => {
+            note(model, Tone::Warn, "It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
+            Vec::new()
         }
         Change::Policy { session, pending } if sure => {
             model.overlay = None;
