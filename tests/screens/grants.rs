@@ -22,15 +22,9 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
 /// A desk whose call is shown to its end; its path is known to lie in a folder.
 fn shown(width: u16, height: u16) -> Desk {
-    let mut desk = Desk::connected(width, height);
     let mut call = write("filesystem-1");
     call.facts = vec![file("notes/today.md", "x")];
-    desk.hold(call);
-    desk.look();
-    desk.press(Key::End);
-    desk.press(Key::End);
-    desk.look();
-    desk
+    super::rulemaker::shown(width, height, call)
 }
 
 fn up(desk: &mut Desk, times: usize) {

@@ -27,8 +27,8 @@ fn note() -> Snapshot {
     call
 }
 
-/// A desk where it was read.
-fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
+/// A desk whose call was shown to its end.
+pub(super) fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
     let mut desk = Desk::connected(width, height);
     desk.hold(call);
     desk.look();
