@@ -1,5 +1,5 @@
 //! The keys on what is read before it counts: a change that waits, read to its end, takes Enter twice; a suggested rule
-//! takes one. And the keys of Rules: replay, end, remove, take back.
+//! takes one. And the keys of Rules: replay, edit, end, remove, on and off.
 
 use std::path::PathBuf;
 use std::sync::Arc;
