@@ -1,32 +1,14 @@
 //! The audit: the chain, redaction, bodies, the store under attack and under load, the scribe, and `log`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::type_complexity,
-    reason = "clippy.toml spares only the bodies of tests; the helpers beside them fail a test in the same way"
-)]
-
-#[path = "audit/body.rs"]
 mod body;
-#[path = "audit/chain.rs"]
 mod chain;
-#[path = "audit/index.rs"]
 mod index;
-#[path = "audit/log.rs"]
 mod log;
-#[path = "audit/noted.rs"]
 mod noted;
-#[path = "audit/processes.rs"]
 mod processes;
-#[path = "audit/redact.rs"]
 mod redact;
-#[path = "audit/review.rs"]
 mod review;
-#[path = "audit/scribe.rs"]
 mod scribe;
-#[path = "audit/store.rs"]
 mod store;
 
 use std::path::{Path, PathBuf};

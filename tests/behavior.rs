@@ -1,7 +1,5 @@
 //! The behavior layer in tables: identities, evidence and how it joins, arguments, hazards, danger.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test that cannot be set up has failed")]
-
 use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
@@ -11,19 +9,12 @@ use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDom
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
-#[path = "behavior/analysers.rs"]
 mod analysers;
-#[path = "behavior/choices.rs"]
 mod choices;
-#[path = "behavior/deceptions.rs"]
 mod deceptions;
-#[path = "behavior/hazards.rs"]
 mod hazards;
-#[path = "behavior/languages.rs"]
 mod languages;
-#[path = "behavior/places.rs"]
 mod places;
-#[path = "behavior/statements.rs"]
 mod statements;
 
 fn tool(definition: Value) -> Tool {

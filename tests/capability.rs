@@ -1,8 +1,5 @@
 //! Schemas and signatures in tables: what compiles, what fits, and how a tool's type reads.
 
-#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
-
-#[path = "capability/undeclared.rs"]
 mod undeclared;
 
 use mcp_approve::capability::schema::Schema;

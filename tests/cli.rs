@@ -1,16 +1,8 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
-#[path = "cli/edits.rs"]
 mod edits;
-#[path = "e2e/fake/mod.rs"]
-mod fake;
-#[path = "cli/rules.rs"]
 mod rules;
-#[path = "cli/terminal.rs"]
 mod terminal;
-#[path = "cli/wrapped.rs"]
 mod wrapped;
 
 use std::fs;

@@ -1,11 +1,7 @@
 //! Every sequence of events up to a length, and random long ones, against the five invariants (the world checks them).
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
-
-mod world;
-
+use crate::world::moves::{ALL, MOVES, Move, replay};
 use proptest::prelude::*;
-use world::moves::{ALL, MOVES, Move, replay};
 
 #[test]
 fn every_history_up_to_length_two() {

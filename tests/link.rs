@@ -2,8 +2,6 @@
 //!
 //! A wrapper to be killed is this test binary itself, run again with the test that is ignored otherwise.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
-
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
@@ -30,10 +28,7 @@ use tokio::net::UnixStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
-#[path = "link/newcomers.rs"]
 mod newcomers;
-#[path = "world/mod.rs"]
-mod world;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -687,7 +682,7 @@ fn a_killed_wrapper_is_missed_and_its_name_and_socket_are_free() {
         let place = place();
         let mut ann = console(&place.run, "ann");
         let mut killed = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "wrapper_to_be_killed", "--ignored"])
+            .args(["--exact", "link::wrapper_to_be_killed", "--ignored"])
             .env("RUN", &place.run)
             .stdout(Stdio::null())
             .spawn()

@@ -3,8 +3,6 @@
 //! `fixtures/paper_tools.jsonl` holds the tools of the paper's four servers as they describe themselves today, without
 //! annotations, each with the identity that a majority of three readers gave it.
 
-#![allow(clippy::expect_used, reason = "a test that cannot be set up has failed")]
-
 use std::collections::BTreeMap;
 
 use mcp_approve::behavior::conclude::{Behavior, Trust, of_call, of_tool};

@@ -1,20 +1,14 @@
 //! Transcripts of the gate: what came in, what must go out. Read them as stories.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
-
-#[path = "playbook/consulted.rs"]
 mod consulted;
-#[path = "playbook/granted.rs"]
 mod granted;
-#[path = "playbook/touched.rs"]
 mod touched;
-mod world;
 
+use crate::world::{Did, World, call, config, modern_call};
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::event::Side;
 use mcp_approve::gate::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Mode, Unattended};
-use world::{Did, World, call, config, modern_call};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 
@@ -222,7 +216,10 @@ fn arguments_that_do_not_fit_are_answered_by_revision() {
     old.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#);
     old.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     old.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
-    old.server(&format!(r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{}}}}}"#, world::TOOLS.replace('\n', " ")));
+    old.server(&format!(
+        r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{}}}}}"#,
+        crate::world::TOOLS.replace('\n', " ")
+    ));
     let did = old.call("7", "read_file", "{}");
     assert!(answer(&did).contains("-32602"), "{did:?}");
     world.finish();
@@ -243,7 +240,7 @@ fn a_call_before_any_list_makes_us_ask_under_our_own_id() {
     let reply = format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":{}}}}}"#,
         question["id"],
-        world::TOOLS.replace('\n', " ")
+        crate::world::TOOLS.replace('\n', " ")
     );
     assert_eq!(world.server(&reply), [Did::Forward(read)], "our own answer is swallowed, the call goes on");
     world.finish();
@@ -286,7 +283,7 @@ fn a_stateless_call_needs_no_handshake_and_its_answer_says_so() {
     let [Did::Query(question)] = did.as_slice() else { panic!("{did:?}") };
     assert!(question.contains("2026-07-28") && !question.contains("progressToken"), "{question}");
     let id: serde_json::Value = serde_json::from_str(question).expect("JSON");
-    let tools = world::TOOLS.replace('\n', " ");
+    let tools = crate::world::TOOLS.replace('\n', " ");
     world.server(&format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","tools":{tools}}}}}"#,
         id["id"]
@@ -322,7 +319,7 @@ fn a_changed_definition_asks_even_for_a_read() {
     let mut world = World::new().ready();
     world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"l2","method":"tools/list"}"#);
-    let changed = world::TOOLS.replace("Reads a file.", "Reads a file, always.").replace('\n', " ");
+    let changed = crate::world::TOOLS.replace("Reads a file.", "Reads a file, always.").replace('\n', " ");
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"l2","result":{{"tools":{changed}}}}}"#));
     assert_eq!(world.call("7", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-1".into())]);
     world.finish();
@@ -452,7 +449,7 @@ fn relist(world: &mut World, id: &str, tools: &str) {
 fn a_tool_that_goes_and_comes_back_changed_has_changed() {
     let mut world = World::new().ready();
     relist(&mut world, "l2", "[]");
-    relist(&mut world, "l3", &world::TOOLS.replace("Reads a file.", "Reads any file."));
+    relist(&mut world, "l3", &crate::world::TOOLS.replace("Reads a file.", "Reads any file."));
     assert_eq!(world.call("7", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-1".into())]);
     world.finish();
 }
@@ -461,7 +458,7 @@ fn a_tool_that_goes_and_comes_back_changed_has_changed() {
 fn a_definition_that_changes_under_a_held_call_is_shown_again_before_it_runs() {
     let mut world = World::new().ready();
     world.call("7", "write_file", WRITE);
-    relist(&mut world, "l2", &world::TOOLS.replace("Replaces a file's content.", "Deletes everything."));
+    relist(&mut world, "l2", &crate::world::TOOLS.replace("Replaces a file's content.", "Deletes everything."));
     let did = world.approve("files-1");
     assert!(matches!(did.as_slice(), [Did::Ask(_), Did::Refuse(why)] if why.contains("definition")), "{did:?}");
     assert!(world.cards["files-1"].description.as_deref().is_some_and(|text| text.contains("everything")));
@@ -543,7 +540,7 @@ fn a_rule_that_was_over_stays_so_when_the_clock_is_set_back() {
     const DAY: i64 = 86_400_000;
     let policy =
         "version = 1\n[[rule]]\nid = \"until\"\ndecision = \"allow\"\ntool = \"write_file\"\nexpires = 2026-11-22\n";
-    let mut world = World::with(world::config(), policy).ready();
+    let mut world = World::with(crate::world::config(), policy).ready();
     // Noon of the day before.
     world.now.wall = 1_795_255_200_000;
     assert!(matches!(world.call("1", "write_file", WRITE).as_slice(), [Did::Forward(_)]));

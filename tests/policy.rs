@@ -1,32 +1,17 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
-
-#[path = "policy/conditions.rs"]
 mod conditions;
-#[path = "policy/editing.rs"]
 mod editing;
-#[path = "policy/effects.rs"]
 mod effects;
-#[path = "policy/glob.rs"]
 mod glob;
-#[path = "policy/importing.rs"]
 mod importing;
-#[path = "policy/layers.rs"]
 mod layers;
-#[path = "policy/linting.rs"]
 mod linting;
-#[path = "policy/making.rs"]
 mod making;
-#[path = "policy/parsing.rs"]
 mod parsing;
-#[path = "policy/properties.rs"]
 mod properties;
-#[path = "policy/replaying.rs"]
 mod replaying;
-#[path = "policy/schema.rs"]
 mod schema;
-#[path = "policy/total.rs"]
 mod total;
 
 use mcp_approve::behavior::conclude::Behavior;

@@ -2,8 +2,6 @@
 //!
 //! A wrapper to be killed is this test binary itself, run again with a test that is ignored otherwise.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
-#[path = "process/guardian.rs"]
 mod guardian;
 
 const DEADLINE: Duration = Duration::from_secs(20);

@@ -1,16 +1,9 @@
 //! Lines, sorting, answers and edits: one line per case, in the words of the protocol. Attacks stand in `attacks/`.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
-
-#[path = "wire/call.rs"]
 mod call;
-#[path = "wire/line.rs"]
 mod line;
-#[path = "wire/reply.rs"]
 mod reply;
-#[path = "wire/stream.rs"]
 mod stream;
-#[path = "wire/strict.rs"]
 mod strict;
 
 use mcp_approve::wire::id::Id;

@@ -115,7 +115,7 @@ fn intruder() {
 fn e2_what_the_server_starts_is_turned_away_with_an_alarm() {
     let (home, server) = (tempfile::tempdir().unwrap(), server());
     // A shell within the server's family, with the intruder as its child.
-    let script = "\"$0\" process::intruder --exact >/dev/null 2>&1 & exec \"$@\"";
+    let script = "\"$0\" attacks::process::intruder --exact >/dev/null 2>&1 & exec \"$@\"";
     let exe = std::env::current_exe().unwrap();
     let mut command = Command::new(BINARY);
     command

@@ -6,7 +6,7 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::wire::digest::Digest;
 use std::sync::Arc;
 
-use crate::{NOON, redactor, write};
+use crate::audit::{NOON, redactor, write};
 
 fn body(entry: &Entry) -> String {
     let mut out = String::new();

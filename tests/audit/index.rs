@@ -18,7 +18,7 @@ use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
-use crate::{NOON, WRITER, folder, log_of, numbered, redactor};
+use crate::audit::{NOON, WRITER, folder, log_of, numbered, redactor};
 
 /// Numbers from a seed (SplitMix64), so that a failing log can be had again.
 struct Dice(u64);

@@ -10,7 +10,7 @@ use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::{NOON, WRITER, folder, head, log_of, numbered, read, redactor, write};
+use crate::audit::{NOON, WRITER, folder, head, log_of, numbered, read, redactor, write};
 
 #[derive(Parser)]
 struct Line {

@@ -10,7 +10,7 @@ use mcp_approve::audit::store::noted::{Noted, place_of, read as noted};
 use mcp_approve::cli::log::{Finding, LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
 
-use crate::{NOON, WRITER, folder, head, numbered, read, redactor, write};
+use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, write};
 
 /// Appends, and syncs as the scribe does.
 fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>) {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use mcp_approve::audit::store::{Store, StoreError};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use crate::{folder, head, numbered, read, redactor, write};
+use crate::audit::{folder, head, numbered, read, redactor, write};
 
 const ROLE: &str = "AUDIT_TEST_ROLE";
 const LOG: &str = "AUDIT_TEST_LOG";
@@ -42,7 +42,7 @@ fn spawn(role: &str, db: &Path) -> Child {
 fn command(role: &str, db: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["processes::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["audit::processes::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(LOG, db)
         .stdout(Stdio::piped());

@@ -3,7 +3,7 @@
 use mcp_approve::audit::redact::{ROOM, Redactor};
 use mcp_approve::wire::digest::Digest;
 
-use crate::redactor;
+use crate::audit::redactor;
 
 fn redacted(json: &str) -> String {
     let mut out = String::new();

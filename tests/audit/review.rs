@@ -11,8 +11,8 @@ use mcp_approve::cli::log::LogError;
 use mcp_approve::policy::rule::Decision;
 use serde_json::Value;
 
-use crate::log::{log, so};
-use crate::{NOON, WRITER, folder, log_of, numbered, read, redactor, write};
+use crate::audit::log::{log, so};
+use crate::audit::{NOON, WRITER, folder, log_of, numbered, read, redactor, write};
 
 fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
     let mut store = Store::open(db, WRITER).unwrap();

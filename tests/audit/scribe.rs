@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_approve::audit::record::Entry;
 use mcp_approve::interpose::scribe::{Ack, Done, Scribe};
 
-use crate::{folder, head, numbered, read, write};
+use crate::audit::{folder, head, numbered, read, write};
 
 /// A scribe played by its loop: what it answers at once and what the thread has done, in one list.
 struct Loop {

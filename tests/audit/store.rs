@@ -9,7 +9,7 @@ use mcp_approve::audit::query;
 use mcp_approve::audit::store::{Reader, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::{WRITER, folder, head, log_of, numbered, read, redactor, write};
+use crate::audit::{WRITER, folder, head, log_of, numbered, read, redactor, write};
 
 #[test]
 fn a_batch_is_numbered_in_order_and_the_next_run_goes_on() {

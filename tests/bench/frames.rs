@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a bench tells its figures, and may stop")]
 
-#[path = "../screens/desk.rs"]
+#[path = "../desk/mod.rs"]
 mod desk;
 
 use std::path::Path;

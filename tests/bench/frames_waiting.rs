@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a bench that cannot go on ends")]
 
-#[path = "../screens/desk.rs"]
+#[path = "../desk/mod.rs"]
 mod desk;
 
 use std::time::{Duration, Instant};

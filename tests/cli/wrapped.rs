@@ -125,7 +125,7 @@ fn after(home: &Path, script: &str, server: &Server) -> Command {
 }
 
 /// Forks, starts a session, forks again: nobody's child and in nobody's group, as far as the system shows.
-const DAEMON: &str = r#"(setsid sh -c '"$AGAIN" --exact wrapped::daemon --ignored >/dev/null 2>&1 &' &)"#;
+const DAEMON: &str = r#"(setsid sh -c '"$AGAIN" --exact cli::wrapped::daemon --ignored >/dev/null 2>&1 &' &)"#;
 
 #[test]
 #[ignore = "a daemon of the wrapped server that wants to decide: run by the test below"]

@@ -9,7 +9,7 @@
 mod bed;
 mod clock;
 mod consoles;
-#[path = "../e2e/fake/mod.rs"]
+#[path = "../fake/mod.rs"]
 mod fake;
 mod faults;
 mod folder;

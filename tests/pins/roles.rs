@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::fake::server::{Server, reader, writer};
-use crate::told::{once, rows, tools};
+use crate::pins::told::{once, rows, tools};
 
 /// A home in which four tools about reports of two kinds were seen, with this configuration.
 fn seen(file: &str, text: &str) -> TempDir {

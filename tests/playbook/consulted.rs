@@ -6,7 +6,7 @@ use mcp_approve::gate::approvers::{Approver, May, Opinion};
 use mcp_approve::policy::rule::{Decision, ToolGlob};
 use serde_json::Value;
 
-use super::world::{Did, World, config};
+use crate::world::{Did, World, config};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 

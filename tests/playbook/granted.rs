@@ -5,7 +5,7 @@ use mcp_approve::gate::event::Event;
 use mcp_approve::gate::grants::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
-use super::world::{Did, TOOLS, World, config};
+use crate::world::{Did, TOOLS, World, config};
 
 const ALLOW: &str = "version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
 const DENY: &str = "version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"write_file\"\n";

@@ -7,7 +7,7 @@ use mcp_approve::gate::touched::{self, Change};
 use mcp_approve::gate::{Config, Mode};
 use serde_json::json;
 
-use super::world::{Did, World, config};
+use crate::world::{Did, World, config};
 
 const SCRATCH: &str = r#"version = 1
 [[rule]]

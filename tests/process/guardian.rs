@@ -26,7 +26,7 @@ fn a_killed_wrapper_leaves_no_orphan() {
     for (what, script, count) in table {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pids");
-        let mut holder = again("guardian::holder")
+        let mut holder = again("process::guardian::holder")
             .env("HOLD", script)
             .env("PIDS", &file)
             .stdin(Stdio::null())
@@ -48,7 +48,7 @@ fn the_guardian_holds_nothing_but_its_pipe() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");
-    let mut holder = again("guardian::holder")
+    let mut holder = again("process::guardian::holder")
         .env("HOLD", "echo $$ > $PIDS; exec sleep 600")
         .env("PIDS", &file)
         .stdin(Stdio::piped())

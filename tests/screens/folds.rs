@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
 use crate::desk::*;
-use crate::frames::at_every_size;
+use crate::screens::frames::at_every_size;
 
 /// A list that is longer than a screen, one that is not, and an object deeper than four levels.
 fn arguments() -> String {

@@ -6,7 +6,7 @@ use mcp_approve::gate::facts::{Facts, FileKind};
 use mcp_approve::gate::snapshot::Snapshot;
 
 use crate::desk::*;
-use crate::frames::at_every_size;
+use crate::screens::frames::at_every_size;
 
 fn old() -> String {
     (1..=40).map(|i| format!("- item {i}\n")).collect()

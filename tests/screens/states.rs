@@ -9,7 +9,7 @@ use mcp_approve::gate::snapshot::Snapshot;
 use mcp_approve::link::message::FromWrapper;
 
 use crate::desk::*;
-use crate::frames::at_every_size;
+use crate::screens::frames::at_every_size;
 
 /// Everything that would deceive a terminal or an eye, on one line.
 const HOSTILE: &str = "x\u{202e}cod.\u{1b}[2J\u{430}dmin\r\n\u{200b}a            b";

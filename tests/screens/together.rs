@@ -10,8 +10,8 @@ use mcp_approve::console::update::Command;
 use mcp_approve::policy::parse;
 
 use crate::desk::*;
-use crate::frames::at_every_size;
-use crate::keys::{APPROVE, UNREAD, deny, selected, sent};
+use crate::screens::frames::at_every_size;
+use crate::screens::keys::{APPROVE, UNREAD, deny, selected, sent};
 
 /// Three identical writes, then one of its own.
 fn group() -> Desk {

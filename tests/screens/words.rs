@@ -6,7 +6,7 @@ use mcp_approve::console::update::Msg;
 use mcp_approve::link::message::OperatorVerdict;
 
 use crate::desk::*;
-use crate::frames::at_every_size;
+use crate::screens::frames::at_every_size;
 
 /// A delete whose card was read to its end, with the question on screen.
 fn asked(desk: &mut Desk) {

@@ -1,0 +1,8 @@
+//! Level 5: the real binary between a scripted host and a scripted server, its processes, and its command line.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
+
+mod cli;
+mod e2e;
+mod fake;
+mod process;
