@@ -157,23 +157,24 @@ impl Entry {
     }
 }
 
-/// Proof that one entry is in the log, committed (and synced, where [`Entry::is_durable`] asks for it).
+/// Proof that this very entry is in the audit's hands: committed (and synced, where [`Entry::is_durable`] asks for it).
 ///
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
-    seq: u64,
+    digest: Option<Digest>,
+    verdict: Option<VerdictWord>,
 }
 
 impl Receipt {
-    /// Made by the store after the commit, and by the rehearsal in tests.
-    pub(super) fn new(entry: u64, seq: u64) -> Self {
-        Self { entry, seq }
+    /// Made by the journal after the commit, and by the rehearsal in tests.
+    pub(super) fn new(id: u64, entry: &Entry) -> Self {
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict }
     }
 
     /// The entry's id, as the gate gave it out.
@@ -181,8 +182,13 @@ impl Receipt {
         self.entry
     }
 
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    /// The digest of the call that the entry is about.
+    pub fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    /// The verdict that the entry records.
+    pub fn verdict(&self) -> Option<VerdictWord> {
+        self.verdict
     }
 }

@@ -89,7 +89,7 @@ impl Gate {
             self.grant(now, &held, &verdict, terms, out);
         }
         if asked {
-            let entry = self.forward(now, &held, receipt.seq());
+            let entry = self.forward(now, &held, receipt.entry());
             self.record(entry, out);
         }
         // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.

@@ -88,7 +88,7 @@ impl GuardrailToken {
         _clearance: Clearance,
         receipt: &Receipt,
     ) -> Self {
-        Self { wrapper: Arc::clone(wrapper), digest: call.digest(), seq: receipt.seq() }
+        Self { wrapper: Arc::clone(wrapper), digest: call.digest(), seq: receipt.entry() }
     }
 
     /// The record that approved the call.

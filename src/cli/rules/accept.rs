@@ -13,9 +13,9 @@ use super::super::tools::person;
 use super::super::user;
 use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
+use crate::audit::recording::Recording;
 use crate::console::plain;
 use crate::error::Error;
-use crate::interpose::scribe::Scribe;
 use crate::policy::rule::Pending;
 
 /// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
@@ -108,9 +108,8 @@ fn record(one: &Pending, places: &Places, now: i64) {
         .with("file", one.file.as_str())
         .with("text", one.digest.to_string())
         .with("loosens", one.loosens.clone());
-    let mut scribe = Scribe::start(Ok(places.audit_db()), places.state_dir().join("redaction.key"), |_done| {});
-    let _ = scribe.record(0, vec![(1, entry)]);
-    if let Err(error) = scribe.finish() {
+    let key = places.state_dir().join("redaction.key");
+    if let Err(error) = Recording::open(&places.audit_db(), &key).and_then(|mut log| log.record(&[(1, entry)])) {
         tracing::warn!(%error, "an acceptance was not recorded");
     }
 }
