@@ -22,7 +22,7 @@ use folding::{Fold, Folder};
 use syncing::Sync;
 
 /// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
-const FOLD_AFTER: u64 = 30_000;
+const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
 const FOLD_FROM: usize = 256 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
