@@ -1,6 +1,10 @@
 //! Withdrawals and ends: cancelled, settled by another, the log gone, server or host gone, and the answers that come late.
 
-use super::*;
+use crate::world::{Did, World};
+use mcp_approve::audit::record::Kind;
+use mcp_approve::gate::event::Side;
+
+use super::{WRITE, answer, kinds};
 
 #[test]
 fn a_cancel_withdraws_a_held_call_and_beats_a_later_approval() {
