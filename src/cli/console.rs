@@ -263,8 +263,8 @@ fn notice(wanted: config::console::Notice) -> (Notice, Option<String>) {
         Wanted::Desktop => match Program::find() {
             Some(program) => Notice::Desktop(program),
             None => {
-                let mend = "install it (libnotify), or write `notice = \"auto\"`";
-                let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {mend}");
+                let hint = "install it (libnotify), or write `notice = \"auto\"`";
+                let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {hint}");
                 return (Notice::None, Some(says));
             }
         },

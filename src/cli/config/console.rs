@@ -157,7 +157,7 @@ fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
         Err(conflicts) => {
             for conflict in conflicts {
                 let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
-                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.mend);
+                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.hint);
             }
             // All or none: half of a set of keys is what nobody has chosen.
             Keys::default()

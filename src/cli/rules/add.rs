@@ -80,7 +80,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         writeln!(out, "warning: {}", visible(warning))?;
     }
     for warning in lint(&draft.policy, site.now).iter().filter(|warning| ids.contains(&warning.rule)) {
-        writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;
+        writeln!(out, "warning: {}; {}", visible(&warning.what), warning.hint)?;
     }
     if !addition.dry_run {
         accept::offer(site, out)?;

@@ -88,7 +88,7 @@ fn change(
     let draft = match change::draft(&place, places, edit).map_err(|error| told(&error))? {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { problems, .. } => {
-            let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.mend));
+            let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.hint));
             return Err(first.unwrap_or_else(|| "the policy would be broken".to_owned()));
         }
     };
