@@ -7,7 +7,7 @@ mod commit;
 mod fault;
 pub mod noted;
 mod reader;
-pub(super) mod shelf;
+pub(super) mod index_db;
 mod wal;
 
 use std::fs::File;
