@@ -10,13 +10,13 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::layers::{Keeps, Layers};
-use super::places::Places;
-use super::policy_file::{PolicyPlace, load};
 use super::{config, console};
+use crate::cli::error::Error;
 use crate::console::plain::visible;
-use crate::error::Error;
 use crate::gate::pins::Standing;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
 
 /// What level 0 gives, and what it does not.

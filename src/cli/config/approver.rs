@@ -8,8 +8,8 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::{duration, name};
 use crate::gate::approvers::{Approver, May};
+use crate::home::{duration, name};
 use crate::interpose::approver::{Callback, PATH};
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::places::Places;
-use crate::cli::policy_file;
 use crate::console::keymap::Keys;
 use crate::console::model::Confirmation;
+use crate::home::places::Places;
+use crate::home::policy_file;
 use crate::policy::reading::{Problem, Reading};
 
 /// How the console looks and behaves, as the operator wants it.

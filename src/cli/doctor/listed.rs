@@ -1,7 +1,7 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, good, note};
-use crate::cli::user;
+use crate::home::user;
 use crate::hosts::{self, Lists, Start};
 
 /// Looks at the lists of every known host, for this user and this folder.

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::super::layers::{Keeps, Layers};
-use super::super::policy_file::{self, PolicyPlace, Why, load};
 use super::visible;
+use crate::cli::error::Error;
 use crate::console::plain;
-use crate::error::Error;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 use crate::policy::rule::Rule;
