@@ -303,7 +303,7 @@ pub struct RuleBook {
     pub files: Vec<RuleFile>,
     pub rules: Vec<RuleLine>,
     pub defaults: Defaults,
-    /// What is wrong with the policy, and how to mend it.
+    /// What is wrong with the policy, and how to fix it.
     pub broken: Option<String>,
     /// No file: the built-in default applies.
     pub built_in: bool,

@@ -1,4 +1,4 @@
-//! Policy text to rules: one strict constructor, every problem at once, each with its line and its mend.
+//! Policy text to rules: one strict constructor, every problem at once, each with its line and its hint.
 //!
 //! Nothing is skipped: a key that is not understood is a problem, because a rule half understood could allow.
 

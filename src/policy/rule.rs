@@ -188,7 +188,7 @@ pub struct Policy {
     pub roots: Roots,
     /// Digest of the text it was read from.
     pub digest: Digest,
-    /// What the operator must be told: a broken file with line and mend. `None` when all is well.
+    /// What the operator must be told: a broken file with line and hint. `None` when all is well.
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.
     pub pending: Vec<Pending>,
