@@ -2,12 +2,12 @@
 
 mod browse;
 mod cards;
-mod clerk;
 mod folds;
 mod frames;
 mod grants;
 mod keys;
 mod lists;
+mod log_reader;
 mod matrix;
 mod past;
 mod plain;
