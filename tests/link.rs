@@ -12,7 +12,7 @@ use std::time::Duration;
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::ContentType;
-use mcp_approve::gate::snapshot::{Check, CheckState, Safe, Snapshot};
+use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::LinkError;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};

@@ -6,8 +6,8 @@ mod touched;
 
 use crate::world::{Did, World, call, config, modern_call};
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::event::Side;
-use mcp_approve::gate::report::OperatorVerdict;
+use mcp_approve::gate::data::event::Side;
+use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Mode, Unattended};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
@@ -504,7 +504,7 @@ fn a_call_under_the_id_of_an_unanswered_request_is_refused() {
 
 #[test]
 fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
-    use mcp_approve::gate::event::Event;
+    use mcp_approve::gate::data::event::Event;
     let mut world = World::new().ready();
     world.step(Event::Shutdown { why: "SIGTERM".into() });
     assert!(answer(&world.call("7", "read_file", r#"{"path":"/a"}"#)).contains("NOT executed"));

@@ -16,7 +16,7 @@ use super::policy_file::{PolicyPlace, load};
 use super::{config, console};
 use crate::console::plain::visible;
 use crate::error::Error;
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::Standing;
 use crate::pins::{Memory, PinsError};
 
 /// What level 0 gives, and what it does not.

@@ -9,10 +9,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::catalog::Described;
-use super::event::Now;
-use super::facts::Found;
-use super::held::Held;
+use crate::gate::call::held::Held;
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::Found;
+use crate::gate::server::catalog::Described;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::paths::Paths;
 use crate::policy::rule::{Decision, Policy};
@@ -115,7 +115,7 @@ pub struct Grants {
 }
 
 /// Why nothing more than this call can be granted; `None` where it can.
-pub(super) fn refusal(held: &Held, terms: &GrantTerms) -> Option<String> {
+pub(in crate::gate) fn refusal(held: &Held, terms: &GrantTerms) -> Option<String> {
     let judged = held.judged.as_ref()?;
     if judged.described.is_none() {
         return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
@@ -156,7 +156,14 @@ impl Grants {
     }
 
     /// Gives one. Beyond the most that may stand, the oldest ends.
-    pub(super) fn give(&mut self, now: Now, held: &Held, tool: Digest, who: &str, terms: &GrantTerms) -> GrantCard {
+    pub(in crate::gate) fn give(
+        &mut self,
+        now: Now,
+        held: &Held,
+        tool: Digest,
+        who: &str,
+        terms: &GrantTerms,
+    ) -> GrantCard {
         self.given += 1;
         let minutes = match terms.lasts {
             Lasts::Minutes(minutes) => Some(u64::from(minutes)),
@@ -187,13 +194,13 @@ impl Grants {
     }
 
     /// Ends one; `None` when it has ended already.
-    pub(super) fn end(&mut self, id: &str) -> Option<GrantCard> {
+    pub(in crate::gate) fn end(&mut self, id: &str) -> Option<GrantCard> {
         let at = self.list.iter().position(|grant| grant.card.id == id)?;
         Some(self.list.remove(at).card)
     }
 
     /// Ends what is over; `definition` is a tool's now, where that is known.
-    pub(super) fn prune(
+    pub(in crate::gate) fn prune(
         &mut self,
         now: Now,
         definition: impl Fn(&str) -> Option<Digest>,
@@ -222,7 +229,7 @@ impl Grants {
     }
 
     /// The paths whose links must be followed before a grant can answer.
-    pub(super) fn paths_wanted(&self, asked: &Asked<'_>) -> BTreeSet<String> {
+    pub(in crate::gate) fn paths_wanted(&self, asked: &Asked<'_>) -> BTreeSet<String> {
         let mut wanted = BTreeSet::new();
         for grant in self.of_tool(asked) {
             if let (Covers::Under { argument: name, .. }, Some(folder)) = (&grant.card.terms.covers, &grant.folder)
@@ -236,7 +243,13 @@ impl Grants {
     }
 
     /// The ruling, where a grant answers what a default asks.
-    pub(super) fn loosen(&self, ruling: Ruling, asked: &Asked<'_>, policy: &Policy, found: Option<&Found>) -> Ruling {
+    pub(in crate::gate) fn loosen(
+        &self,
+        ruling: Ruling,
+        asked: &Asked<'_>,
+        policy: &Policy,
+        found: Option<&Found>,
+    ) -> Ruling {
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
         if !by_default || !policy.allows_stand || !asked.call.behavior.hazards.is_empty() {
             return ruling;
@@ -254,7 +267,7 @@ impl Grants {
     }
 
     /// Counts a call that a grant has approved; `false` where the rule is no grant.
-    pub(super) fn use_up(&mut self, rule: Option<&str>) -> bool {
+    pub(in crate::gate) fn use_up(&mut self, rule: Option<&str>) -> bool {
         let Some(grant) = self.list.iter_mut().find(|grant| Some(grant.card.id.as_str()) == rule) else {
             return false;
         };

@@ -3,54 +3,29 @@
 //! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
 //! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
-pub mod alike;
-pub mod anew;
-pub mod answer;
-pub mod answers;
-pub mod approvers;
-pub mod caller;
-pub mod catalog;
-pub mod deadline;
-pub mod decide;
-pub mod effect;
-pub mod effect_line;
-pub mod ending;
-pub mod event;
-pub mod facts;
-pub mod flight;
+pub mod call;
+pub mod data;
 pub mod grants;
-pub mod held;
-pub mod hold;
-pub mod judge;
-pub mod look;
-pub mod operator;
-pub mod pass;
-pub mod pins;
-pub mod records;
-pub mod refusals;
-pub mod report;
-pub mod roots;
-pub mod show;
-pub mod snapshot;
-pub mod token;
-pub mod touched;
-pub mod wake;
+pub mod server;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use approvers::Approver;
-use catalog::Catalog;
-use effect::Effect;
-use event::{Event, Now, Side};
-use flight::Flights;
+use call::ask::Said;
+use call::card::known_tool;
+use call::consult::Approver;
+use call::held::{Stage, Table};
+use call::judged::BeforeTool;
+use call::refusals::Refusals;
+use call::roots::DeclaredRoots;
+use data::effect::Effect;
+use data::event::{Event, Now, Side};
+use data::pin::{Pins, Standing};
+use data::report::{KnownTool, Status};
+use data::snapshot::Snapshot;
 use grants::Grants;
-use held::Table;
-use judge::BeforeTool;
-use pins::{Pins, Standing};
-use refusals::Refusals;
-use report::Status;
-use roots::DeclaredRoots;
+use server::catalog::Catalog;
+use server::flight::Flights;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
@@ -195,10 +170,10 @@ impl Gate {
             Event::ServerLine(line) => self.server_line(now, line, &mut out),
             Event::ServerStreamed { gist, bytes, digest } => self.server_streamed(now, &gist, bytes, digest, &mut out),
             Event::Decided { ticket, digest, verdict, who, console } => {
-                self.decided(now, operator::Said { ticket, digest, who, console }, verdict, &mut out);
+                self.decided(now, Said { ticket, digest, who, console }, verdict, &mut out);
             }
             Event::Edited { ticket, digest, arguments, who, console } => {
-                self.edited(now, &operator::Said { ticket, digest, who, console }, &arguments, &mut out);
+                self.edited(now, &Said { ticket, digest, who, console }, &arguments, &mut out);
             }
             Event::Recorded(receipt) => self.recorded(now, receipt, &mut out),
             Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
@@ -207,7 +182,7 @@ impl Gate {
                 self.policy_accepted(now, file, digest, &who, console, &mut out);
             }
             Event::Granted { ticket, digest, terms, who, console } => {
-                self.granted(now, operator::Said { ticket, digest, who, console }, terms, &mut out);
+                self.granted(now, Said { ticket, digest, who, console }, terms, &mut out);
             }
             Event::GrantEnded { grant, who, console } => self.grant_ended(now, &grant, &who, console, &mut out),
             Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
@@ -235,8 +210,7 @@ impl Gate {
     /// How the wrapper stands.
     pub fn status(&self) -> Status {
         let mut status = self.status.clone();
-        status.waiting =
-            self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
+        status.waiting = self.held.iter().filter(|held| matches!(held.stage, Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
         if let Some(revision) = self.lifecycle.revision() {
             status.era = revision.text().to_owned();
@@ -254,8 +228,8 @@ impl Gate {
     }
 
     /// The tools that the server has described, by name; of more than 2,000 some.
-    pub fn tools(&self) -> Vec<report::KnownTool> {
-        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(show::known_tool).collect();
+    pub fn tools(&self) -> Vec<KnownTool> {
+        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(known_tool).collect();
         tools.sort_by(|a, b| a.tool.cmp(&b.tool));
         tools
     }
@@ -266,7 +240,7 @@ impl Gate {
     }
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.
-    pub fn snapshots(&self) -> Vec<snapshot::Snapshot> {
+    pub fn snapshots(&self) -> Vec<Snapshot> {
         self.held.iter().filter_map(|held| self.snapshot(held)).collect()
     }
 

@@ -14,8 +14,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::gate::event::Event;
-use crate::gate::facts::{Facts, FileKind, Found, Look, TEXT};
+use crate::gate::data::event::Event;
+use crate::gate::data::facts::{Facts, FileKind, Found, Look, TEXT};
 use crate::wire::digest::Hasher;
 use follow::follow;
 

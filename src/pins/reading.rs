@@ -7,7 +7,7 @@ use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::profile;
-use crate::gate::pins::{Other, Pin, Pins, Standing};
+use crate::gate::data::pin::{Other, Pin, Pins, Standing};
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 

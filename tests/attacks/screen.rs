@@ -16,7 +16,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::plain::decode;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::console::view::view;
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::backend::CrosstermBackend;

@@ -18,8 +18,8 @@ use mcp_approve::console::theme::Palette;
 use mcp_approve::console::tried::{Matched, PastLine, Progress, Reach, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
-use mcp_approve::gate::facts::{Facts, FileKind};
-use mcp_approve::gate::snapshot::{Check, CheckState, Safe, Snapshot};
+use mcp_approve::gate::data::facts::{Facts, FileKind};
+use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::message::{
     Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Status, Wrapper,
 };

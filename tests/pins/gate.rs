@@ -7,8 +7,8 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::gate::Config;
-use mcp_approve::gate::event::Event;
-use mcp_approve::gate::pins::{Pin, Pins, Standing};
+use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::pin::{Pin, Pins, Standing};
 use mcp_approve::wire::digest::Digest;
 
 use crate::world::{Did, TOOLS, World, config};

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::gate::pins::Sighting;
-use mcp_approve::gate::pins::{Pins, Standing};
+use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::pin::{Pins, Standing};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};

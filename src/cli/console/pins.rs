@@ -10,7 +10,7 @@ use crate::cli::policy_file;
 use crate::cli::tools::{person, show};
 use crate::console::pinned::{Difference, Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
 use crate::error::Error;
-use crate::gate::pins::{Pin, Standing};
+use crate::gate::data::pin::{Pin, Standing};
 use crate::interpose::clock;
 use crate::link::message::PinStanding;
 use crate::pins::reading::{Known, Server};

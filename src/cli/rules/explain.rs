@@ -12,7 +12,7 @@ use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::cli::places::Places;
 use crate::cli::user;
 use crate::error::Error;
-use crate::gate::facts::Look;
+use crate::gate::data::facts::Look;
 use crate::interpose::facts::{self, Ground};
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Mutability;
 use crate::cli::args::{Badge, ToolsSearchOptions};
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::Standing;
 use crate::pins::reading::Known;
 use crate::policy::beforehand;
 use crate::policy::role::{Lacks, Role};

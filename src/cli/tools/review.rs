@@ -13,7 +13,7 @@ use crate::behavior::identity::Identity;
 use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::places::Places;
 use crate::error::Error;
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::Standing;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;

@@ -6,11 +6,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::effect::Effect;
-use super::event::Now;
-use super::held::{Held, Stage};
-use super::judge::Judged;
-use super::{Gate, records};
+use crate::gate::Gate;
+use crate::gate::call::entries;
+use crate::gate::call::held::{Held, Stage};
+use crate::gate::call::judged::Judged;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
 use crate::policy::decide::Ruling;
 use crate::policy::fit::rules_name;
 use crate::policy::glob::Glob;
@@ -86,7 +87,7 @@ fn decided(one: &Opinion) -> Joined {
 
 impl Gate {
     /// Has the approvers asked about a call that they were not asked about yet.
-    pub(super) fn consult_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
+    pub(in crate::gate) fn consult_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
         let Some(held) = self.held.get(number) else {
             return false;
         };
@@ -111,7 +112,7 @@ impl Gate {
     }
 
     /// The approvers have spoken, or failed to.
-    pub(super) fn consulted(
+    pub(in crate::gate) fn consulted(
         &mut self,
         now: Now,
         ticket: &str,
@@ -154,7 +155,7 @@ impl Gate {
                 "reason": judged.ruling.reason,
             },
             "digest": held.call.digest().to_string(),
-            "touches": records::touched(held),
+            "touches": entries::touched(held),
         })
     }
 }

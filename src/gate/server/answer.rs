@@ -2,14 +2,14 @@
 
 use memchr::memmem;
 
-use super::Gate;
-use super::catalog::Heard;
-use super::effect::{Effect, Passing};
-use super::event::Now;
-use super::flight::{Flight, Wanted};
-use super::records::result_word;
-use super::report::{ActivityKind, Direction};
 use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::entries::result_word;
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::catalog::Heard;
+use crate::gate::server::flight::{Flight, Wanted};
 use crate::mcp::result::Answer;
 use crate::wire::digest::StreamDigest;
 use crate::wire::id::Id;
@@ -20,7 +20,7 @@ use crate::wire::message::{self, Gist};
 const CHECKED: usize = 1 << 20;
 
 impl Gate {
-    pub(super) fn server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         let content = line.content();
         let bytes = content.len() as u64;
         match message::peek(content) {
@@ -75,7 +75,7 @@ impl Gate {
     }
 
     /// Learns from the lists that the host has read.
-    pub(super) fn read_on(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn read_on(&mut self, now: Now, out: &mut Vec<Effect>) {
         while let Some((id, line)) = self.homework.pop_front() {
             // The host's own list is relayed already; it may still describe what calls wait for.
             let _ = self.catalog.hear(now, &id, false, line.content());
@@ -95,7 +95,7 @@ impl Gate {
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
-    pub(super) fn server_streamed(
+    pub(in crate::gate) fn server_streamed(
         &mut self,
         now: Now,
         gist: &Gist,
@@ -160,7 +160,7 @@ impl Gate {
     }
 
     /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
-    pub(super) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
             let entry =

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::facts::{self, LeftOut, MOST as MOST_PATHS};
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::gate::data::facts::{self, LeftOut, MOST as MOST_PATHS};
 use crate::wire::id::Id;
 
 /// How many unanswered questions of the server are remembered.

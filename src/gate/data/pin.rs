@@ -57,7 +57,7 @@ pub struct Pins {
 pub enum Arrival {
     #[default]
     Here,
-    /// It comes as [`Event::Reviewed`](super::event::Event::Reviewed).
+    /// It comes as [`Event::Reviewed`](crate::gate::data::event::Event::Reviewed).
     Awaited,
 }
 

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::approvers::{self, Approver, Joined, Opinion};
-use super::catalog::Described;
-use super::effect_line;
-use super::event::Now;
-use super::facts::{self, Facts, FileKind, Found, Look};
-use super::grants::{Asked, Grants};
-use super::held::Held;
-use super::pins::Standing;
-use super::roots::DeclaredRoots;
-use super::touched::{self, Change};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
 use crate::capability::undeclared;
+use crate::gate::call::consult::{self, Approver, Joined, Opinion};
+use crate::gate::call::effect_line;
+use crate::gate::call::held::Held;
+use crate::gate::call::roots::DeclaredRoots;
+use crate::gate::call::touched::{self, Change};
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::{self, Facts, FileKind, Found, Look};
+use crate::gate::data::pin::Standing;
+use crate::gate::grants::{Asked, Grants};
+use crate::gate::server::catalog::Described;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
@@ -190,7 +190,7 @@ fn judge_at(
     };
     let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
     let hazards = !behavior.hazards.is_empty();
-    let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
+    let Joined { ruling, by: by_approver } = consult::join(ruling, seen.opinions, approvers, hazards, allows_stand);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = facts::path_arguments(&arguments);
@@ -269,7 +269,7 @@ fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Opti
 }
 
 fn unregistered(behavior: &Behavior) -> Ruling {
-    use super::token::UncheckedInvocation;
+    use crate::gate::data::token::UncheckedInvocation;
     match UncheckedInvocation::for_read_only(behavior) {
         Some(_) => Ruling {
             decision: Decision::Allow,

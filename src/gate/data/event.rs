@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
-use crate::gate::approvers::Opinion;
-use crate::gate::facts::Found;
+use crate::gate::call::consult::Opinion;
+use crate::gate::data::facts::Found;
+use crate::gate::data::pin::Pins;
+use crate::gate::data::report::OperatorVerdict;
 use crate::gate::grants::GrantTerms;
-use crate::gate::pins::Pins;
-use crate::gate::report::OperatorVerdict;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::line::Line;
@@ -57,9 +57,9 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
-    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
+    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
     Facts { ticket: String, look: u64, found: Found },
-    /// What the approvers said of a call: the answer to [`crate::gate::effect::Effect::Consult`].
+    /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
     /// An operator approved exactly these bytes, and calls like it for a while.
     Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },

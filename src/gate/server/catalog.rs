@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::deadline::DESCRIBE;
-use super::effect::Question;
-use super::event::Now;
-use super::pins::{Arrival, Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
+use crate::gate::call::deadline::DESCRIBE;
+use crate::gate::data::effect::Question;
+use crate::gate::data::event::Now;
+use crate::gate::data::pin::{Arrival, Pins, Sighting, Standing};
 use crate::mcp::tool::{Page, Tool};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::approvers::Opinion;
-use super::event::{ConsoleId, Now};
-use super::facts::{Found, Look};
-use super::grants::GrantTerms;
-use super::judge::Judged;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::capability::scope::InScope;
+use crate::gate::call::consult::Opinion;
+use crate::gate::call::judged::Judged;
+use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::facts::{Found, Look};
+use crate::gate::grants::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
