@@ -19,7 +19,7 @@ use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::{Expected, NotExpected};
 use crate::error::Error;
-use crate::gate::call::consult::Approver;
+use crate::gate::data::opinion::Approver;
 use crate::interpose::approver::Callback;
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;

@@ -16,7 +16,7 @@ use super::policy_file::{PolicyPlace, load};
 use super::{config, console};
 use crate::console::plain::visible;
 use crate::error::Error;
-use crate::gate::data::pin::Standing;
+use crate::gate::data::pin::PinState;
 use crate::pins::{Memory, PinsError};
 
 /// What level 0 gives, and what it does not.
@@ -142,7 +142,7 @@ fn pins(places: &Places) -> Check {
         let servers = memory.servers()?;
         let tools = memory.tools()?;
         let changed = servers.iter().filter(|server| server.change().is_some()).count();
-        let waits = tools.iter().filter(|known| !matches!(known.standing, Standing::Trusted | Standing::Refused));
+        let waits = tools.iter().filter(|known| !matches!(known.pin_state, PinState::Trusted | PinState::Refused));
         Ok(Some((tools.len(), changed + waits.count())))
     };
     match read() {

@@ -333,8 +333,8 @@ impl Running {
             self.step(now, Event::Deaf { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
-        if self.gate.has_homework() {
-            self.step(now, Event::ReadOn);
+        if self.gate.has_unparsed_lists() {
+            self.step(now, Event::ParseLists);
             return self.flush();
         }
         self.attend.report(now, &self.gate);

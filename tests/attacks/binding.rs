@@ -1,8 +1,8 @@
 //! Section C from C8 on, and what the gate alone decides of A and B: what was approved is what runs, once.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::call::consult::{Approver, May, Opinion};
 use mcp_approve::gate::data::event::Side;
+use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Unattended};
 use mcp_approve::policy::rule::Decision;

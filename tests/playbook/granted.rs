@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::data::event::Event;
-use mcp_approve::gate::grants::{Covers, Lasts};
+use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
 use crate::world::{Did, TOOLS, World, config};

@@ -2,7 +2,7 @@
 
 use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::report::OperatorVerdict;
-use mcp_approve::gate::grants::{Covers, Lasts};
+use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
 use super::{World, modern_call};

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cli::{duration, name};
-use crate::gate::call::consult::{Approver, May};
+use crate::gate::data::opinion::{Approver, May};
 use crate::interpose::approver::{Callback, PATH};
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;

@@ -20,7 +20,7 @@ const INVALID_REQUEST: i32 = -32600;
 const PLAIN_IDS: usize = 65_536;
 
 impl Gate {
-    pub(in crate::gate) fn host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         match message::sort(line) {
             Sorted::Call(call) => self.call(now, call, out),
             Sorted::Plain(plain) => self.plain(now, plain, out),
@@ -32,7 +32,7 @@ impl Gate {
         }
     }
 
-    pub(in crate::gate) fn host_overlong(
+    pub(in crate::gate) fn on_host_overlong(
         &mut self,
         now: Now,
         head: &[u8],
@@ -43,7 +43,7 @@ impl Gate {
         self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
     }
 
-    pub(in crate::gate) fn host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
         let what = "the host ended in mid-line; the last line had no line end".to_owned();
         let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
         self.refuse(now, &refusal, None, bytes, out);
@@ -61,7 +61,7 @@ impl Gate {
         self.status.refused_lines += 1;
         match self.refusals.take(now.mono, refusal, bytes) {
             Recorded::Whole => {
-                let entry = self.refused(now, refusal, digest, bytes);
+                let entry = self.refused_entry(now, refusal, digest, bytes);
                 self.record(entry, out);
             }
             Recorded::Counted { by } => self.wake_by(by, out),
@@ -77,9 +77,9 @@ impl Gate {
     }
 
     /// Records runs of refused lines that were only counted.
-    pub(in crate::gate) fn refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn record_refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
         for run in runs {
-            let entry = self.refused_run(now, &run);
+            let entry = self.refused_run_entry(now, &run);
             self.record(entry, out);
         }
     }

@@ -7,8 +7,7 @@ use crate::gate::Gate;
 use crate::gate::call::held::{Held, Stage};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
-use crate::gate::data::pin::Standing;
-use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool, PinStanding};
+use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::server::catalog::Described;
 
@@ -150,12 +149,7 @@ pub(in crate::gate) fn known_tool(known: &Described) -> KnownTool {
         disputed: behavior.disputed,
         hazards: hazards.collect(),
         digest: known.digest,
-        pin: match known.standing {
-            Standing::Trusted => PinStanding::Trusted,
-            Standing::Changed { version, .. } => PinStanding::Changed { version },
-            Standing::Unreviewed => PinStanding::Unreviewed,
-            Standing::Refused => PinStanding::Refused,
-        },
+        pin: known.pin_state,
     }
 }
 

@@ -3,7 +3,6 @@
 //! They tighten. Only one that is marked so may allow, and only what a default would ask of a call without hazards: as a
 //! grant may, and no rule that asks or denies gives way to it.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::gate::Gate;
@@ -12,42 +11,10 @@ use crate::gate::call::held::{Held, Stage};
 use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
+use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::policy::decide::Ruling;
 use crate::policy::fit::rules_name;
-use crate::policy::glob::Glob;
-use crate::policy::rule::{Decision, ToolGlob};
-
-/// One `[[approver]]`, as far as the gate needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approver {
-    pub name: String,
-    /// Globs over the server's name; empty means any.
-    pub server: Vec<Glob>,
-    /// Globs over the tool's name; empty means any.
-    pub tool: Vec<ToolGlob>,
-    /// What its `allow` is worth.
-    pub may: May,
-}
-
-/// What an approver may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum May {
-    Tighten,
-    /// `may_allow = true`.
-    Allow,
-}
-
-/// What one approver said of one call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opinion {
-    pub name: String,
-    pub decision: Decision,
-    /// Its own words, foreign text; or why it said nothing, and so asks.
-    pub reason: String,
-    /// It gave no answer: `decision` is `Ask`.
-    pub failed: bool,
-    pub latency_us: u64,
-}
+use crate::policy::rule::Decision;
 
 /// A ruling that approvers had a part in.
 pub struct Joined {
@@ -112,7 +79,7 @@ impl Gate {
     }
 
     /// The approvers have spoken, or failed to.
-    pub(in crate::gate) fn consulted(
+    pub(in crate::gate) fn on_consulted(
         &mut self,
         now: Now,
         ticket: &str,

@@ -23,13 +23,13 @@ impl Gate {
             self.recent.note(&self.config.server, held.call.name(), now.wall);
         }
         let asked = matches!(held.stage, Stage::Asking { .. }) || held.arrival == Arrival::Recorded;
-        let entry = self.decision(now, held, &verdict, asked);
+        let entry = self.decision_entry(now, held, &verdict, asked);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Deciding { entry, verdict });
     }
 
     /// The log has an entry: what waited for it happens now.
-    pub(in crate::gate) fn recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
         self.log_trouble = None;
         let Some(number) = self.held.by_entry(receipt.entry()) else {
             return;
@@ -89,7 +89,7 @@ impl Gate {
             self.grant(now, &held, &verdict, terms, out);
         }
         if asked {
-            let entry = self.forward(now, &held, receipt.seq());
+            let entry = self.forward_entry(now, &held, receipt.seq());
             self.record(entry, out);
         }
         // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.
@@ -158,7 +158,7 @@ impl Gate {
     }
 
     /// The log could not take an entry: nothing follows from it, and the host is told the truth.
-    pub(in crate::gate) fn record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
         let number = self.held.by_entry(entry);
         if let Some(held) = number.and_then(|number| self.held.remove(number)) {
             self.status.denied += 1;

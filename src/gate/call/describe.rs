@@ -65,7 +65,7 @@ impl Gate {
     }
 
     /// What is remembered is here: the calls that waited for it are described and judged.
-    pub(in crate::gate) fn reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
         let was_ready = self.catalog.is_ready();
         self.catalog.repin(now, pins);
         if was_ready {
@@ -73,7 +73,7 @@ impl Gate {
             return self.rejudge(now, out);
         }
         // The lists that came in the meantime may describe what is called.
-        while let Some((id, line)) = self.homework.pop_front() {
+        while let Some((id, line)) = self.unparsed_lists.pop_front() {
             let _ = self.catalog.hear(now, &id, false, line.content());
         }
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
@@ -210,7 +210,7 @@ impl Gate {
         let Some(held) = self.held.get(number) else {
             return;
         };
-        let judged = judged::judge(now, &held.call, described, self.yardstick(), Seen::of(held));
+        let judged = judged::judge(now, &held.call, described, self.judge_input(), Seen::of(held));
         if self.look_first(number, &judged, out) || self.consult_first(number, &judged, out) {
             if let Some(held) = self.held.get_mut(number) {
                 held.judged = Some(judged);
@@ -270,7 +270,7 @@ impl Gate {
             return;
         };
         let (deadline, beat) = (held.deadline, held.beat);
-        let entry = self.asked(now, held);
+        let entry = self.asked_entry(now, held);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Asking { entry });
         if let Some(held) = self.held.get_mut(number) {

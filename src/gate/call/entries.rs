@@ -38,7 +38,7 @@ impl Gate {
     }
 
     /// The arrival of a call that will be asked, or its edit.
-    pub(in crate::gate) fn asked(&self, now: Now, held: &Held) -> Entry {
+    pub(in crate::gate) fn asked_entry(&self, now: Now, held: &Held) -> Entry {
         let mut entry = self.of_call(now, Kind::DecisionAsked, held);
         // Which rule asks: its hits are told by this.
         entry.rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
@@ -51,7 +51,7 @@ impl Gate {
     }
 
     /// The one decision of a call.
-    pub(in crate::gate) fn decision(&self, now: Now, held: &Held, verdict: &Verdict, asked: bool) -> Entry {
+    pub(in crate::gate) fn decision_entry(&self, now: Now, held: &Held, verdict: &Verdict, asked: bool) -> Entry {
         let mut entry = self.of_call(now, Kind::Decision, held);
         entry.verdict = Some(verdict.word);
         entry.by = Some(verdict.by);
@@ -78,12 +78,18 @@ impl Gate {
     }
 
     /// That an asked call was written to the server.
-    pub(in crate::gate) fn forward(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
+    pub(in crate::gate) fn forward_entry(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
         self.of_call(now, Kind::Forward, held).with("decision", decision_seq)
     }
 
     /// That a call was withdrawn, before or after its decision.
-    pub(in crate::gate) fn withdrawn(&self, now: Now, held: &Held, by: crate::audit::record::By, why: &str) -> Entry {
+    pub(in crate::gate) fn withdrawn_entry(
+        &self,
+        now: Now,
+        held: &Held,
+        by: crate::audit::record::By,
+        why: &str,
+    ) -> Entry {
         let mut entry = self.of_call(now, Kind::Withdrawn, held);
         entry.by = Some(by);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
@@ -91,7 +97,7 @@ impl Gate {
     }
 
     /// What a server answered to a forwarded call.
-    pub(in crate::gate) fn outcome(&self, now: Now, flight: &Flight, result: &str) -> Entry {
+    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, result: &str) -> Entry {
         let mut entry = self.entry(now, Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
@@ -103,7 +109,13 @@ impl Gate {
     }
 
     /// A line from the host that was refused.
-    pub(in crate::gate) fn refused(&self, now: Now, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
+    pub(in crate::gate) fn refused_entry(
+        &self,
+        now: Now,
+        refusal: &Refusal,
+        digest: Option<Digest>,
+        bytes: u64,
+    ) -> Entry {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
         entry
@@ -114,7 +126,7 @@ impl Gate {
     }
 
     /// Refused lines of one reason that were not recorded one by one.
-    pub(in crate::gate) fn refused_run(&self, now: Now, run: &Run) -> Entry {
+    pub(in crate::gate) fn refused_run_entry(&self, now: Now, run: &Run) -> Entry {
         self.entry(now, Kind::Fault)
             .with("what", "refused more lines from the host")
             .with("reason", run.reason.as_str())

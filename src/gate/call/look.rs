@@ -7,7 +7,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
-use crate::gate::data::facts::Found;
+use crate::gate::data::facts::Findings;
 use crate::gate::{Mode, Unattended};
 
 impl Gate {
@@ -48,12 +48,12 @@ impl Gate {
     }
 
     /// What the shell has found. An answer that nothing waits for any more is dropped.
-    pub(in crate::gate) fn looked(
+    pub(in crate::gate) fn on_facts(
         &mut self,
         now: Now,
         ticket: &str,
         look: u64,
-        mut found: Found,
+        mut found: Findings,
         out: &mut Vec<Effect>,
     ) {
         let Some(number) = self.held.by_ticket(ticket) else {
@@ -95,7 +95,7 @@ impl Gate {
         now: Now,
         number: u64,
         verdict: Verdict,
-        found: Found,
+        found: Findings,
         difference: Option<&'static str>,
         out: &mut Vec<Effect>,
     ) {
@@ -130,7 +130,7 @@ impl Gate {
 
     /// The approval is on the disk, and what it was given for has changed since: the call does not run.
     fn stopped(&mut self, now: Now, held: &Held, what: &'static str, out: &mut Vec<Effect>) {
-        let entry = self.withdrawn(now, held, By::Fault, &format!("{what} after it was approved"));
+        let entry = self.withdrawn_entry(now, held, By::Fault, &format!("{what} after it was approved"));
         self.record(entry, out);
         self.status.denied += 1;
         out.push(Effect::Settle(crate::gate::data::report::Settled {

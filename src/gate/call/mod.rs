@@ -13,6 +13,7 @@ pub mod entries;
 pub mod held;
 pub mod judged;
 pub mod look;
+pub mod named;
 pub mod refusals;
 pub mod rejudge;
 pub mod replies;

@@ -7,18 +7,18 @@ use serde_json::json;
 use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::call::held::{Held, Stage, Verdict};
-use crate::gate::call::judged::{self, BeforeTool, Seen, Yardstick};
+use crate::gate::call::judged::{self, BeforeTool, JudgeInput, Seen};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{ConsoleId, Now};
-use crate::gate::grants::GrantTerms;
+use crate::gate::data::terms::GrantTerms;
 use crate::gate::server::catalog::Known;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::digest::Digest;
 
 impl Gate {
     /// What calls are judged by.
-    pub(in crate::gate) fn yardstick(&self) -> Yardstick<'_> {
-        Yardstick {
+    pub(in crate::gate) fn judge_input(&self) -> JudgeInput<'_> {
+        JudgeInput {
             server: &self.config.server,
             before_tool: &self.before_tool,
             grants: &self.grants,
@@ -32,7 +32,7 @@ impl Gate {
     }
 
     /// Another policy stands: it is recorded, and holds for every call that is not decided yet.
-    pub(in crate::gate) fn policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
         self.register(BeforeTool::Policy(policy));
         let mut entry = self.entry(now, Kind::Policy).with("what", "the policy was read again");
         if let Some(banner) = &self.policy_banner {
@@ -43,7 +43,7 @@ impl Gate {
     }
 
     /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.
-    pub(in crate::gate) fn policy_accepted(
+    pub(in crate::gate) fn on_policy_accepted(
         &mut self,
         now: Now,
         file: String,
@@ -82,7 +82,7 @@ impl Gate {
                     continue;
                 }
             };
-            let anew = judged::judge(now, &held.call, described.clone(), self.yardstick(), Seen::of(held));
+            let anew = judged::judge(now, &held.call, described.clone(), self.judge_input(), Seen::of(held));
             let stays = anew.ruling.decision == Decision::Ask
                 || held.original.is_some() && anew.ruling.decision == Decision::Allow;
             if stays && anew.ruling == judged.ruling && held.look.covers(&anew.wanted) {
@@ -130,7 +130,7 @@ impl Gate {
     }
 
     /// An operator ends a grant.
-    pub(in crate::gate) fn grant_ended(
+    pub(in crate::gate) fn on_grant_ended(
         &mut self,
         now: Now,
         grant: &str,

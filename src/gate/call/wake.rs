@@ -11,10 +11,10 @@ use crate::wire::reply;
 
 impl Gate {
     /// Time has passed: deadlines, heartbeats, our own question.
-    pub(in crate::gate) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_woke(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.wake = u64::MAX;
         let runs = self.refusals.due(now.mono);
-        self.refused_runs(now, runs, out);
+        self.record_refused_runs(now, runs, out);
         if let Some(at) = self.refusals.wake_at() {
             self.wake_by(at, out);
         }

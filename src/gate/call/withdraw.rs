@@ -43,7 +43,7 @@ impl Gate {
             }
             Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
-        let entry = self.withdrawn(now, held, by, reason);
+        let entry = self.withdrawn_entry(now, held, by, reason);
         self.record(entry, out);
         out.push(Effect::Settle(Settled {
             ticket: held.ticket.to_string(),
@@ -59,7 +59,7 @@ impl Gate {
 
     /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
-    pub(in crate::gate) fn host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.host_gone = Some(now.mono);
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
@@ -84,7 +84,7 @@ impl Gate {
     }
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
-    pub(in crate::gate) fn shut_down(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_shutdown(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
         let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
         self.record(entry, out);
         self.stopping = true;
@@ -95,7 +95,7 @@ impl Gate {
     }
 
     /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is heard.
-    pub(in crate::gate) fn server_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
         if self.server_gone.is_some() {
             return;
         }
@@ -107,19 +107,19 @@ impl Gate {
     }
 
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
-    pub(in crate::gate) fn server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
         if self.server_ended {
             return;
         }
-        self.server_deaf(now, how.clone(), out);
+        self.on_deaf(now, how.clone(), out);
         self.server_ended = true;
         for (id, flight) in self.flights.drain() {
-            let entry = self.outcome(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
+            let entry = self.outcome_entry(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
             out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, &how)));
         }
         let runs = self.refusals.all();
-        self.refused_runs(now, runs, out);
+        self.record_refused_runs(now, runs, out);
         // Why it was brought to its end, where it did not end by itself.
         let reason = self.server_gone.clone().filter(|reason| *reason != how);
         let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);

@@ -3,7 +3,9 @@
 pub mod effect;
 pub mod event;
 pub mod facts;
+pub mod opinion;
 pub mod pin;
 pub mod report;
 pub mod snapshot;
+pub mod terms;
 pub mod token;
