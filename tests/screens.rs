@@ -3,9 +3,11 @@
 mod browse;
 mod cards;
 mod clerk;
+mod edits;
 mod folds;
 mod frames;
 mod grants;
+mod keymap;
 mod keys;
 mod lists;
 mod matrix;

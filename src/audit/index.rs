@@ -17,7 +17,7 @@ use super::chain::Row;
 use super::query::{Fields, Filter};
 use super::search::{Field, Search};
 use super::sketch::{self, BLOCK, BLOCKS, BUCKETS, Mask, Need, ROW};
-use super::store::shelf::{Shelf, Unusable, place_of};
+use super::store::index_db::{IndexDb, Unusable, place_of};
 use super::store::{Order, Reader, StoreError};
 use segment::Filling;
 
@@ -76,7 +76,7 @@ impl Shape {
 #[derive(Debug)]
 pub struct Index {
     path: PathBuf,
-    shelf: Shelf,
+    db: IndexDb,
     segments: u64,
     shapes: Vec<Shape>,
     shape_numbers: HashMap<Shape, u32>,
@@ -118,7 +118,7 @@ impl Index {
             }
             Err(why) => {
                 tracing::debug!(%why, "the index of the log is made anew");
-                Shelf::remove(&path);
+                IndexDb::remove(&path);
                 Self::load(&path, reader).ok()
             }
         }
@@ -147,7 +147,7 @@ impl Index {
     fn load(path: &Path, reader: &Reader) -> Result<Self, Unusable> {
         let mut index = Self {
             path: path.to_path_buf(),
-            shelf: Shelf::open(path)?,
+            db: IndexDb::open(path)?,
             segments: 0,
             shapes: Vec::new(),
             shape_numbers: HashMap::new(),
@@ -161,7 +161,7 @@ impl Index {
     /// Whether the log is still the one it was made of: links bind everything before them.
     pub fn is_of(&self, reader: &Reader) -> bool {
         let Some(last) = self.segments.checked_sub(1) else { return true };
-        let Ok(Some(link)) = self.shelf.link(last) else { return false };
+        let Ok(Some(link)) = self.db.link(last) else { return false };
         reader.one(self.upto(), |row| row.link == link).is_ok_and(|same| same == Some(true))
     }
 
@@ -173,13 +173,13 @@ impl Index {
     /// Takes in what other readers have added.
     fn catch_up(&mut self) -> Result<(), Unusable> {
         // Words stand there before a segment that needs them.
-        let segments = self.shelf.segments()?;
-        for text in self.shelf.words("shape", self.shapes.len())? {
+        let segments = self.db.segments()?;
+        for text in self.db.words("shape", self.shapes.len())? {
             let shape: Shape = serde_json::from_str(&text).map_err(|_| Unusable::Shape)?;
             self.shape_numbers.insert(shape.clone(), place(self.shapes.len()));
             self.shapes.push(shape);
         }
-        for text in self.shelf.words("session", self.sessions.len())? {
+        for text in self.db.words("session", self.sessions.len())? {
             self.session_numbers.insert(text.clone(), place(self.sessions.len()));
             self.sessions.push(text);
         }
@@ -202,7 +202,7 @@ impl Index {
             self.forget(known_shapes, known_sessions);
             return Ok(Some(Step::Level));
         };
-        let added = self.shelf.add(&filled).and_then(|added| {
+        let added = self.db.add(&filled).and_then(|added| {
             if added {
                 self.segments += 1;
                 return Ok(());
@@ -219,7 +219,7 @@ impl Index {
         })
     }
 
-    /// Forgets the words that no segment on the shelf has.
+    /// Forgets the words that no segment of the database has.
     fn forget(&mut self, shapes: usize, sessions: usize) {
         for shape in self.shapes.drain(shapes..) {
             self.shape_numbers.remove(&shape);
@@ -276,12 +276,12 @@ impl Index {
     }
 
     fn look(&self, segment: u64, ask: &Ask) -> Result<Vec<u64>, Unusable> {
-        let (earliest, latest) = self.shelf.times(segment)?;
+        let (earliest, latest) = self.db.times(segment)?;
         if latest < ask.since || earliest >= ask.until {
             return Ok(Vec::new());
         }
         let rows = (BUCKETS / ROW) as u64;
-        let mut mask = |bucket: usize| self.shelf.mask(segment * rows + (bucket / ROW) as u64, bucket % ROW);
+        let mut mask = |bucket: usize| self.db.mask(segment * rows + (bucket / ROW) as u64, bucket % ROW);
         let mut blocks = Mask::MAX;
         for need in &ask.needs {
             blocks = need.holds(blocks, &mut mask)?;
@@ -290,7 +290,7 @@ impl Index {
         if blocks == 0 && earliest > i64::MIN {
             return Ok(Vec::new());
         }
-        let facts = segment::facts(self.shelf.columns(segment)?)?;
+        let facts = segment::facts(self.db.columns(segment)?)?;
         let first = segment * SEGMENT + 1;
         let wanted =
             |(at, fact): &(usize, Fact)| fact.told.is_none() || (blocks >> (at / BLOCK)) & 1 == 1 && ask.wants(fact);
@@ -336,7 +336,7 @@ impl Index {
 
     /// What the columns of a segment say, in order; `None`: the index is of no use any more.
     pub fn facts(&self, segment: u64) -> Option<Vec<Fact>> {
-        let facts = self.shelf.columns(segment).and_then(segment::facts);
+        let facts = self.db.columns(segment).and_then(segment::facts);
         facts.map(Iterator::collect).ok()
     }
 
@@ -352,12 +352,12 @@ impl Index {
 
     /// What a reader noted of this log under a name.
     pub fn note(&self, name: &str) -> Option<String> {
-        self.shelf.note(name).ok().flatten()
+        self.db.note(name).ok().flatten()
     }
 
     /// Notes something that another reader of this log may need. That it could not is no loss.
     pub fn set_note(&self, name: &str, text: &str) {
-        if let Err(why) = self.shelf.set_note(name, text) {
+        if let Err(why) = self.db.set_note(name, text) {
             tracing::debug!(%why, "nothing was noted in the index of the log");
         }
     }

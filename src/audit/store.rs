@@ -5,9 +5,9 @@
 
 mod commit;
 mod fault;
+pub(super) mod index_db;
 pub mod noted;
 mod reader;
-pub(super) mod shelf;
 mod wal;
 
 use std::fs::File;

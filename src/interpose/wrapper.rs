@@ -254,7 +254,7 @@ impl Running {
             self.step(now, facts);
         }
         self.scribe.rest(now.mono);
-        if let Some(how) = self.stall.fault(now.mono, self.host.standing()).filter(|_| self.stopping.is_none()) {
+        if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("the server is ended: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
@@ -327,7 +327,7 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
-        self.stall.look(now.mono, self.host.standing());
+        self.stall.look(now.mono, self.host.open_line());
         if self.server.is_gone() && self.stopping.is_none() {
             // It closed its stdin: nothing can reach it any more, so it is brought to its end.
             self.step(now, Event::Deaf { how: "it closed its input".into() });

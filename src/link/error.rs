@@ -12,7 +12,7 @@ pub enum LinkError {
     /// The runtime folder itself is a symbolic link.
     #[error("the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link")]
     Linked { path: PathBuf },
-    /// Something else stands where the runtime folder belongs.
+    /// Something else is where the runtime folder belongs.
     #[error("{path:?} is not a folder; move it away")]
     NotAFolder { path: PathBuf },
     /// Another user owns the folder or one above it.
@@ -26,7 +26,7 @@ pub enum LinkError {
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
     )]
     TooLong { path: PathBuf, bytes: usize, limit: usize },
-    /// Something that no wrapper made stands where a lock or socket belongs.
+    /// Something that no wrapper made is where a lock or socket belongs.
     #[error("{path:?} is {what}; nothing of ours made it: look at it, then remove it")]
     Squatted { path: PathBuf, what: &'static str },
     /// Every numbered form of the name is in use.

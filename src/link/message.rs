@@ -65,7 +65,7 @@ pub enum FromWrapper {
     Settled(Settled),
     /// Something passed.
     Activity(Activity),
-    /// How the wrapper stands; after every change, at most ten a second.
+    /// The state of the wrapper; after every change, at most ten a second.
     Status(Status),
     /// All tools that the server has described, whenever that has changed.
     Tools { tools: Vec<KnownTool> },
@@ -100,7 +100,7 @@ pub enum FromConsole {
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
     Edit { ticket: String, digest: Digest, arguments: String },
-    /// The operator approved exactly these bytes, and calls like it on these terms. What stands comes with every status.
+    /// The operator approved exactly these bytes, and calls like it on these terms. Every status lists the grants in force.
     Grant { ticket: String, digest: Digest, terms: GrantTerms },
     /// The operator ended a grant, by its id.
     EndGrant { grant: String },

@@ -37,7 +37,7 @@ fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: 
         let pin = pins.tools[&tool.name].clone();
         memory.keep(launch, &Sighting { tool: tool.clone(), pin, pin_state }, now).unwrap();
     }
-    standing
+    pin_state
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     let shown = memory.tools().unwrap().remove(0);
     session(&path, &launch, from_ref(&three), 3);
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
-    assert_eq!(memory.tools().unwrap()[0].standing.word(), "changed");
+    assert_eq!(memory.tools().unwrap()[0].pin_state.word(), "changed");
 
     let shown = memory.tools().unwrap().remove(0);
     assert_eq!(memory.refuse(&shown).unwrap(), Settled::Done);

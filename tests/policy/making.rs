@@ -282,7 +282,7 @@ mod at_length {
                 #![proptest_config(ProptestConfig { cases: 25_000, failure_persistence: None, ..ProptestConfig::default() })]
 
                 #[test]
-                #[ignore = "minutes: cargo test --test policy at_length -- --ignored"]
+                #[ignore = "minutes: cargo test --test tables at_length -- --ignored"]
                 fn $name(origin in any_call(), near in neighbour()) {
                     never_outside(origin, near)?;
                 }

@@ -12,7 +12,7 @@ use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
 use proptest::prelude::*;
 
 use crate::desk::*;
-use crate::screens::lists::{awaited, line};
+use crate::screens::lists::scenes::{awaited, line};
 
 /// A log of so many records behind a clerk that answers at once, as a clerk does.
 struct Log {

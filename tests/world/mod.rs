@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+mod lines;
 pub mod moves;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,21 +11,21 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::rehearsal::Rehearsal;
-use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::call::judged::BeforeTool;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::{Event, Now, Side};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
 use mcp_approve::gate::data::opinion::Opinion;
-use mcp_approve::gate::data::pin::{Pins, Sighting};
+use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Gate, Mode, Unattended};
+use mcp_approve::gate::{Config, Gate};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
+
+pub use lines::*;
 
 /// What a step did, as one line of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -387,45 +388,6 @@ impl World {
             }
         }
     }
-}
-
-/// What a gate is told in tests.
-pub fn config() -> Config {
-    Config {
-        server: "files".into(),
-        session: "session".into(),
-        nonce: "nonce".into(),
-        approval_timeout: 300_000_000,
-        host_timeout: None,
-        unattended: Unattended::Wait,
-        mode: Mode::Enforce,
-        trust: Trust::Corroborate,
-        scope: Scope::Whole,
-        approvers: Vec::new(),
-        pins: Pins::default(),
-        expected: None,
-    }
-}
-
-/// A read that its server marks read-only, a write, a delete.
-pub const TOOLS: &str = r#"[
-{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
-{"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
-{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
-]"#;
-
-/// A legacy `tools/call`.
-pub fn call(id: &str, tool: &str, arguments: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
-    )
-}
-
-/// A `tools/call` of the stateless era.
-pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{more},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"modern","version":"2"}}}}}}}}"#
-    )
 }
 
 fn text(line: &Line) -> String {

@@ -8,7 +8,7 @@ use crate::audit::query::Fields;
 use crate::audit::record::Kind;
 use crate::audit::sketch::{self, Sketch};
 use crate::audit::stats::refused_lines;
-use crate::audit::store::shelf::{Columns, Filled, Unusable};
+use crate::audit::store::index_db::{Columns, Filled, Unusable};
 
 /// What the columns say of one record; `None` of an odd one, which has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The task that owns a wrapper's consoles: lets them in, reads them, keeps their queues. Says nothing of its own but
-//! refusals.
+//! The task that owns a wrapper's consoles: accepts them, reads them, keeps their queues. The only lines it
+//! writes of its own are refusals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use super::outbox::{Line, Outbox, Put, Then};
 use super::peer;
 use super::server::{ConsoleId, FromConsoles, Rejection, line};
 
-/// A person has one console or two; the rest is a mistake or an attack.
+/// A person opens one console or two; more are a mistake or an attack.
 const MOST_CONSOLES: usize = 64;
-/// How long a newcomer may take to greet: a console does so at once, and who does not must not take its place.
+/// How long a new connection may take to greet. A console greets at once; a connection that does not must not use up a place.
 const GREETING: Duration = Duration::from_secs(2);
-/// How long the last words may take.
+/// How long the last lines may take to be written.
 const FAREWELL: Duration = Duration::from_millis(250);
-/// How long to wait when the system has no descriptor for a newcomer.
+/// How long to wait when the system has no descriptor left for a new connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// What the handle asks of the desk.
+/// What the handle asks of the task.
 #[derive(Debug)]
 pub(super) enum Order {
     Send(ConsoleId, Line),
@@ -45,8 +45,8 @@ impl std::fmt::Debug for Line {
     }
 }
 
-/// What a console's reader brings.
-enum Heard {
+/// What a console's reader received.
+enum Incoming {
     Line(Vec<u8>),
     End,
     TooLong,
@@ -54,16 +54,16 @@ enum Heard {
     Nothing,
 }
 
-enum Standing {
+enum Attachment {
     /// Has not greeted yet.
-    Silent,
+    NotGreeted,
     Attached,
-    /// Greeted in another protocol: hears why, and nothing else.
-    NoSay(String),
+    /// Greeted in another protocol: it is sent the reason, and nothing else.
+    OtherProtocol(String),
 }
 
 struct Console {
-    standing: Standing,
+    attachment: Attachment,
     /// As the kernel says.
     pid: Option<u32>,
     outbox: Outbox,
@@ -71,7 +71,7 @@ struct Console {
     reader: JoinHandle<()>,
 }
 
-pub(super) struct Desk {
+pub(super) struct ConsoleTask {
     listener: UnixListener,
     hello: Line,
     on: mpsc::UnboundedSender<FromConsoles>,
@@ -84,7 +84,7 @@ pub(super) struct Desk {
     shown: mpsc::UnboundedReceiver<ConsoleId>,
 }
 
-impl Desk {
+impl ConsoleTask {
     pub(super) fn new(
         listener: UnixListener,
         hello: Line,
@@ -95,13 +95,13 @@ impl Desk {
         Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None, written, shown }
     }
 
-    /// Works until the handle closes or drops it.
+    /// Runs until the handle closes or drops it.
     pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
-        // Bounded: a console that floods waits in its own socket.
+        // Bounded: what a flooding console sends waits in its own socket.
         let (tell, mut heard) = mpsc::channel(16);
         loop {
             tokio::select! {
-                // In this order: who must not attach is known before anybody is let in.
+                // In this order: the task learns who must not attach before it accepts anybody.
                 biased;
                 order = orders.recv() => match order {
                     Some(Order::Close(done)) => {
@@ -133,7 +133,7 @@ impl Desk {
                 let attached: Vec<ConsoleId> = self
                     .consoles
                     .iter()
-                    .filter(|(_, console)| matches!(console.standing, Standing::Attached))
+                    .filter(|(_, console)| matches!(console.attachment, Attachment::Attached))
                     .map(|(id, _)| *id)
                     .collect();
                 for console in attached {
@@ -146,7 +146,7 @@ impl Desk {
         }
     }
 
-    /// Whoever came before the server was named is looked at again.
+    /// Consoles that connected before the server was named are checked again.
     fn forbid(&mut self, server: u32) {
         self.server = Some(server);
         let known = self.consoles.iter().filter_map(|(id, console)| Some((*id, console.pid?)));
@@ -158,7 +158,7 @@ impl Desk {
         }
     }
 
-    fn admit(&mut self, stream: UnixStream, tell: &mpsc::Sender<(ConsoleId, Heard)>) {
+    fn admit(&mut self, stream: UnixStream, tell: &mpsc::Sender<(ConsoleId, Incoming)>) {
         let most = MOST_CONSOLES;
         let checked = match peer::check(&stream, self.server) {
             Ok(_) if self.consoles.len() >= most => Err(Rejection::TooMany { most }),
@@ -173,17 +173,17 @@ impl Desk {
         let (read, write) = stream.into_split();
         let written = self.written.clone();
         let (outbox, writer) = Outbox::open(write, move || {
-            // The desk that wants to know is gone when nobody takes this.
+            // The task has ended when nobody receives this.
             let _ = written.send(id);
         });
         let reader = tokio::spawn(listen(read, id, tell.clone()));
-        let console = Console { standing: Standing::Silent, pid, outbox, writer, reader };
+        let console = Console { attachment: Attachment::NotGreeted, pid, outbox, writer, reader };
         self.consoles.insert(id, console);
         let hello = self.hello.clone();
         self.put(id, &hello, Then::Nothing);
     }
 
-    /// Tells a newcomer why, if the socket takes it at once, and hangs up.
+    /// Sends a new connection the reason, if the socket takes it at once, and closes it.
     fn turn_away(&self, stream: &UnixStream, why: Rejection) {
         if let Ok(line) = refusal(String::new(), why.to_string()) {
             let _ = stream.try_write(&line.bytes);
@@ -191,27 +191,27 @@ impl Desk {
         self.say(FromConsoles::Rejected { why });
     }
 
-    fn hear(&mut self, id: ConsoleId, heard: Heard) {
+    fn hear(&mut self, id: ConsoleId, heard: Incoming) {
         let Some(console) = self.consoles.get(&id) else {
             return;
         };
         let line = match heard {
-            Heard::Line(line) => line,
-            Heard::End => return self.let_go(id),
-            Heard::Nothing => {
+            Incoming::Line(line) => line,
+            Incoming::End => return self.let_go(id),
+            Incoming::Nothing => {
                 self.say(FromConsoles::Rejected { why: Rejection::Silent });
                 return self.let_go(id);
             }
-            Heard::TooLong => return self.garbage(id, "a line that is too long".to_owned()),
+            Incoming::TooLong => return self.garbage(id, "a line that is too long".to_owned()),
         };
-        match &console.standing {
-            Standing::Silent => self.greet(id, &line),
-            Standing::NoSay(why) => {
+        match &console.attachment {
+            Attachment::NotGreeted => self.greet(id, &line),
+            Attachment::OtherProtocol(why) => {
                 let subject: Subject = serde_json::from_slice(&line).unwrap_or_default();
                 let why = why.clone();
                 self.refuse(id, subject.ticket, why);
             }
-            Standing::Attached => match serde_json::from_slice(&line) {
+            Attachment::Attached => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
                 Ok(message) => self.say(FromConsoles::Said { console: id, message }),
                 Err(error) => self.garbage(id, error.to_string()),
@@ -225,14 +225,14 @@ impl Desk {
         };
         if greeting.protocol != PROTOCOL {
             let why = Rejection::OtherProtocol { theirs: greeting.protocol, version: greeting.version };
-            self.stand(id, Standing::NoSay(why.to_string()));
+            self.set_attachment(id, Attachment::OtherProtocol(why.to_string()));
             self.refuse(id, String::new(), why.to_string());
             return self.say(FromConsoles::Rejected { why });
         }
         match serde_json::from_slice(line) {
             Ok(FromConsole::Hello { version, operator, pid, .. }) => {
                 let known = self.consoles.get(&id).and_then(|console| console.pid);
-                self.stand(id, Standing::Attached);
+                self.set_attachment(id, Attachment::Attached);
                 self.attached.fetch_add(1, Ordering::Relaxed);
                 self.say(FromConsoles::Attached { console: id, operator, version, pid: known.unwrap_or(pid) });
             }
@@ -243,9 +243,9 @@ impl Desk {
         }
     }
 
-    fn stand(&mut self, id: ConsoleId, standing: Standing) {
+    fn set_attachment(&mut self, id: ConsoleId, attachment: Attachment) {
         if let Some(console) = self.consoles.get_mut(&id) {
-            console.standing = standing;
+            console.attachment = attachment;
         }
     }
 
@@ -281,12 +281,12 @@ impl Desk {
         };
         console.reader.abort();
         console.writer.abort();
-        match console.standing {
-            Standing::Attached => {
+        match console.attachment {
+            Attachment::Attached => {
                 self.attached.fetch_sub(1, Ordering::Relaxed);
                 self.say(FromConsoles::Detached { console: id });
             }
-            Standing::Silent | Standing::NoSay(_) => {}
+            Attachment::NotGreeted | Attachment::OtherProtocol(_) => {}
         }
     }
 
@@ -319,7 +319,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for ConsoleTask {
     fn drop(&mut self) {
         for console in self.consoles.values() {
             console.reader.abort();
@@ -333,11 +333,11 @@ fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
 }
 
 /// Reads one console's lines until it ends, it breaks the rules, or the desk lets it go.
-async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Heard)>) {
+async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Incoming)>) {
     let mut stream = BufReader::new(stream);
-    let mut heard = timeout(GREETING, next(&mut stream)).await.unwrap_or(Heard::Nothing);
+    let mut heard = timeout(GREETING, next(&mut stream)).await.unwrap_or(Incoming::Nothing);
     loop {
-        let last = !matches!(heard, Heard::Line(_));
+        let last = !matches!(heard, Incoming::Line(_));
         if tell.send((id, heard)).await.is_err() || last {
             return;
         }
@@ -345,12 +345,12 @@ async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(Consol
     }
 }
 
-async fn next(stream: &mut BufReader<OwnedReadHalf>) -> Heard {
+async fn next(stream: &mut BufReader<OwnedReadHalf>) -> Incoming {
     let mut line = Vec::new();
     match stream.take(LONGEST_FROM_CONSOLE as u64).read_until(b'\n', &mut line).await {
-        Ok(0) | Err(_) => Heard::End,
-        Ok(_) if line.ends_with(b"\n") => Heard::Line(line),
-        Ok(n) if n == LONGEST_FROM_CONSOLE => Heard::TooLong,
-        Ok(_) => Heard::End,
+        Ok(0) | Err(_) => Incoming::End,
+        Ok(_) if line.ends_with(b"\n") => Incoming::Line(line),
+        Ok(n) if n == LONGEST_FROM_CONSOLE => Incoming::TooLong,
+        Ok(_) => Incoming::End,
     }
 }

@@ -51,7 +51,7 @@ pub(in crate::audit) struct Filled {
 
 /// The open file.
 #[derive(Debug)]
-pub(in crate::audit) struct Shelf {
+pub(in crate::audit) struct IndexDb {
     db: Connection,
 }
 
@@ -60,7 +60,7 @@ pub fn place_of(log: &Path) -> PathBuf {
     log.with_extension("index.db")
 }
 
-impl Shelf {
+impl IndexDb {
     /// Opens the file at `path`, or makes it.
     pub fn open(path: &Path) -> Result<Self, Unusable> {
         place::prepare(path).map_err(|error| Unusable::Place(error.to_string()))?;
