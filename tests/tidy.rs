@@ -87,7 +87,7 @@ const DOORS: [(&str, &[&str]); 8] = [
     ("unicode_security", &["behavior/hazards/lookalike.rs"]),
     ("SystemTime", &["interpose/clock.rs"]),
     ("Receipt::new", &["audit/"]),
-    ("GuardrailToken::mint", &["gate/decide.rs"]),
+    ("GuardrailToken::mint", &["gate/call/decide.rs"]),
     ("forkpty", &[]),
 ];
 

@@ -16,7 +16,7 @@ use super::args::{Unattended, WrapOptions};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::{Expected, NotExpected};
 use crate::cli::error::Error;
-use crate::gate::approvers::Approver;
+use crate::gate::data::opinion::Approver;
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace, Why};
 use crate::home::{duration, name};

@@ -13,7 +13,7 @@ use super::args::DoctorOptions;
 use super::{config, console};
 use crate::cli::error::Error;
 use crate::console::plain::visible;
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::PinState;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
@@ -142,7 +142,7 @@ fn pins(places: &Places) -> Check {
         let servers = memory.servers()?;
         let tools = memory.tools()?;
         let changed = servers.iter().filter(|server| server.change().is_some()).count();
-        let waits = tools.iter().filter(|known| !matches!(known.standing, Standing::Trusted | Standing::Refused));
+        let waits = tools.iter().filter(|known| !matches!(known.pin_state, PinState::Trusted | PinState::Refused));
         Ok(Some((tools.len(), changed + waits.count())))
     };
     match read() {

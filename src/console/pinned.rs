@@ -4,7 +4,7 @@
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
-use crate::link::message::PinStanding;
+use crate::link::message::PinState;
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it stands now.
@@ -36,7 +36,7 @@ pub struct PinnedTool {
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
-    pub pin: PinStanding,
+    pub pin: PinState,
     /// From 1, one more with every change of the definition.
     pub version: u64,
     /// Of the canonical definition.
@@ -126,6 +126,6 @@ pub struct Settled {
 impl PinnedTool {
     /// Whether it is not the trusted definition: no allow rule covers it until somebody has looked.
     pub fn waits(&self) -> bool {
-        self.pin != PinStanding::Trusted
+        self.pin != PinState::Trusted
     }
 }

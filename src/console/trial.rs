@@ -16,7 +16,7 @@ use super::found::Finding;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::store::{Reader, StoreError};
-use crate::gate::effect_line;
+use crate::gate::call::effect_line;
 use crate::policy::fit::rules_name;
 use crate::policy::parse;
 use crate::policy::past::{Ended, PastCall};

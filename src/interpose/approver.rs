@@ -12,8 +12,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::gate::approvers::Opinion;
-use crate::gate::event::Event;
+use crate::gate::data::event::Event;
+use crate::gate::data::opinion::Opinion;
 use crate::policy::rule::Decision;
 
 /// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::notice;
-use crate::gate::event::{Event, Now};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::event::{Event, Now};
+use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
 use crate::link::error::LinkError;
 use crate::link::folder::{self, NameClaim};

@@ -14,8 +14,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::gate::event::Event;
-use crate::gate::facts::{Facts, FileKind, Found, Look, TEXT};
+use crate::gate::data::event::Event;
+use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::Hasher;
 use follow::follow;
 
@@ -33,7 +33,7 @@ const STUCK: usize = 4;
 /// What a thread has found, by the number of the look.
 pub struct Looked {
     look: u64,
-    found: Found,
+    found: Findings,
 }
 
 type Job = (u64, Look, Instant);
@@ -114,10 +114,10 @@ impl FactReader {
 }
 
 /// Looks now, at all that is wanted.
-pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Found {
+pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Findings {
     let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
-    Found {
+    Findings {
         real: wanted.real.iter().map(real).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
     }

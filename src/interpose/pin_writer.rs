@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::clock;
 use super::notice;
 use crate::behavior::conclude::Trust;
-use crate::gate::pins::{Pins, Sighting};
+use crate::gate::data::pin::{Pins, Sighting};
 use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How soon a review takes effect.

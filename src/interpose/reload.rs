@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::Builder;
 use std::time::Duration;
 
-use crate::gate::event::ConsoleId;
+use crate::gate::data::event::ConsoleId;
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 

@@ -27,9 +27,9 @@ use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
-use crate::gate::effect::{Effect, Passing};
-use crate::gate::event::{Event, Now, Side};
-use crate::gate::pins::Pins;
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::{Event, Now, Side};
+use crate::gate::data::pin::Pins;
 use crate::link::message::FromWrapper;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -333,8 +333,8 @@ impl Running {
             self.step(now, Event::Deaf { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
-        if self.gate.has_homework() {
-            self.step(now, Event::ReadOn);
+        if self.gate.has_unparsed_lists() {
+            self.step(now, Event::ParseLists);
             return self.flush();
         }
         self.consoles.report(now, &self.gate);

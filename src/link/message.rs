@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::facts::{Facts, FileKind};
-pub use crate::gate::grants::{Covers, GrantCard, GrantTerms, Lasts};
-pub use crate::gate::report::{
-    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, PinStanding, Settled, Status,
-};
+pub use crate::gate::data::facts::{Facts, FileKind};
+pub use crate::gate::data::pin::PinState;
+pub use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status};
+pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;

@@ -4,7 +4,7 @@
 use super::reading::{Known, Server};
 use super::store::{Memory, PinsError};
 use crate::behavior::identity::Identity;
-use crate::gate::pins::Pin;
+use crate::gate::data::pin::Pin;
 use crate::wire::digest::Digest;
 
 /// Whether a review took effect.

@@ -4,7 +4,7 @@ use crate::desk::*;
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::wire::digest::Digest;
 use std::collections::BTreeMap;
 

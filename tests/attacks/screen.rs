@@ -14,7 +14,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::plain::decode;
 use mcp_approve::console::update::Msg;
 use mcp_approve::console::view::view;
-use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding, Status};
+use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinState, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
@@ -62,7 +62,7 @@ fn full_of(text: &str) -> Desk {
         disputed: true,
         hazards: vec![hazard(HazardKind::TerminalSequence, text)],
         digest: Digest::of(b"x"),
-        pin: PinStanding::Refused,
+        pin: PinState::Refused,
     };
     desk.say("files", FromWrapper::Tools { tools: vec![tool] });
     let line = Line { note: text.into(), who: text.into(), kind: text.into(), time: Some(NINE), ..Line::default() };

@@ -16,7 +16,7 @@ use mcp_approve::console::theme::Palette;
 use mcp_approve::console::tried::{Matched, Progress, Reach, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;

@@ -3,7 +3,7 @@
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::ContentType;
-use mcp_approve::gate::snapshot::{Check, CheckState, Safe, Snapshot};
+use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_approve::gate::Mode;
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::interpose::consoles::{Consoles, Registration};
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use crate::world::{Did, World, call, modern_call};
 use mcp_approve::audit::record::Kind;
-use mcp_approve::gate::event::Side;
+use mcp_approve::gate::data::event::Side;
 
 use super::{WRITE, answer, kinds};
 

@@ -2,7 +2,7 @@
 
 use crate::world::{Did, World};
 use mcp_approve::audit::record::Kind;
-use mcp_approve::gate::event::Side;
+use mcp_approve::gate::data::event::Side;
 
 use super::{WRITE, answer, kinds};
 
@@ -121,7 +121,7 @@ fn a_cancelled_id_stays_taken_until_its_answer_comes() {
 
 #[test]
 fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
-    use mcp_approve::gate::event::Event;
+    use mcp_approve::gate::data::event::Event;
     let mut world = World::new().ready();
     world.step(Event::Shutdown { why: "SIGTERM".into() });
     assert!(answer(&world.call("7", "read_file", r#"{"path":"/a"}"#)).contains("NOT executed"));

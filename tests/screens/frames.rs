@@ -8,7 +8,7 @@ use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::theme::Palette;
-use mcp_approve::gate::snapshot::{Check, CheckState};
+use mcp_approve::gate::data::snapshot::{Check, CheckState};
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, Status};
 use mcp_approve::policy::rule::Decision;
 use ratatui::style::Color;

@@ -9,7 +9,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{Difference, Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
 use mcp_approve::console::tally::Tally;
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::PinStanding;
+use mcp_approve::link::message::PinState;
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -44,7 +44,7 @@ fn changed(tool: &str) -> PinnedTool {
         evidence: call.evidence,
         disputed: false,
         hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
-        pin: PinStanding::Changed { version: 3 },
+        pin: PinState::Changed { version: 3, was: None },
         version: 3,
         latest: Digest::of(tool.as_bytes()),
         definition: "{\n  \"name\": \"write_file\"\n}".into(),
@@ -95,9 +95,9 @@ fn review(desk: &mut Desk) {
 #[test]
 fn what_waits_comes_first_with_its_version_and_its_program() {
     at_every_size("tools_changed", |desk| {
-        let trusted = PinnedTool { pin: PinStanding::Trusted, hazards: Vec::new(), ..changed("a_trusted_one") };
-        let unreviewed = PinnedTool { pin: PinStanding::Unreviewed, was: None, ..changed("new_one") };
-        let refused = PinnedTool { pin: PinStanding::Refused, ..changed("refused_one") };
+        let trusted = PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("a_trusted_one") };
+        let unreviewed = PinnedTool { pin: PinState::Unreviewed, was: None, ..changed("new_one") };
+        let refused = PinnedTool { pin: PinState::Refused, ..changed("refused_one") };
         let book =
             PinBook { tools: vec![trusted, changed("write_file"), unreviewed, refused], programs: vec![program()] };
         tools(desk, book);
@@ -126,10 +126,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
     });
     // Of a definition that nobody trusts yet, all of it is read.
     let mut desk = Desk::connected(80, 24);
-    one(
-        &mut desk,
-        PinnedTool { pin: PinStanding::Unreviewed, was: None, changes: Vec::new(), ..changed("write_file") },
-    );
+    one(&mut desk, PinnedTool { pin: PinState::Unreviewed, was: None, changes: Vec::new(), ..changed("write_file") });
     review(&mut desk);
     desk.line("\"name\": \"write_file\"");
     desk.line("no trusted one to compare it with");
@@ -196,7 +193,7 @@ fn the_last_review_is_taken_back_and_nothing_else() {
 #[test]
 fn a_trusted_tool_has_no_review() {
     let mut desk = Desk::connected(80, 24);
-    one(&mut desk, PinnedTool { pin: PinStanding::Trusted, hazards: Vec::new(), ..changed("write_file") });
+    one(&mut desk, PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("write_file") });
     desk.press(Key::Enter);
     desk.line("version 3, the trusted definition");
     desk.press(Key::Enter);

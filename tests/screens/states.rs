@@ -5,7 +5,7 @@ use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Tour;
 use mcp_approve::console::update::Msg;
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::FromWrapper;
 
 use crate::desk::*;

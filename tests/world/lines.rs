@@ -2,7 +2,7 @@
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::capability::scope::Scope;
-use mcp_approve::gate::pins::Pins;
+use mcp_approve::gate::data::pin::Pins;
 use mcp_approve::gate::{Config, Mode, Unattended};
 
 /// What a gate is told in tests.

@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::rehearsal::Rehearsal;
-use mcp_approve::gate::approvers::Opinion;
-use mcp_approve::gate::effect::{Effect, Passing};
-use mcp_approve::gate::event::{Event, Now, Side};
-use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
-use mcp_approve::gate::grants::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::judge::BeforeTool;
-use mcp_approve::gate::pins::Sighting;
-use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::call::judged::BeforeTool;
+use mcp_approve::gate::data::effect::{Effect, Passing};
+use mcp_approve::gate::data::event::{Event, Now, Side};
+use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
+use mcp_approve::gate::data::opinion::Opinion;
+use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
+use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, Gate};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
@@ -227,8 +227,8 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
-        if self.gate.has_homework() {
-            did.extend(self.step(Event::ReadOn));
+        if self.gate.has_unparsed_lists() {
+            did.extend(self.step(Event::ParseLists));
         }
         while (self.log_answers && !self.pending.is_empty()) || (self.disk_answers && !self.looks.is_empty()) {
             if self.disk_answers {
@@ -263,7 +263,7 @@ impl World {
                 ..Facts::unseen(argument, path, "")
             }
         });
-        let found = Found { real, files: files.collect() };
+        let found = Findings { real, files: files.collect() };
         self.step(Event::Facts { ticket, look, found })
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::gate::approvers::{Approver, May};
+use crate::gate::data::opinion::{Approver, May};
 use crate::home::{duration, name};
 use crate::interpose::approver::{Callback, PATH};
 use crate::policy::glob::Glob;

@@ -8,11 +8,10 @@ use crate::cli::config;
 use crate::cli::error::Error;
 use crate::cli::tools::{person, show};
 use crate::console::pinned::{Difference, Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
-use crate::gate::pins::{Pin, Standing};
+use crate::gate::data::pin::Pin;
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::interpose::clock;
-use crate::link::message::PinStanding;
 use crate::pins::reading::{Known, Server};
 use crate::pins::{Memory, review};
 use crate::policy::rule::{Decision, Rule};
@@ -117,12 +116,7 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, Error> {
         evidence: behavior.evidence.clone(),
         disputed: behavior.disputed,
         hazards: behavior.hazards.clone(),
-        pin: match known.standing {
-            Standing::Trusted => PinStanding::Trusted,
-            Standing::Changed { version, .. } => PinStanding::Changed { version },
-            Standing::Unreviewed => PinStanding::Unreviewed,
-            Standing::Refused => PinStanding::Refused,
-        },
+        pin: known.pin_state,
         version: known.pin.version,
         latest: known.pin.latest,
         definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),

@@ -12,7 +12,7 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::identity::Identity;
 use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
@@ -24,11 +24,11 @@ const NOTHING: &str = "Nothing waits for a review: every definition and every se
 /// Why a tool is on the review list; empty where it is not.
 pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
     let mut reasons = Vec::new();
-    match known.standing {
-        Standing::Trusted => {}
-        Standing::Changed { .. } => reasons.push("changed definition"),
-        Standing::Unreviewed => reasons.push("unreviewed"),
-        Standing::Refused => reasons.push("refused"),
+    match known.pin_state {
+        PinState::Trusted => {}
+        PinState::Changed { .. } => reasons.push("changed definition"),
+        PinState::Unreviewed => reasons.push("unreviewed"),
+        PinState::Refused => reasons.push("refused"),
     }
     if known.behavior.disputed {
         reasons.push("disputed");

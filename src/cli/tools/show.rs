@@ -95,7 +95,7 @@ fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write
     let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
     line(
         "pin",
-        &format!("version {}, {}: {}{pinned}", known.pin.version, known.standing.word(), known.pin.latest.short()),
+        &format!("version {}, {}: {}{pinned}", known.pin.version, known.pin_state.word(), known.pin.latest.short()),
     )?;
     line("server", &visible(&server.command))?;
     line("package", &visible(server.package.as_deref().unwrap_or("not known for certain")))?;

@@ -6,7 +6,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
 use crate::console::pinned::{Difference, PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
-use crate::link::message::PinStanding;
+use crate::link::message::PinState;
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
@@ -16,14 +16,12 @@ const READ: usize = 256 << 10;
 /// Everything one should know before a definition is accepted or refused.
 pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row> {
     let what = match tool.pin {
-        PinStanding::Changed { version } => {
+        PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
         }
-        PinStanding::Unreviewed => {
-            "nobody has looked at it, and its server's word is not taken on first sight".to_owned()
-        }
-        PinStanding::Refused => "you refused this definition: its calls are denied".to_owned(),
-        PinStanding::Trusted => "it is the trusted one".to_owned(),
+        PinState::Unreviewed => "nobody has looked at it, and its server's word is not taken on first sight".to_owned(),
+        PinState::Refused => "you refused this definition: its calls are denied".to_owned(),
+        PinState::Trusted => "it is the trusted one".to_owned(),
     };
     let mut rows = ours("what", what, width);
     rows.extend(entry("now", identity(tool.identity), width));

@@ -8,7 +8,7 @@ use crate::console::model::{
     CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Screen, Seen, Standing,
 };
 use crate::console::row::{Row, Tone};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, ActivityKind, FromWrapper, Status, Wrapper};
 
 /// Entries of Activity that are kept; the log has them all.

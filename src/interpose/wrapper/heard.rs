@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Running;
-use crate::gate::event::{Event, Now};
-use crate::gate::pins::Pins;
+use crate::gate::data::event::{Event, Now};
+use crate::gate::data::pin::Pins;
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
 use crate::interpose::reload::Told;

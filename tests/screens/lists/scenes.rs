@@ -12,7 +12,7 @@ use mcp_approve::console::found::{
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tally::{Figures, RuleTally, SessionTally, Spread, Tally, ToolTally};
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding};
+use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinState};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::lint::Warning;
@@ -130,7 +130,7 @@ pub fn known(tool: &str, changed: bool, disputed: bool) -> KnownTool {
         disputed,
         hazards: if tool.starts_with("get") { vec![hazard(HazardKind::SensitiveRead, "env")] } else { Vec::new() },
         digest: Digest::of(tool.as_bytes()),
-        pin: if changed { PinStanding::Changed { version: 2 } } else { PinStanding::Trusted },
+        pin: if changed { PinState::Changed { version: 2, was: None } } else { PinState::Trusted },
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::approvers::Opinion;
-use super::event::{ConsoleId, Now};
-use super::facts::{Found, Look};
-use super::grants::GrantTerms;
-use super::judge::Judged;
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::capability::scope::InScope;
+use crate::gate::call::judged::Judged;
+use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::facts::{Findings, Look};
+use crate::gate::data::opinion::Opinion;
+use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
@@ -37,7 +37,7 @@ pub struct Held {
     pub beat: Option<Beat>,
     /// What was looked at, and what was found there: as the policy or the operator knew it.
     pub look: Look,
-    pub found: Option<Found>,
+    pub found: Option<Findings>,
     /// What the approvers said of it; `None` while nobody was asked.
     pub opinions: Option<Vec<Opinion>>,
     /// What had changed since the operator saw it first, where it is asked again for that.

@@ -1,20 +1,20 @@
 //! Time has passed: deadlines, heartbeats, and our own question to the server.
 
-use super::Gate;
-use super::answers;
-use super::deadline::{GRACE, HEARTBEAT};
-use super::effect::Effect;
-use super::event::Now;
-use super::held::{Stage, Verdict};
 use crate::audit::record::By;
+use crate::gate::Gate;
+use crate::gate::call::deadline::{GRACE, HEARTBEAT};
+use crate::gate::call::held::{Stage, Verdict};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
 use crate::wire::reply;
 
 impl Gate {
     /// Time has passed: deadlines, heartbeats, our own question.
-    pub(super) fn woke(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_woke(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.wake = u64::MAX;
         let runs = self.refusals.due(now.mono);
-        self.refused_runs(now, runs, out);
+        self.record_refused_runs(now, runs, out);
         if let Some(at) = self.refusals.wake_at() {
             self.wake_by(at, out);
         }
@@ -26,7 +26,7 @@ impl Gate {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Opening)) {
             let Some(held) = self.held.get(number) else { continue };
             if held.deadline <= now.mono {
-                let reply = answers::never_opened(&held.call);
+                let reply = replies::never_opened(&held.call);
                 let verdict = Verdict::deny(By::Expiry, None, "the server did not answer initialize", reply);
                 self.decide(now, number, verdict, out);
             } else {
@@ -45,7 +45,7 @@ impl Gate {
             if held.deadline <= now.mono {
                 let waited_s = now.mono.saturating_sub(held.arrived.mono) / 1_000_000;
                 let rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
-                let reply = answers::expired(&held.call, waited_s);
+                let reply = replies::expired(&held.call, waited_s);
                 let verdict = Verdict::deny(By::Expiry, rule, &format!("nobody answered within {waited_s} s"), reply);
                 self.decide(now, number, verdict, out);
                 continue;

@@ -6,7 +6,7 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::ContentType;
-use crate::gate::facts::Facts;
+use crate::gate::data::facts::Facts;
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::wire::digest::Digest;

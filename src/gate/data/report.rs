@@ -7,7 +7,8 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::grants::GrantCard;
+use crate::gate::data::pin::PinState;
+use crate::gate::data::terms::GrantCard;
 use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
 
@@ -113,22 +114,7 @@ pub struct KnownTool {
     pub hazards: Vec<Hazard>,
     /// Of the canonical definition.
     pub digest: Digest,
-    pub pin: PinStanding,
-}
-
-/// How a tool's definition stands to the one that is trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "pin", rename_all = "kebab-case")]
-pub enum PinStanding {
-    Trusted,
-    /// Another is trusted; this is the definition of that number.
-    Changed {
-        version: u64,
-    },
-    /// Nobody has looked at it, and this server's word is not taken on first sight.
-    Unreviewed,
-    /// The operator looked at it and refused it.
-    Refused,
+    pub pin: PinState,
 }
 
 /// What the operator decided.

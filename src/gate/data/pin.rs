@@ -1,8 +1,10 @@
 //! What is remembered of this server from before: pinned definitions, a changed program, names on other servers. Data in
-//! memory; reading it, keeping it and reviewing it happen elsewhere ([`crate::pins`]). Owns what a definition's standing is.
+//! memory; reading it, keeping it and reviewing it happen elsewhere ([`crate::pins`]). Owns how a definition compares with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use crate::behavior::conclude::{Told, Trust};
 use crate::behavior::curated::Curated;
@@ -57,13 +59,14 @@ pub struct Pins {
 pub enum Arrival {
     #[default]
     Here,
-    /// It comes as [`Event::Reviewed`](super::event::Event::Reviewed).
+    /// It comes as [`Event::Reviewed`](crate::gate::data::event::Event::Reviewed).
     Awaited,
 }
 
-/// How a definition stands to what is remembered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+/// How a definition compares with what is remembered of its tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "pin", rename_all = "kebab-case")]
+pub enum PinState {
     /// It is the trusted one.
     Trusted,
     /// Another was trusted. `was` is what that one was concluded to be.
@@ -79,7 +82,7 @@ pub enum Standing {
 pub struct Sighting {
     pub tool: Tool,
     pub pin: Pin,
-    pub standing: Standing,
+    pub pin_state: PinState,
 }
 
 impl Pins {
@@ -88,8 +91,8 @@ impl Pins {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
 
-    /// Takes notice of a definition: how it stands, and whether that is news worth keeping.
-    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (Standing, bool) {
+    /// Takes notice of a definition: its state, and whether that is news worth keeping.
+    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
         let Some(pin) = self.tools.get_mut(&tool.name) else {
             let trusted = (trust != Trust::None).then_some(digest);
             let pin = Pin {
@@ -101,16 +104,16 @@ impl Pins {
                 said: None,
                 first_seen: wall,
             };
-            let standing = pin.standing(digest);
+            let pin_state = pin.state_of(digest);
             self.tools.insert(tool.name.clone(), pin);
-            return (standing, true);
+            return (pin_state, true);
         };
         let news = pin.latest != digest;
         if news {
             pin.latest = digest;
             pin.version += 1;
         }
-        (pin.standing(digest), news)
+        (pin.state_of(digest), news)
     }
 
     /// What others say of a definition.
@@ -134,21 +137,21 @@ impl Pin {
         self.said.filter(|_| self.trusted.as_ref() == Some(digest))
     }
 
-    /// How a definition stands to this pin.
-    pub fn standing(&self, digest: Digest) -> Standing {
+    /// The state of a definition by this pin.
+    pub fn state_of(&self, digest: Digest) -> PinState {
         if self.trusted == Some(digest) {
-            Standing::Trusted
+            PinState::Trusted
         } else if self.refused == Some(digest) {
-            Standing::Refused
+            PinState::Refused
         } else if self.trusted.is_none() {
-            Standing::Unreviewed
+            PinState::Unreviewed
         } else {
-            Standing::Changed { version: self.version, was: self.identity }
+            PinState::Changed { version: self.version, was: self.identity }
         }
     }
 }
 
-impl Standing {
+impl PinState {
     /// What it means for a call, where that is anything; `now` is what the definition is concluded to be.
     pub fn hazard(&self, now: Identity) -> Option<Hazard> {
         let what = match self {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::deadline::DESCRIBE;
-use super::effect::Question;
-use super::event::Now;
-use super::pins::{Arrival, Pins, Sighting, Standing};
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
+use crate::gate::call::deadline::DESCRIBE;
+use crate::gate::data::effect::Question;
+use crate::gate::data::event::Now;
+use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
 use crate::mcp::tool::{Page, Tool};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -29,7 +29,7 @@ pub struct Described {
     pub input: Result<Schema, Unusable>,
     pub output: Option<Schema>,
     /// How this definition stands to the one that is trusted.
-    pub standing: Standing,
+    pub pin_state: PinState,
 }
 
 impl std::fmt::Debug for Described {
@@ -75,7 +75,7 @@ struct Own {
 
 /// What came of a line from the server.
 #[derive(Debug)]
-pub enum Heard {
+pub enum ListReply {
     /// Not an answer to our own question: relay it.
     Relay,
     /// Ours: swallow it; there is another page to ask for.
@@ -207,25 +207,25 @@ impl Catalog {
     }
 
     /// Hears a response of the server; learns from it when it answers a `tools/list`.
-    pub fn hear(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> Heard {
+    pub fn hear(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> ListReply {
         let Some(at) = self.listings.iter().position(|listing| &listing.id == id) else {
             if self.is_ours(id) {
                 // Too late for whoever waited, and still worth knowing.
                 if let Some(page) = Page::read(content) {
                     self.learn(now, page.tools);
                 }
-                return Heard::Failed;
+                return ListReply::Failed;
             }
-            return Heard::Relay;
+            return ListReply::Relay;
         };
         let listing = self.listings.remove(at);
         let page = if failed { None } else { Page::read(content) };
         match (page, listing.own) {
-            (None, None) => Heard::Relay,
-            (None, Some(_)) => Heard::Failed,
+            (None, None) => ListReply::Relay,
+            (None, Some(_)) => ListReply::Failed,
             (Some(page), None) => {
                 self.host_reads(now, page, listing.before);
-                Heard::Relay
+                ListReply::Relay
             }
             (Some(page), Some(own)) => {
                 let mut tools = listing.before.unwrap_or_default();
@@ -233,15 +233,15 @@ impl Catalog {
                 match page.next_cursor {
                     Some(cursor) if tools.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
                         let own = Own { pages: own.pages + 1, ..own };
-                        Heard::More(self.question(tools, Some(&cursor), own))
+                        ListReply::More(self.question(tools, Some(&cursor), own))
                     }
                     Some(_) => {
                         self.learn(now, tools);
-                        Heard::Failed
+                        ListReply::Failed
                     }
                     None => {
                         self.replace(now, tools);
-                        Heard::Fresh
+                        ListReply::Fresh
                     }
                 }
             }
@@ -312,8 +312,8 @@ impl Catalog {
             let described = match before {
                 Some(known) if known.digest == digest => Arc::clone(known),
                 Some(_) | None => {
-                    let (standing, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
-                    let described = Arc::new(self.describe(tool, digest, standing));
+                    let (pin_state, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
+                    let described = Arc::new(self.describe(tool, digest, pin_state));
                     if is_news {
                         self.tell(&described);
                     }
@@ -335,8 +335,8 @@ impl Catalog {
         self.stale.clear();
         let tools: Vec<Arc<Described>> = self.tools.drain().map(|(_, known)| known).collect();
         for known in tools {
-            let (standing, _) = self.pins.see(now.wall, &known.tool, known.digest, self.trust);
-            let described = self.describe(known.tool.clone(), known.digest, standing);
+            let (pin_state, _) = self.pins.see(now.wall, &known.tool, known.digest, self.trust);
+            let described = self.describe(known.tool.clone(), known.digest, pin_state);
             self.tools.insert(known.tool.name.clone(), Arc::new(described));
         }
     }
@@ -358,19 +358,19 @@ impl Catalog {
 
     fn tell(&mut self, described: &Described) {
         let Some(pin) = self.pins.tools.get_mut(&described.tool.name) else { return };
-        if pin.identity.is_none() && described.standing == Standing::Trusted {
+        if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
-        let (tool, pin, standing) = (described.tool.clone(), pin.clone(), described.standing.clone());
-        self.news.push(Sighting { tool, pin, standing });
+        let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state.clone());
+        self.news.push(Sighting { tool, pin, pin_state });
     }
 
-    fn describe(&mut self, tool: Tool, digest: Digest, standing: Standing) -> Described {
+    fn describe(&mut self, tool: Tool, digest: Digest, pin_state: PinState) -> Described {
         let package = self.pins.package.as_deref();
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
         let told = self.pins.told(curated, &tool.name, &digest);
         let mut behavior = conclude::of_tool_told(&tool, self.trust, told);
-        behavior.hazards.extend(standing.hazard(behavior.identity));
+        behavior.hazards.extend(pin_state.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
@@ -380,7 +380,7 @@ impl Catalog {
             input: Schema::compile(&tool.input_schema),
             output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
             digest,
-            standing,
+            pin_state,
             tool,
         }
     }

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use super::answers;
-use super::catalog::Known;
-use super::deadline::{self, HEARTBEAT};
-use super::effect::Effect;
-use super::event::Now;
-use super::facts::Look;
-use super::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
-use super::judge::{self, Seen};
-use super::pass::duplicate;
-use super::pins::Pins;
-use super::report::{ActivityKind, Direction};
-use super::{Gate, Mode, Unattended};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
-use crate::gate::catalog::Described;
+use crate::gate::call::arrive::duplicate;
+use crate::gate::call::deadline::{self, HEARTBEAT};
+use crate::gate::call::held::{Arrival, Beat, Held, Stage, Verdict, Withdrawal};
+use crate::gate::call::judged::{self, Seen};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::Look;
+use crate::gate::data::pin::Pins;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::catalog::Described;
+use crate::gate::server::catalog::Known;
+use crate::gate::{Gate, Mode, Unattended};
 use crate::mcp::lifecycle::{InSession, Phase};
 use crate::mcp::revision::Revision;
 use crate::policy::rule::Decision;
@@ -25,7 +25,7 @@ use crate::wire::line::Line;
 
 impl Gate {
     /// A call: held from here on, until a decision exists.
-    pub(super) fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
         if self.is_live(call.id()) || self.plain_ids.contains(call.id()) {
             let bytes = call.line().content().len() as u64;
             self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
@@ -36,25 +36,25 @@ impl Gate {
             self.status.era = Revision::V2026_07_28.text().to_owned();
         }
         if self.stopping {
-            return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", answers::stopping(&call), out);
+            return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
         }
         let session = match self.lifecycle.call(&call) {
             Ok(session) => Some(session),
             Err(Phase::Closed) => {
-                return self.deny_unheld(now, &call, By::Fault, "the session is closed", answers::closed(&call), out);
+                return self.deny_unheld(now, &call, By::Fault, "the session is closed", replies::closed(&call), out);
             }
             Err(Phase::Opening | Phase::Initializing) if self.lifecycle.is_pending() => None,
             Err(phase @ (Phase::Opening | Phase::Initializing)) => {
-                let reply = answers::wrong_phase(&call, self.lifecycle.phase(), &phase);
+                let reply = replies::wrong_phase(&call, self.lifecycle.phase(), &phase);
                 return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }
         };
         let Some(scope) = self.config.scope.admit(call.name()) else {
-            let reply = answers::out_of_scope(&call);
+            let reply = replies::out_of_scope(&call);
             return self.deny_unheld(now, &call, By::Scope, "the tool lies outside the scope", reply, out);
         };
         if self.held.is_full(call.line().bytes().len()) {
-            let reply = answers::too_many(&call);
+            let reply = replies::too_many(&call);
             return self.deny_unheld(now, &call, By::Fault, "too many calls wait", reply, out);
         }
         let is_open = session.is_some();
@@ -65,7 +65,7 @@ impl Gate {
     }
 
     /// What is remembered is here: the calls that waited for it are described and judged.
-    pub(super) fn reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_reviewed(&mut self, now: Now, pins: Pins, out: &mut Vec<Effect>) {
         let was_ready = self.catalog.is_ready();
         self.catalog.repin(now, pins);
         if was_ready {
@@ -73,7 +73,7 @@ impl Gate {
             return self.rejudge(now, out);
         }
         // The lists that came in the meantime may describe what is called.
-        while let Some((id, line)) = self.homework.pop_front() {
+        while let Some((id, line)) = self.unparsed_lists.pop_front() {
             let _ = self.catalog.hear(now, &id, false, line.content());
         }
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
@@ -96,7 +96,7 @@ impl Gate {
 
     /// Takes up the calls that came while the server still owed the answer to `initialize`, as from scripts that write
     /// all at once.
-    pub(super) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn early_calls(&mut self, now: Now, out: &mut Vec<Effect>) {
         if self.lifecycle.is_pending() {
             return;
         }
@@ -109,7 +109,7 @@ impl Gate {
                     self.describe(now, number, out);
                 }
                 Err(phase) => {
-                    let reply = answers::wrong_phase(&held.call, self.lifecycle.phase(), &phase);
+                    let reply = replies::wrong_phase(&held.call, self.lifecycle.phase(), &phase);
                     let verdict = Verdict::deny(By::Fault, None, &phase.to_string(), reply);
                     self.decide(now, number, verdict, out);
                 }
@@ -157,7 +157,7 @@ impl Gate {
     }
 
     /// Asks the server for its tools under our own id, where its lifecycle allows it; else judges by nothing.
-    pub(super) fn ask_server(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn ask_server(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -171,14 +171,14 @@ impl Gate {
     }
 
     /// The whole list is known afresh: every call that waited for it is judged, or told that there is no such tool.
-    pub(super) fn described(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn described(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
             let Some(held) = self.held.get(number) else { continue };
             match self.catalog.find(held.call.name()) {
                 Known::Yes(described) => self.judge(now, number, Some(described), out),
                 Known::Ask => self.judge(now, number, None, out),
                 Known::No => {
-                    let reply = answers::no_such_tool(&held.call);
+                    let reply = replies::no_such_tool(&held.call);
                     let verdict = Verdict::deny(By::Fault, None, "the server does not have this tool", reply);
                     self.decide(now, number, verdict, out);
                 }
@@ -187,7 +187,7 @@ impl Gate {
     }
 
     /// The server gave no list: every call that waited for it is judged by what is known.
-    pub(super) fn undescribed(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn undescribed(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Describing)) {
             let Some(held) = self.held.get(number) else { continue };
             let described = match self.catalog.find(held.call.name()) {
@@ -199,12 +199,18 @@ impl Gate {
     }
 
     /// Judges one held call and acts on the ruling.
-    pub(super) fn judge(&mut self, now: Now, number: u64, described: Option<Arc<Described>>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn judge(
+        &mut self,
+        now: Now,
+        number: u64,
+        described: Option<Arc<Described>>,
+        out: &mut Vec<Effect>,
+    ) {
         self.prune_grants(now, out);
         let Some(held) = self.held.get(number) else {
             return;
         };
-        let judged = judge::judge(now, &held.call, described, self.yardstick(), Seen::of(held));
+        let judged = judged::judge(now, &held.call, described, self.judge_input(), Seen::of(held));
         if self.look_first(number, &judged, out) || self.consult_first(number, &judged, out) {
             if let Some(held) = self.held.get_mut(number) {
                 held.judged = Some(judged);
@@ -216,7 +222,7 @@ impl Gate {
         };
         let edited = held.original.is_some();
         let invalid = (!judged.violations.is_empty())
-            .then(|| answers::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
+            .then(|| replies::invalid_arguments(&held.call, self.lifecycle.revision(), &judged.violations));
         let continued = self.flights.continues(now, &held.call);
         let (ruling, by_approver) = (judged.ruling.clone(), judged.by_approver.clone());
         held.judged = Some(judged);
@@ -230,7 +236,7 @@ impl Gate {
         } else {
             match (ruling.decision, continued) {
                 (Decision::Deny, _) => {
-                    let reply = answers::denied_by_policy(&held.call, &ruling.reason);
+                    let reply = replies::denied_by_policy(&held.call, &ruling.reason);
                     Verdict::deny(by, ruling.rule, &ruling.reason, reply)
                 }
                 // Whoever edits a call has the last word on it.
@@ -248,7 +254,7 @@ impl Gate {
                 }
                 (Decision::Ask, None) if self.config.unattended == Unattended::Deny && self.attached == 0 => {
                     // No time ran out and nobody was asked: it is what applies here by default. The rule is the one that asked.
-                    let reply = answers::unattended(&held.call);
+                    let reply = replies::unattended(&held.call);
                     let reason = "no console is open, and --unattended deny does not wait";
                     Verdict::deny(By::Default, ruling.rule, reason, reply)
                 }
@@ -259,12 +265,12 @@ impl Gate {
     }
 
     /// Puts a call before the operator.
-    pub(super) fn ask(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn ask(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
         let (deadline, beat) = (held.deadline, held.beat);
-        let entry = self.asked(now, held);
+        let entry = self.asked_entry(now, held);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Asking { entry });
         if let Some(held) = self.held.get_mut(number) {

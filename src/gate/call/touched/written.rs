@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Change, How};
 use crate::behavior::taxonomy::Action;
-use crate::gate::facts::{Facts, FileKind};
+use crate::gate::data::facts::{Facts, FileKind};
 
 /// Names of arguments that carry a file's content.
 const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];

@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::facts::{self, LeftOut, MOST as MOST_PATHS};
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::gate::call::named;
+use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
 use crate::wire::id::Id;
 
 /// How many unanswered questions of the server are remembered.
@@ -66,7 +67,7 @@ impl DeclaredRoots {
         let outside = |path: &str| {
             words(path).is_some_and(|path| !self.roots.iter().any(|root| path.starts_with(root.as_slice())))
         };
-        let named = facts::path_arguments(arguments);
+        let named = named::path_arguments(arguments);
         let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
             Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
             None if named.left_out == LeftOut::Some => {

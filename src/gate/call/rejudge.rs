@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::Gate;
-use super::catalog::Known;
-use super::effect::Effect;
-use super::event::{ConsoleId, Now};
-use super::grants::GrantTerms;
-use super::held::{Held, Stage, Verdict};
-use super::judge::{self, BeforeTool, Seen, Yardstick};
 use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::held::{Held, Stage, Verdict};
+use crate::gate::call::judged::{self, BeforeTool, JudgeInput, Seen};
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::terms::GrantTerms;
+use crate::gate::server::catalog::Known;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::digest::Digest;
 
 impl Gate {
     /// What calls are judged by.
-    pub(super) fn yardstick(&self) -> Yardstick<'_> {
-        Yardstick {
+    pub(in crate::gate) fn judge_input(&self) -> JudgeInput<'_> {
+        JudgeInput {
             server: &self.config.server,
             before_tool: &self.before_tool,
             grants: &self.grants,
@@ -32,7 +32,7 @@ impl Gate {
     }
 
     /// Another policy stands: it is recorded, and holds for every call that is not decided yet.
-    pub(super) fn policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_policy_changed(&mut self, now: Now, policy: Arc<Policy>, out: &mut Vec<Effect>) {
         self.register(BeforeTool::Policy(policy));
         let mut entry = self.entry(now, Kind::Policy).with("what", "the policy was read again");
         if let Some(banner) = &self.policy_banner {
@@ -43,7 +43,7 @@ impl Gate {
     }
 
     /// An operator has accepted a changed file: recorded, and kept by the shell, which reads it again then.
-    pub(super) fn policy_accepted(
+    pub(in crate::gate) fn on_policy_accepted(
         &mut self,
         now: Now,
         file: String,
@@ -67,7 +67,7 @@ impl Gate {
     }
 
     /// Judges anew what waits for the operator, where that comes out otherwise than before.
-    pub(super) fn rejudge(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn rejudge(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             let Some((held, judged)) = self.held.get(number).and_then(|held| Some((held, held.judged.as_ref()?)))
             else {
@@ -82,7 +82,7 @@ impl Gate {
                     continue;
                 }
             };
-            let anew = judge::judge(now, &held.call, described.clone(), self.yardstick(), Seen::of(held));
+            let anew = judged::judge(now, &held.call, described.clone(), self.judge_input(), Seen::of(held));
             let stays = anew.ruling.decision == Decision::Ask
                 || held.original.is_some() && anew.ruling.decision == Decision::Allow;
             if stays && anew.ruling == judged.ruling && held.look.covers(&anew.wanted) {
@@ -94,7 +94,7 @@ impl Gate {
 
     /// Judges a call by its tool as it is described now: since it was judged last the server may have changed it. Asks the
     /// server first where that is not known.
-    pub(super) fn judge_as_it_is(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn judge_as_it_is(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -110,7 +110,7 @@ impl Gate {
     }
 
     /// Remembers what was granted with an approval that is on the disk.
-    pub(super) fn grant(
+    pub(in crate::gate) fn grant(
         &mut self,
         now: Now,
         held: &Held,
@@ -130,7 +130,14 @@ impl Gate {
     }
 
     /// An operator ends a grant.
-    pub(super) fn grant_ended(&mut self, now: Now, grant: &str, who: &str, console: ConsoleId, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_grant_ended(
+        &mut self,
+        now: Now,
+        grant: &str,
+        who: &str,
+        console: ConsoleId,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(card) = self.grants.end(grant) else {
             let why = format!("no grant {grant} stands any more");
             return out.push(Effect::Refuse { console, ticket: String::new(), why });
@@ -140,7 +147,7 @@ impl Gate {
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool that is not what it was.
-    pub(super) fn prune_grants(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn prune_grants(&mut self, now: Now, out: &mut Vec<Effect>) {
         if self.grants.is_empty() {
             return;
         }

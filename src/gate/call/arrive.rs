@@ -1,12 +1,12 @@
 //! A line from the host: a call is held; anything else that is canonical passes; the rest is refused.
 
-use super::Gate;
-use super::effect::{Effect, Passing};
-use super::event::Now;
-use super::held::Withdrawal;
-use super::refusals::{Recorded, Run};
-use super::report::{ActivityKind, Direction};
 use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::held::Withdrawal;
+use crate::gate::call::refusals::{Recorded, Run};
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -20,7 +20,7 @@ const INVALID_REQUEST: i32 = -32600;
 const PLAIN_IDS: usize = 65_536;
 
 impl Gate {
-    pub(super) fn host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         match message::sort(line) {
             Sorted::Call(call) => self.call(now, call, out),
             Sorted::Plain(plain) => self.plain(now, plain, out),
@@ -32,18 +32,25 @@ impl Gate {
         }
     }
 
-    pub(super) fn host_overlong(&mut self, now: Now, head: &[u8], bytes: u64, cap: usize, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_overlong(
+        &mut self,
+        now: Now,
+        head: &[u8],
+        bytes: u64,
+        cap: usize,
+        out: &mut Vec<Effect>,
+    ) {
         self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
     }
 
-    pub(super) fn host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
         let what = "the host ended in mid-line; the last line had no line end".to_owned();
         let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
         self.refuse(now, &refusal, None, bytes, out);
     }
 
     /// Refuses a line: recorded, answered where an answer is due, never forwarded.
-    pub(super) fn refuse(
+    pub(in crate::gate) fn refuse(
         &mut self,
         now: Now,
         refusal: &Refusal,
@@ -54,7 +61,7 @@ impl Gate {
         self.status.refused_lines += 1;
         match self.refusals.take(now.mono, refusal, bytes) {
             Recorded::Whole => {
-                let entry = self.refused(now, refusal, digest, bytes);
+                let entry = self.refused_entry(now, refusal, digest, bytes);
                 self.record(entry, out);
             }
             Recorded::Counted { by } => self.wake_by(by, out),
@@ -70,9 +77,9 @@ impl Gate {
     }
 
     /// Records runs of refused lines that were only counted.
-    pub(super) fn refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn record_refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
         for run in runs {
-            let entry = self.refused_run(now, &run);
+            let entry = self.refused_run_entry(now, &run);
             self.record(entry, out);
         }
     }
@@ -126,7 +133,7 @@ impl Gate {
     }
 
     /// Whether a call under this id has no answer yet.
-    pub(super) fn is_live(&self, id: &Id) -> bool {
+    pub(in crate::gate) fn is_live(&self, id: &Id) -> bool {
         self.held.by_id(id).is_some() || self.flights.contains(id)
     }
 
@@ -145,7 +152,7 @@ impl Gate {
 }
 
 /// A second call under an id that is still in flight.
-pub(super) fn duplicate(id: Id) -> Refusal {
+pub(in crate::gate) fn duplicate(id: Id) -> Refusal {
     let what = "a call with this id is already in flight; ids must be unique".to_owned();
     Refusal { code: INVALID_REQUEST, what, id: Some(id), answer: true }
 }

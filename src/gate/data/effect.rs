@@ -1,12 +1,12 @@
 //! What comes out of the gate: performed by the shell in order, each at once.
 
 use crate::audit::record::Entry;
-use crate::gate::event::{ConsoleId, Side};
-use crate::gate::facts::Look;
-use crate::gate::pins::Sighting;
-use crate::gate::report::{Activity, Settled};
-use crate::gate::snapshot::Snapshot;
-use crate::gate::token::GuardrailToken;
+use crate::gate::data::event::{ConsoleId, Side};
+use crate::gate::data::facts::Look;
+use crate::gate::data::pin::Sighting;
+use crate::gate::data::report::{Activity, Settled};
+use crate::gate::data::snapshot::Snapshot;
+use crate::gate::data::token::GuardrailToken;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::line::Line;
@@ -25,11 +25,11 @@ pub enum Effect {
     Query(Question),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
-    /// Look at what a call would touch; the answer comes as [`crate::gate::event::Event::Facts`] with the same number, in
+    /// Look at what a call would touch; the answer comes as [`crate::gate::data::event::Event::Facts`] with the same number, in
     /// good time, and says so where something could not be seen.
     LookUp { ticket: String, look: u64, wanted: Look },
     /// Have these approvers asked about a call, told as JSON; all that they say comes as
-    /// [`crate::gate::event::Event::Consulted`] with the same number, one opinion for each name.
+    /// [`crate::gate::data::event::Event::Consulted`] with the same number, one opinion for each name.
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
     Remember(Box<Sighting>),
@@ -43,7 +43,7 @@ pub enum Effect {
     Show(Box<Activity>),
     /// Keep the text of a policy file as the one the operator has accepted, if it still has this digest.
     AcceptPolicy { file: String, digest: Digest, console: ConsoleId },
-    /// Send [`crate::gate::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
+    /// Send [`crate::gate::data::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
     WakeAt(u64),
     /// Nothing more will go to this end.
     Close(Side),
@@ -58,7 +58,7 @@ pub enum Passing {
 
 /// A request of our own to the server. Only the gate's catalog makes one, and only `tools/list`.
 #[derive(Debug)]
-pub struct Question(pub(super) Line);
+pub struct Question(pub(in crate::gate) Line);
 
 impl Question {
     /// Consumes the question for its bytes.

@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::approvers::{self, Approver, Joined, Opinion};
-use super::catalog::Described;
-use super::effect_line;
-use super::event::Now;
-use super::facts::{self, Facts, FileKind, Found, Look};
-use super::grants::{Asked, Grants};
-use super::held::Held;
-use super::pins::Standing;
-use super::roots::DeclaredRoots;
-use super::touched::{self, Change};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::capability::schema::Violation;
 use crate::capability::undeclared;
+use crate::gate::call::consult::{self, Joined};
+use crate::gate::call::effect_line;
+use crate::gate::call::held::Held;
+use crate::gate::call::named;
+use crate::gate::call::roots::DeclaredRoots;
+use crate::gate::call::touched::{self, Change};
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::{Facts, FileKind, Findings, Look};
+use crate::gate::data::opinion::{Approver, Opinion};
+use crate::gate::data::pin::PinState;
+use crate::gate::grants::{Asked, Grants};
+use crate::gate::server::catalog::Described;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;
@@ -65,7 +67,7 @@ pub struct Judged {
 
 /// What every call is held against.
 #[derive(Clone, Copy)]
-pub struct Yardstick<'a> {
+pub struct JudgeInput<'a> {
     pub server: &'a str,
     pub before_tool: &'a BeforeTool,
     pub grants: &'a Grants,
@@ -85,7 +87,7 @@ pub struct Yardstick<'a> {
 /// What was found out about one call since it came.
 #[derive(Clone, Copy, Default)]
 pub struct Seen<'a> {
-    pub found: Option<&'a Found>,
+    pub found: Option<&'a Findings>,
     pub opinions: &'a [Opinion],
 }
 
@@ -102,14 +104,14 @@ pub fn judge(
     now: Now,
     call: &Call,
     described: Option<Arc<Described>>,
-    yardstick: Yardstick<'_>,
+    input: JudgeInput<'_>,
     seen: Seen<'_>,
 ) -> Judged {
-    let judged = judge_at(now.wall, call, described.clone(), yardstick, seen);
-    if yardstick.latest <= now.wall {
+    let judged = judge_at(now.wall, call, described.clone(), input, seen);
+    if input.latest <= now.wall {
         return judged;
     }
-    let later = judge_at(yardstick.latest, call, described, yardstick, seen);
+    let later = judge_at(input.latest, call, described, input, seen);
     if later.ruling.decision > judged.ruling.decision { later } else { judged }
 }
 
@@ -117,10 +119,10 @@ fn judge_at(
     wall: i64,
     call: &Call,
     described: Option<Arc<Described>>,
-    yardstick: Yardstick<'_>,
+    input: JudgeInput<'_>,
     seen: Seen<'_>,
 ) -> Judged {
-    let Yardstick { server, before_tool, grants, approvers, .. } = yardstick;
+    let JudgeInput { server, before_tool, grants, approvers, .. } = input;
     let found = seen.found;
     let text = call.arguments_text();
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -148,14 +150,14 @@ fn judge_at(
             }),
         }
     }
-    behavior.hazards.extend(yardstick.roots.hazard(&arguments));
-    if let Some(changed) = yardstick.server_change {
+    behavior.hazards.extend(input.roots.hazard(&arguments));
+    if let Some(changed) = input.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
-    if let Some(mismatch) = yardstick.expected.and_then(|expected| expected.mismatch(&behavior)) {
+    if let Some(mismatch) = input.expected.and_then(|expected| expected.mismatch(&behavior)) {
         behavior.hazards.push(mismatch);
     }
-    let refused = described.as_deref().is_some_and(|known| known.standing == Standing::Refused);
+    let refused = described.as_deref().is_some_and(|known| known.pin_state == PinState::Refused);
     let mut wanted = Look::default();
     let ruling = match before_tool {
         _ if refused => Ruling {
@@ -170,7 +172,7 @@ fn judge_at(
                 behavior: &behavior,
                 arguments: &arguments,
                 now: wall,
-                recent: Some(yardstick.recent),
+                recent: Some(input.recent),
             };
             wanted.real = paths_wanted(policy, &question);
             let asked = Asked { call: &question, described: described.as_deref(), roots: &policy.roots };
@@ -182,7 +184,7 @@ fn judge_at(
     };
     let near = match before_tool {
         BeforeTool::Policy(policy) if ruling.decision == Decision::Ask => {
-            let (tool, recent) = (call.name(), Some(yardstick.recent));
+            let (tool, recent) = (call.name(), Some(input.recent));
             let question = Question { server, tool, behavior: &behavior, arguments: &arguments, now: wall, recent };
             explain::nearest(policy, &question, &followed(policy, &wanted, found), NEAR)
         }
@@ -190,10 +192,10 @@ fn judge_at(
     };
     let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
     let hazards = !behavior.hazards.is_empty();
-    let Joined { ruling, by: by_approver } = approvers::join(ruling, seen.opinions, approvers, hazards, allows_stand);
+    let Joined { ruling, by: by_approver } = consult::join(ruling, seen.opinions, approvers, hazards, allows_stand);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
-        let named = facts::path_arguments(&arguments);
+        let named = named::path_arguments(&arguments);
         match behavior.badge() {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
             // Nothing is replaced: where it leads is all there is to see.
@@ -219,12 +221,12 @@ fn judge_at(
 }
 
 /// The ruling, with what is known of where the paths lead; paths nobody has followed decide nothing.
-fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Option<&Found>) -> Ruling {
+fn rule_on(policy: &Policy, question: &Question<'_>, wanted: &Look, found: Option<&Findings>) -> Ruling {
     decide::decide_at(policy, question, &followed(policy, wanted, found))
 }
 
 /// Where the policy's paths lead, as far as they were followed.
-fn followed(policy: &Policy, wanted: &Look, found: Option<&Found>) -> Roots {
+fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
     if wanted.real.is_empty() {
         return policy.roots.clone();
     }
@@ -233,7 +235,7 @@ fn followed(policy: &Policy, wanted: &Look, found: Option<&Found>) -> Roots {
 }
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
-fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Option<String> {
+fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Option<String> {
     let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
     let changes = touched::of(behavior.identity.action, arguments, files);
     // What no change accounts for may be written to all the same; where nothing is told, the first is where it comes from.
@@ -269,7 +271,7 @@ fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Found>) -> Opti
 }
 
 fn unregistered(behavior: &Behavior) -> Ruling {
-    use super::token::UncheckedInvocation;
+    use crate::gate::data::token::UncheckedInvocation;
     match UncheckedInvocation::for_read_only(behavior) {
         Some(_) => Ruling {
             decision: Decision::Allow,
@@ -288,7 +290,7 @@ fn unregistered(behavior: &Behavior) -> Ruling {
 mod tests {
     use serde_json::json;
 
-    use super::{Action, Facts, FileKind, Found, Mutability, Value, danger};
+    use super::{Action, Facts, FileKind, Findings, Mutability, Value, danger};
     use crate::behavior::conclude::Behavior;
     use crate::behavior::identity::Identity;
     use crate::behavior::taxonomy::{ContentType, OutputDomain};
@@ -302,7 +304,7 @@ mod tests {
             let identity = Identity { mutability: Mutability::Mutates, action, output_domain: OutputDomain::Data };
             let (content_type, evidence, hazards, analyses) = (ContentType::Text, Vec::new(), Vec::new(), Vec::new());
             let behavior = Behavior { identity, content_type, evidence, disputed: false, hazards, analyses };
-            danger(&behavior, arguments, Some(&Found { files, ..Found::default() })).is_some()
+            danger(&behavior, arguments, Some(&Findings { files, ..Findings::default() })).is_some()
         };
         use Action::{Create, Move};
         let plain = json!({ "path": "/p", "content": "x" });

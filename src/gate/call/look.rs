@@ -1,18 +1,18 @@
 //! Looks at what a call would touch: before it is judged or asked, when it is approved, and once more before it runs.
 
-use super::Gate;
-use super::answers;
-use super::effect::Effect;
-use super::event::Now;
-use super::facts::Found;
-use super::held::{After, Held, Stage, Verdict};
-use super::judge::Judged;
-use super::{Mode, Unattended};
 use crate::audit::record::{By, VerdictWord};
+use crate::gate::Gate;
+use crate::gate::call::held::{After, Held, Stage, Verdict};
+use crate::gate::call::judged::Judged;
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::Findings;
+use crate::gate::{Mode, Unattended};
 
 impl Gate {
     /// Asks for a look where the ruling, or the card of an asked call, needs one that was not taken yet.
-    pub(super) fn look_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
+    pub(in crate::gate) fn look_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
         let Some(held) = self.held.get_mut(number) else {
             return false;
         };
@@ -31,12 +31,12 @@ impl Gate {
     }
 
     /// Whether a call was approved by what was found at a place, so that it is looked at again before it runs.
-    pub(super) fn looks_again(&self, number: u64) -> bool {
+    pub(in crate::gate) fn looks_again(&self, number: u64) -> bool {
         self.held.get(number).is_some_and(|held| !held.look.is_empty() && held.found.is_some())
     }
 
     /// Asks the shell for a look.
-    pub(super) fn look(&mut self, number: u64, after: After, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn look(&mut self, number: u64, after: After, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -48,7 +48,14 @@ impl Gate {
     }
 
     /// What the shell has found. An answer that nothing waits for any more is dropped.
-    pub(super) fn looked(&mut self, now: Now, ticket: &str, look: u64, mut found: Found, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_facts(
+        &mut self,
+        now: Now,
+        ticket: &str,
+        look: u64,
+        mut found: Findings,
+        out: &mut Vec<Effect>,
+    ) {
         let Some(number) = self.held.by_ticket(ticket) else {
             return;
         };
@@ -88,7 +95,7 @@ impl Gate {
         now: Now,
         number: u64,
         verdict: Verdict,
-        found: Found,
+        found: Findings,
         difference: Option<&'static str>,
         out: &mut Vec<Effect>,
     ) {
@@ -123,21 +130,21 @@ impl Gate {
 
     /// The approval is on the disk, and what it was given for has changed since: the call does not run.
     fn stopped(&mut self, now: Now, held: &Held, what: &'static str, out: &mut Vec<Effect>) {
-        let entry = self.withdrawn(now, held, By::Fault, &format!("{what} after it was approved"));
+        let entry = self.withdrawn_entry(now, held, By::Fault, &format!("{what} after it was approved"));
         self.record(entry, out);
         self.status.denied += 1;
-        out.push(Effect::Settle(super::report::Settled {
+        out.push(Effect::Settle(crate::gate::data::report::Settled {
             ticket: held.ticket.to_string(),
             time: now.wall,
             verdict: Some(VerdictWord::Deny),
             by: By::Fault,
             who: format!("{what} after it was approved, so it did not run"),
         }));
-        out.push(Effect::Answer(answers::changed(&held.call, what)));
+        out.push(Effect::Answer(replies::changed(&held.call, what)));
     }
 
     /// Denies what was looked at, put before approvers, or kept waiting for what is remembered, for too long.
-    pub(super) fn expire_looks(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn expire_looks(&mut self, now: Now, out: &mut Vec<Effect>) {
         let is_ready = self.catalog.is_ready();
         let waits = |held: &Held| match &held.stage {
             Stage::Looking { after, .. } => !matches!(after, After::Forwarding { .. }),
@@ -154,7 +161,7 @@ impl Gate {
                 continue;
             }
             let waited_s = now.mono.saturating_sub(held.arrived.mono) / 1_000_000;
-            let reply = answers::expired(&held.call, waited_s);
+            let reply = replies::expired(&held.call, waited_s);
             let reason = match &held.stage {
                 Stage::Consulting { .. } => "its approvers did not answer in time",
                 Stage::Describing => "what is remembered of this server could not be read in time",

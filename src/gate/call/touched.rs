@@ -1,15 +1,16 @@
 //! What a call would change of what stands on this machine: from its action, its arguments and the shell's facts. Reads
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
+pub mod alike;
 mod written;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::alike::lines_changed;
-use super::facts::{Facts, FileKind, TEXT};
 use crate::behavior::taxonomy::Action;
+use crate::gate::data::facts::{Facts, FileKind, TEXT};
+use alike::lines_changed;
 use written::{Writing, is_listed};
 
 /// One change.

@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use super::Gate;
-use super::answers;
-use super::catalog::Known;
-use super::effect::Effect;
-use super::event::{ConsoleId, Now};
-use super::facts::Look;
-use super::grants::{self, GrantTerms};
-use super::held::{After, Original, Stage, Verdict};
-use super::judge::{self, Seen};
-use super::report::OperatorVerdict;
 use crate::audit::record::{By, Kind, VerdictWord};
+use crate::gate::Gate;
+use crate::gate::call::held::{After, Original, Stage, Verdict};
+use crate::gate::call::judged::{self, Seen};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::facts::Look;
+use crate::gate::data::report::OperatorVerdict;
+use crate::gate::data::terms::GrantTerms;
+use crate::gate::grants;
+use crate::gate::server::catalog::Known;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
 
 /// Who said something about which bytes.
-pub(super) struct Said {
+pub(in crate::gate) struct OperatorWord {
     pub ticket: String,
     pub digest: Digest,
     pub who: Arc<str>,
@@ -26,15 +27,21 @@ pub(super) struct Said {
 
 impl Gate {
     /// The operator's verdict on exactly these bytes.
-    pub(super) fn decided(&mut self, now: Now, said: Said, verdict: OperatorVerdict, out: &mut Vec<Effect>) {
-        self.decided_with(now, said, verdict, None, out);
+    pub(in crate::gate) fn on_decided(
+        &mut self,
+        now: Now,
+        said: OperatorWord,
+        verdict: OperatorVerdict,
+        out: &mut Vec<Effect>,
+    ) {
+        self.on_verdict(now, said, verdict, None, out);
     }
 
     /// The same; with an approval comes what was granted beyond this call.
-    fn decided_with(
+    fn on_verdict(
         &mut self,
         now: Now,
-        said: Said,
+        said: OperatorWord,
         verdict: OperatorVerdict,
         grant: Option<GrantTerms>,
         out: &mut Vec<Effect>,
@@ -67,7 +74,7 @@ impl Gate {
                 word: VerdictWord::Deny,
                 by: By::Operator,
                 rule,
-                reply: Some(answers::denied_by_operator(&held.call, &reason)),
+                reply: Some(replies::denied_by_operator(&held.call, &reason)),
                 reason: if reason.is_empty() { "denied by the operator".into() } else { reason },
                 who: said.who,
                 console: said.console,
@@ -82,7 +89,13 @@ impl Gate {
     }
 
     /// An approval of exactly these bytes, and of calls like it for a while.
-    pub(super) fn granted(&mut self, now: Now, said: Said, terms: GrantTerms, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_granted(
+        &mut self,
+        now: Now,
+        said: OperatorWord,
+        terms: GrantTerms,
+        out: &mut Vec<Effect>,
+    ) {
         let verdict = OperatorVerdict::Approve { unread: false };
         let Some(number) = self.asking(&said) else {
             return self.too_late(now, &said, &verdict, out);
@@ -90,12 +103,12 @@ impl Gate {
         if let Some(why) = self.held.get(number).and_then(|held| grants::refusal(held, &terms)) {
             return out.push(Effect::Refuse { console: said.console, ticket: said.ticket, why });
         }
-        self.decided_with(now, said, verdict, Some(terms), out);
+        self.on_verdict(now, said, verdict, Some(terms), out);
     }
 
     /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
     /// and this is why the verdict on the old card counts for nothing.
-    pub(super) fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
+    pub(in crate::gate) fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
         let held = self.held.get(number)?;
         let shown = held.judged.as_ref()?.described.as_ref()?;
         match self.catalog.find(held.call.name()) {
@@ -113,14 +126,14 @@ impl Gate {
     }
 
     /// The held call that waits for an operator under this ticket with these very bytes.
-    fn asking(&self, said: &Said) -> Option<u64> {
+    fn asking(&self, said: &OperatorWord) -> Option<u64> {
         let number = self.held.by_ticket(&said.ticket)?;
         let held = self.held.get(number)?;
         (matches!(held.stage, Stage::Asking { .. }) && held.call.digest() == said.digest).then_some(number)
     }
 
     /// A verdict that decides nothing: it is recorded, and its console is told why.
-    fn too_late(&mut self, now: Now, said: &Said, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
+    fn too_late(&mut self, now: Now, said: &OperatorWord, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
         let why = match self.held.by_ticket(&said.ticket).and_then(|number| self.held.get(number)) {
             None => "this call waits no longer".to_owned(),
             Some(held) if held.call.digest() != said.digest => {
@@ -161,7 +174,7 @@ impl Gate {
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
-    pub(super) fn edited(&mut self, now: Now, said: &Said, arguments: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_edited(&mut self, now: Now, said: &OperatorWord, arguments: &str, out: &mut Vec<Effect>) {
         let refuse = |why: String, out: &mut Vec<Effect>| {
             out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
         };
@@ -176,7 +189,7 @@ impl Gate {
             Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
         };
         let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judge::judge(now, &call, described, self.yardstick(), Seen::default());
+        let judged = judged::judge(now, &call, described, self.judge_input(), Seen::default());
         if let Some(violation) = judged.violations.first() {
             return refuse(
                 format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),

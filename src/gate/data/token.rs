@@ -11,7 +11,7 @@
 //! a token cannot be used twice:
 //!
 //! ```compile_fail
-//! use mcp_approve::gate::token::GuardrailToken;
+//! use mcp_approve::gate::data::token::GuardrailToken;
 //! fn twice(token: GuardrailToken) -> (GuardrailToken, GuardrailToken) {
 //!     (token.clone(), token)
 //! }
@@ -20,7 +20,7 @@
 //! nor be made anywhere else:
 //!
 //! ```compile_fail
-//! use mcp_approve::gate::token::GuardrailToken;
+//! use mcp_approve::gate::data::token::GuardrailToken;
 //! let forged = GuardrailToken { wrapper: "w".into(), digest: mcp_approve::wire::digest::Digest::of(b""), seq: 1 };
 //! ```
 
@@ -60,7 +60,7 @@ pub enum Clearance {
 pub struct Approved(());
 
 impl Approved {
-    pub(super) fn new() -> Self {
+    pub(in crate::gate) fn new() -> Self {
         Self(())
     }
 }
@@ -80,7 +80,7 @@ impl UncheckedInvocation {
 
 impl GuardrailToken {
     /// Mints the token: the three checks of `Safe` are its arguments, and the log's receipt for this very decision.
-    pub(super) fn mint(
+    pub(in crate::gate) fn mint(
         wrapper: &Arc<str>,
         call: &Call,
         _session: InSession,

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::Gate;
-use super::flight::Flight;
-use super::held::{Arrival, Held, Verdict};
-use super::judge::Judged;
-use super::refusals::Run;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::event::Now;
+use crate::gate::Gate;
+use crate::gate::call::held::{Arrival, Held, Verdict};
+use crate::gate::call::judged::Judged;
+use crate::gate::call::refusals::Run;
+use crate::gate::data::event::Now;
+use crate::gate::server::flight::Flight;
 use crate::mcp::result::Answer;
 use crate::wire::digest::Digest;
 use crate::wire::message::Refusal;
 
 impl Gate {
-    pub(super) fn entry(&self, now: Now, kind: Kind) -> Entry {
+    pub(in crate::gate) fn entry(&self, now: Now, kind: Kind) -> Entry {
         let mut entry = Entry::new(now.wall, kind, &self.config.server, &self.config.session);
         entry.policy = self.policy_digest;
         entry
@@ -38,7 +38,7 @@ impl Gate {
     }
 
     /// The arrival of a call that will be asked, or its edit.
-    pub(super) fn asked(&self, now: Now, held: &Held) -> Entry {
+    pub(in crate::gate) fn asked_entry(&self, now: Now, held: &Held) -> Entry {
         let mut entry = self.of_call(now, Kind::DecisionAsked, held);
         // Which rule asks: its hits are told by this.
         entry.rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
@@ -51,7 +51,7 @@ impl Gate {
     }
 
     /// The one decision of a call.
-    pub(super) fn decision(&self, now: Now, held: &Held, verdict: &Verdict, asked: bool) -> Entry {
+    pub(in crate::gate) fn decision_entry(&self, now: Now, held: &Held, verdict: &Verdict, asked: bool) -> Entry {
         let mut entry = self.of_call(now, Kind::Decision, held);
         entry.verdict = Some(verdict.word);
         entry.by = Some(verdict.by);
@@ -78,12 +78,18 @@ impl Gate {
     }
 
     /// That an asked call was written to the server.
-    pub(super) fn forward(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
+    pub(in crate::gate) fn forward_entry(&self, now: Now, held: &Held, decision_seq: u64) -> Entry {
         self.of_call(now, Kind::Forward, held).with("decision", decision_seq)
     }
 
     /// That a call was withdrawn, before or after its decision.
-    pub(super) fn withdrawn(&self, now: Now, held: &Held, by: crate::audit::record::By, why: &str) -> Entry {
+    pub(in crate::gate) fn withdrawn_entry(
+        &self,
+        now: Now,
+        held: &Held,
+        by: crate::audit::record::By,
+        why: &str,
+    ) -> Entry {
         let mut entry = self.of_call(now, Kind::Withdrawn, held);
         entry.by = Some(by);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
@@ -91,7 +97,7 @@ impl Gate {
     }
 
     /// What a server answered to a forwarded call.
-    pub(super) fn outcome(&self, now: Now, flight: &Flight, result: &str) -> Entry {
+    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, result: &str) -> Entry {
         let mut entry = self.entry(now, Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
@@ -103,7 +109,13 @@ impl Gate {
     }
 
     /// A line from the host that was refused.
-    pub(super) fn refused(&self, now: Now, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
+    pub(in crate::gate) fn refused_entry(
+        &self,
+        now: Now,
+        refusal: &Refusal,
+        digest: Option<Digest>,
+        bytes: u64,
+    ) -> Entry {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
         entry
@@ -114,7 +126,7 @@ impl Gate {
     }
 
     /// Refused lines of one reason that were not recorded one by one.
-    pub(super) fn refused_run(&self, now: Now, run: &Run) -> Entry {
+    pub(in crate::gate) fn refused_run_entry(&self, now: Now, run: &Run) -> Entry {
         self.entry(now, Kind::Fault)
             .with("what", "refused more lines from the host")
             .with("reason", run.reason.as_str())
@@ -168,7 +180,7 @@ impl Gate {
 }
 
 /// What a call would touch: where it leads and what stands there, not its content. `None` where nobody looked.
-pub(super) fn touched(held: &Held) -> Option<Value> {
+pub(in crate::gate) fn touched(held: &Held) -> Option<Value> {
     let found = held.found.as_ref()?;
     let real = found.real.iter().map(|(path, real)| json!({ "path": path, "real": real }));
     let files = found
@@ -179,7 +191,7 @@ pub(super) fn touched(held: &Held) -> Option<Value> {
 }
 
 /// The result word of an answer.
-pub(super) fn result_word(answer: &Answer) -> &'static str {
+pub(in crate::gate) fn result_word(answer: &Answer) -> &'static str {
     match answer {
         Answer::Complete { is_error: false, .. } => "ok",
         Answer::Complete { is_error: true, .. } => "tool-error",

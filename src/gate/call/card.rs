@@ -1,23 +1,22 @@
 //! What the gate shows: the card of a held call, and lines for the Activity screen. Data only.
 
-use super::Gate;
-use super::catalog::Described;
-use super::effect::Effect;
-use super::event::Now;
-use super::held::{Held, Stage};
-use super::pins::Standing;
-use super::report::{Activity, ActivityKind, Direction, KnownTool, PinStanding};
-use super::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::capability::scope::Scope;
+use crate::gate::Gate;
+use crate::gate::call::held::{Held, Stage};
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool};
+use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::gate::server::catalog::Described;
 
 /// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
 const WORDS: usize = 64 * 1024;
 
 impl Gate {
     /// The card of a call that waits for an operator; `None` for any other.
-    pub(super) fn snapshot(&self, held: &Held) -> Option<Snapshot> {
+    pub(in crate::gate) fn snapshot(&self, held: &Held) -> Option<Snapshot> {
         let (Stage::Asking { .. }, Some(judged)) = (&held.stage, &held.judged) else {
             return None;
         };
@@ -47,7 +46,7 @@ impl Gate {
             arrived: held.arrived.wall,
             deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
-            caller: super::caller::told(held.call.meta_text()),
+            caller: crate::gate::call::caller::told(held.call.meta_text()),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
@@ -87,7 +86,7 @@ impl Gate {
     }
 
     /// Shows one thing that passed, if anybody looks.
-    pub(super) fn show(
+    pub(in crate::gate) fn show(
         &self,
         now: Now,
         direction: Direction,
@@ -119,7 +118,7 @@ impl Gate {
         out.push(Effect::Show(Box::new(one)));
     }
 
-    pub(super) fn show_plain(
+    pub(in crate::gate) fn show_plain(
         &self,
         now: Now,
         direction: Direction,
@@ -136,7 +135,7 @@ impl Gate {
 }
 
 /// What is told of a tool.
-pub(super) fn known_tool(known: &Described) -> KnownTool {
+pub(in crate::gate) fn known_tool(known: &Described) -> KnownTool {
     const MOST: usize = 16;
     let behavior = &known.behavior;
     let quoted = |text: &str| text[..text.floor_char_boundary(512)].to_owned();
@@ -150,12 +149,7 @@ pub(super) fn known_tool(known: &Described) -> KnownTool {
         disputed: behavior.disputed,
         hazards: hazards.collect(),
         digest: known.digest,
-        pin: match known.standing {
-            Standing::Trusted => PinStanding::Trusted,
-            Standing::Changed { version, .. } => PinStanding::Changed { version },
-            Standing::Unreviewed => PinStanding::Unreviewed,
-            Standing::Refused => PinStanding::Refused,
-        },
+        pin: known.pin_state,
     }
 }
 

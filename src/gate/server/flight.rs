@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::catalog::Described;
-use super::deadline::CONTINUE;
-use super::event::Now;
 use crate::audit::record::By;
 use crate::behavior::taxonomy::Mutability;
+use crate::gate::call::deadline::CONTINUE;
+use crate::gate::data::event::Now;
+use crate::gate::server::catalog::Described;
 use crate::mcp::result::Answer;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;

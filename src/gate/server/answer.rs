@@ -2,14 +2,14 @@
 
 use memchr::memmem;
 
-use super::Gate;
-use super::catalog::Heard;
-use super::effect::{Effect, Passing};
-use super::event::Now;
-use super::flight::{Flight, Wanted};
-use super::records::result_word;
-use super::report::{ActivityKind, Direction};
 use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::entries::result_word;
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::catalog::ListReply;
+use crate::gate::server::flight::{Flight, Wanted};
 use crate::mcp::result::Answer;
 use crate::wire::digest::StreamDigest;
 use crate::wire::id::Id;
@@ -20,7 +20,7 @@ use crate::wire::message::{self, Gist};
 const CHECKED: usize = 1 << 20;
 
 impl Gate {
-    pub(super) fn server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         let content = line.content();
         let bytes = content.len() as u64;
         match message::peek(content) {
@@ -36,19 +36,19 @@ impl Gate {
                 self.plain_ids.remove(&id);
                 if self.catalog.awaits(&id) {
                     // The host first: what can be learnt from a list can take longer than it should wait.
-                    self.homework.push_back((id, line.clone()));
+                    self.unparsed_lists.push_back((id, line.clone()));
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
                 let heard = self.catalog.hear(now, &id, failed, content);
-                if !matches!(heard, Heard::Relay) {
+                if !matches!(heard, ListReply::Relay) {
                     self.prune_grants(now, out);
                 }
                 match heard {
-                    Heard::Relay => {}
-                    Heard::More(question) => return out.push(Effect::Query(question)),
-                    Heard::Fresh => return self.described(now, out),
-                    Heard::Failed => return self.undescribed(now, out),
+                    ListReply::Relay => {}
+                    ListReply::More(question) => return out.push(Effect::Query(question)),
+                    ListReply::Fresh => return self.described(now, out),
+                    ListReply::Failed => return self.undescribed(now, out),
                 }
                 match self.flights.land(&id) {
                     Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
@@ -75,8 +75,8 @@ impl Gate {
     }
 
     /// Learns from the lists that the host has read.
-    pub(super) fn read_on(&mut self, now: Now, out: &mut Vec<Effect>) {
-        while let Some((id, line)) = self.homework.pop_front() {
+    pub(in crate::gate) fn on_parse_lists(&mut self, now: Now, out: &mut Vec<Effect>) {
+        while let Some((id, line)) = self.unparsed_lists.pop_front() {
             // The host's own list is relayed already; it may still describe what calls wait for.
             let _ = self.catalog.hear(now, &id, false, line.content());
             self.prune_grants(now, out);
@@ -95,7 +95,7 @@ impl Gate {
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
-    pub(super) fn server_streamed(
+    pub(in crate::gate) fn on_server_streamed(
         &mut self,
         now: Now,
         gist: &Gist,
@@ -121,7 +121,8 @@ impl Gate {
             return;
         };
         let result = if *failed { "error" } else { "streamed" };
-        let mut entry = self.outcome(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
+        let mut entry =
+            self.outcome_entry(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
         if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
@@ -140,7 +141,7 @@ impl Gate {
         };
         self.flights.expect_more(now, flight, &answer);
         let mut entry = self
-            .outcome(now, flight, result_word(&answer))
+            .outcome_entry(now, flight, result_word(&answer))
             .with("bytes", content.len())
             .with("answer", line.digest().to_string());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
@@ -160,11 +161,12 @@ impl Gate {
     }
 
     /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
-    pub(super) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
-            let entry =
-                self.outcome(now, &flight, "cancelled").with("reason", "the host cancelled the call while it ran");
+            let entry = self
+                .outcome_entry(now, &flight, "cancelled")
+                .with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
         }
     }

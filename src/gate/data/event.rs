@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
-use crate::gate::approvers::Opinion;
-use crate::gate::facts::Found;
-use crate::gate::grants::GrantTerms;
-use crate::gate::pins::Pins;
-use crate::gate::report::OperatorVerdict;
+use crate::gate::data::facts::Findings;
+use crate::gate::data::opinion::Opinion;
+use crate::gate::data::pin::Pins;
+use crate::gate::data::report::OperatorVerdict;
+use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::line::Line;
@@ -57,9 +57,9 @@ pub enum Event {
     RecordFailed { entry: u64, why: Arc<str> },
     /// Another policy stands, with its banner.
     PolicyChanged(Arc<Policy>),
-    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::effect::Effect::LookUp`].
-    Facts { ticket: String, look: u64, found: Found },
-    /// What the approvers said of a call: the answer to [`crate::gate::effect::Effect::Consult`].
+    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
+    Facts { ticket: String, look: u64, found: Findings },
+    /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
     /// An operator approved exactly these bytes, and calls like it for a while.
     Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
@@ -78,7 +78,7 @@ pub enum Event {
     /// Somebody who may not decide tried to talk to us.
     Intruded { what: String },
     /// The host has what it asked for: now there is time to learn from it.
-    ReadOn,
+    ParseLists,
     /// The server takes nothing more; what it still says is heard.
     Deaf { how: String },
     /// One end is gone. For the server: how it ended.

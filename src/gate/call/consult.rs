@@ -3,50 +3,18 @@
 //! They tighten. Only one that is marked so may allow, and only what a default would ask of a call without hazards: as a
 //! grant may, and no rule that asks or denies gives way to it.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::effect::Effect;
-use super::event::Now;
-use super::held::{Held, Stage};
-use super::judge::Judged;
-use super::{Gate, records};
+use crate::gate::Gate;
+use crate::gate::call::entries;
+use crate::gate::call::held::{Held, Stage};
+use crate::gate::call::judged::Judged;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::policy::decide::Ruling;
 use crate::policy::fit::rules_name;
-use crate::policy::glob::Glob;
-use crate::policy::rule::{Decision, ToolGlob};
-
-/// One `[[approver]]`, as far as the gate needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approver {
-    pub name: String,
-    /// Globs over the server's name; empty means any.
-    pub server: Vec<Glob>,
-    /// Globs over the tool's name; empty means any.
-    pub tool: Vec<ToolGlob>,
-    /// What its `allow` is worth.
-    pub may: May,
-}
-
-/// What an approver may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum May {
-    Tighten,
-    /// `may_allow = true`.
-    Allow,
-}
-
-/// What one approver said of one call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opinion {
-    pub name: String,
-    pub decision: Decision,
-    /// Its own words, foreign text; or why it said nothing, and so asks.
-    pub reason: String,
-    /// It gave no answer: `decision` is `Ask`.
-    pub failed: bool,
-    pub latency_us: u64,
-}
+use crate::policy::rule::Decision;
 
 /// A ruling that approvers had a part in.
 pub struct Joined {
@@ -86,7 +54,7 @@ fn decided(one: &Opinion) -> Joined {
 
 impl Gate {
     /// Has the approvers asked about a call that they were not asked about yet.
-    pub(super) fn consult_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
+    pub(in crate::gate) fn consult_first(&mut self, number: u64, judged: &Judged, out: &mut Vec<Effect>) -> bool {
         let Some(held) = self.held.get(number) else {
             return false;
         };
@@ -111,7 +79,7 @@ impl Gate {
     }
 
     /// The approvers have spoken, or failed to.
-    pub(super) fn consulted(
+    pub(in crate::gate) fn on_consulted(
         &mut self,
         now: Now,
         ticket: &str,
@@ -154,7 +122,7 @@ impl Gate {
                 "reason": judged.ruling.reason,
             },
             "digest": held.call.digest().to_string(),
-            "touches": records::touched(held),
+            "touches": entries::touched(held),
         })
     }
 }

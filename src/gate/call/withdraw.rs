@@ -1,17 +1,17 @@
 //! Endings: a call is withdrawn, an end of the pipe is gone, the wrapper stops. Every call ends exactly once.
 
-use super::Gate;
-use super::answers;
-use super::deadline::GRACE;
-use super::effect::Effect;
-use super::event::{Now, Side};
-use super::held::{Held, Stage, Withdrawal};
-use super::report::Settled;
 use crate::audit::record::{By, Kind};
+use crate::gate::Gate;
+use crate::gate::call::deadline::GRACE;
+use crate::gate::call::held::{Held, Stage, Withdrawal};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{Now, Side};
+use crate::gate::data::report::Settled;
 
 impl Gate {
     /// Withdraws a held call: at once, and before any approval that comes later.
-    pub(super) fn withdraw(&mut self, now: Now, number: u64, why: Withdrawal, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn withdraw(&mut self, now: Now, number: u64, why: Withdrawal, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get_mut(number) else {
             return;
         };
@@ -33,17 +33,17 @@ impl Gate {
     }
 
     /// Records the withdrawal, tells the consoles, and answers the host where an answer is due.
-    pub(super) fn end_withdrawn(&mut self, now: Now, held: &Held, why: Withdrawal, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn end_withdrawn(&mut self, now: Now, held: &Held, why: Withdrawal, out: &mut Vec<Effect>) {
         let (by, reason, reply) = match why {
             Withdrawal::Cancelled => (By::Cancel, "the host cancelled the call", None),
             Withdrawal::HostGone => (By::Shutdown, "the host is gone", None),
             Withdrawal::ServerGone => {
                 let how = self.server_gone.as_deref().unwrap_or("it ended");
-                (By::Fault, "the server is gone", Some(answers::server_gone(&held.call, how)))
+                (By::Fault, "the server is gone", Some(replies::server_gone(&held.call, how)))
             }
-            Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(answers::stopping(&held.call))),
+            Withdrawal::Stopping => (By::Shutdown, "the wrapper stops", Some(replies::stopping(&held.call))),
         };
-        let entry = self.withdrawn(now, held, by, reason);
+        let entry = self.withdrawn_entry(now, held, by, reason);
         self.record(entry, out);
         out.push(Effect::Settle(Settled {
             ticket: held.ticket.to_string(),
@@ -59,7 +59,7 @@ impl Gate {
 
     /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
-    pub(super) fn host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.host_gone = Some(now.mono);
         for number in self.held.numbers(|held| matches!(held.stage, Stage::Asking { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
@@ -69,7 +69,7 @@ impl Gate {
     }
 
     /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
-    pub(super) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.held.numbers(|held| !matches!(held.stage, Stage::Withdrawn { .. })) {
             self.withdraw(now, number, Withdrawal::HostGone, out);
         }
@@ -77,14 +77,14 @@ impl Gate {
     }
 
     /// Lets the server go once nothing is on its way to it any more.
-    pub(super) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
         if self.host_gone.is_some() && self.is_quiet() {
             out.push(Effect::Close(Side::Server));
         }
     }
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
-    pub(super) fn shut_down(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_shutdown(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
         let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
         self.record(entry, out);
         self.stopping = true;
@@ -95,7 +95,7 @@ impl Gate {
     }
 
     /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is heard.
-    pub(super) fn server_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
         if self.server_gone.is_some() {
             return;
         }
@@ -107,19 +107,19 @@ impl Gate {
     }
 
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
-    pub(super) fn server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
         if self.server_ended {
             return;
         }
-        self.server_deaf(now, how.clone(), out);
+        self.on_deaf(now, how.clone(), out);
         self.server_ended = true;
         for (id, flight) in self.flights.drain() {
-            let entry = self.outcome(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
+            let entry = self.outcome_entry(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
-            out.push(Effect::Answer(answers::outcome_unknown(&id, flight.modern, &how)));
+            out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, &how)));
         }
         let runs = self.refusals.all();
-        self.refused_runs(now, runs, out);
+        self.record_refused_runs(now, runs, out);
         // Why it was brought to its end, where it did not end by itself.
         let reason = self.server_gone.clone().filter(|reason| *reason != how);
         let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::Gate;
-use super::answers;
-use super::effect::Effect;
-use super::event::Now;
-use super::flight::{Flight, Wanted};
-use super::held::{After, Arrival, Held, Stage, Verdict, Withdrawal};
-use super::report::{ActivityKind, Direction, Settled};
-use super::token::{Approved, Clearance, GuardrailToken, UncheckedInvocation};
 use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::gate::judge::BeforeTool;
+use crate::gate::Gate;
+use crate::gate::call::held::{After, Arrival, Held, Stage, Verdict, Withdrawal};
+use crate::gate::call::judged::BeforeTool;
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction, Settled};
+use crate::gate::data::token::{Approved, Clearance, GuardrailToken, UncheckedInvocation};
+use crate::gate::server::flight::{Flight, Wanted};
 
 impl Gate {
     /// Sends a verdict to the log; it counts once it is there.
-    pub(super) fn decide(&mut self, now: Now, number: u64, verdict: Verdict, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn decide(&mut self, now: Now, number: u64, verdict: Verdict, out: &mut Vec<Effect>) {
         let Some(held) = self.held.get(number) else {
             return;
         };
@@ -23,13 +23,13 @@ impl Gate {
             self.recent.note(&self.config.server, held.call.name(), now.wall);
         }
         let asked = matches!(held.stage, Stage::Asking { .. }) || held.arrival == Arrival::Recorded;
-        let entry = self.decision(now, held, &verdict, asked);
+        let entry = self.decision_entry(now, held, &verdict, asked);
         let entry = self.record(entry, out);
         self.held.set_stage(number, Stage::Deciding { entry, verdict });
     }
 
     /// The log has an entry: what waited for it happens now.
-    pub(super) fn recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
         self.log_trouble = None;
         let Some(number) = self.held.by_entry(receipt.entry()) else {
             return;
@@ -65,7 +65,7 @@ impl Gate {
         self.close_server_when_done(out);
     }
 
-    pub(super) fn forward_now(
+    pub(in crate::gate) fn forward_now(
         &mut self,
         now: Now,
         held: Held,
@@ -89,7 +89,7 @@ impl Gate {
             self.grant(now, &held, &verdict, terms, out);
         }
         if asked {
-            let entry = self.forward(now, &held, receipt.seq());
+            let entry = self.forward_entry(now, &held, receipt.seq());
             self.record(entry, out);
         }
         // A rule or a grant that came while it waited decides it without an operator's word; the consoles still show it.
@@ -158,13 +158,13 @@ impl Gate {
     }
 
     /// The log could not take an entry: nothing follows from it, and the host is told the truth.
-    pub(super) fn record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn on_record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
         let number = self.held.by_entry(entry);
         if let Some(held) = number.and_then(|number| self.held.remove(number)) {
             self.status.denied += 1;
             let cancelled = matches!(held.stage, Stage::Withdrawn { why: Withdrawal::Cancelled, .. });
             if !cancelled {
-                out.push(Effect::Answer(answers::not_recorded(&held.call, &why)));
+                out.push(Effect::Answer(replies::not_recorded(&held.call, &why)));
             }
             out.push(Effect::Settle(Settled {
                 ticket: held.ticket.to_string(),
@@ -178,7 +178,7 @@ impl Gate {
         self.close_server_when_done(out);
     }
 
-    pub(super) fn settle(&self, now: Now, held: &Held, verdict: &Verdict, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn settle(&self, now: Now, held: &Held, verdict: &Verdict, out: &mut Vec<Effect>) {
         let who = if verdict.who.is_empty() { verdict.reason.clone() } else { verdict.who.to_string() };
         out.push(Effect::Settle(Settled {
             ticket: held.ticket.to_string(),
