@@ -5,7 +5,7 @@
 //!
 //! # Five invariants
 //!
-//! 1. Nothing reaches the server as a tool call without a [`GuardrailToken`](gate::token::GuardrailToken), and only the
+//! 1. Nothing reaches the server as a tool call without a [`GuardrailToken`](gate::data::token::GuardrailToken), and only the
 //!    guardrail can make one.
 //! 2. No record, no forward: a token is made only from the audit's acknowledgement of that very decision: committed
 //!    before the forward, and synced to disk before it for anything that MUTATES or was asked.
@@ -26,6 +26,7 @@
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
 //!   hosts      where each host keeps its list of servers
+//!   home       the operator's own files: places, config, policy layers and their acceptance, changes of rules
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
 //!   pins       what is remembered of servers and tools between sessions
 //!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
@@ -40,19 +41,19 @@
 //! # Twenty minutes
 //!
 //! Follow one `tools/call`: [`interpose::wrapper`] cuts a line ([`wire::line`]) → the gate asks [`wire::message`] what it
-//! is ([`gate::pass`]) → [`mcp::lifecycle`] says whether a call is legal now → [`gate::catalog`] finds the tool →
-//! [`gate::judge`] validates the arguments, joins the evidence ([`behavior::conclude`]) and asks [`policy::decide`] →
-//! `Record` or `Ask` ([`gate::hold`]) → the operator's verdict ([`gate::operator`]) → [`interpose::scribe`] commits →
-//! the receipt mints a token ([`gate::decide`], [`gate::token`]) → [`interpose::server`] writes the original bytes. The
-//! answer comes back through [`gate::answer`]. Withdrawals and ends are in [`gate::ending`].
+//! is ([`gate::call::arrive`]) → [`mcp::lifecycle`] says whether a call is legal now → [`gate::server::catalog`] finds the tool →
+//! [`gate::call::judged`] validates the arguments, joins the evidence ([`behavior::conclude`]) and asks [`policy::decide`] →
+//! `Record` or `Ask` ([`gate::call::describe`]) → the operator's verdict ([`gate::call::ask`]) → [`interpose::scribe`] commits →
+//! the receipt mints a token ([`gate::call::decide`], [`gate::data::token`]) → [`interpose::server`] writes the original bytes. The
+//! answer comes back through [`gate::server::answer`]. Withdrawals and ends are in [`gate::call::withdraw`].
 
 pub mod audit;
 pub mod behavior;
 pub mod capability;
 pub mod cli;
 pub mod console;
-pub mod error;
 pub mod gate;
+pub mod home;
 pub mod hosts;
 pub mod interpose;
 pub mod link;

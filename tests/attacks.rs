@@ -69,6 +69,7 @@ mod edited_policy;
 mod framing;
 mod hosts;
 mod human;
+mod keys;
 mod pins;
 mod process;
 mod screen;

@@ -6,5 +6,6 @@ mod console;
 mod decide;
 mod endings;
 mod review;
+mod screen_rules;
 mod transcript;
 mod trouble;

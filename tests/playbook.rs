@@ -8,8 +8,7 @@ mod touched;
 
 use crate::world::{Did, World, call, config, modern_call};
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::event::Side;
-use mcp_approve::gate::report::OperatorVerdict;
+use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Mode, Unattended};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;

@@ -2,12 +2,14 @@
 
 mod browse;
 mod cards;
-mod clerk;
+mod edits;
 mod folds;
 mod frames;
 mod grants;
+mod keymap;
 mod keys;
 mod lists;
+mod log_reader;
 mod matrix;
 mod past;
 mod plain;

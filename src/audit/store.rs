@@ -220,7 +220,9 @@ fn examine(db: &Connection) -> Result<Contents, Fault> {
 fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
     // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
-    db.execute_batch("PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0")?;
+    db.execute_batch(
+        "PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",
+    )?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));

@@ -7,7 +7,7 @@ use super::model::rule::{GrantOffer, Number};
 use super::model::{Held, Standing};
 use super::row::{Row, Tone};
 use super::time;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};

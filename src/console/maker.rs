@@ -7,7 +7,7 @@ use super::grants;
 use super::model::Held;
 use super::model::rule::{Choice, Except, GrantOffer};
 use crate::behavior::conclude::{self, Behavior, Replaced};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
 use crate::policy::parse;

@@ -22,7 +22,7 @@ use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
 use super::theme::Palette;
 use crate::audit::record::VerdictWord;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};

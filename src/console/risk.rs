@@ -2,7 +2,7 @@
 
 use super::row::{Run, Tone};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 
 /// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

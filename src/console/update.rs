@@ -19,12 +19,12 @@ mod typing;
 
 use std::path::PathBuf;
 
-use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standing};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
+use crate::link::client::ClientEvent;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
 
@@ -40,7 +40,7 @@ pub enum Msg {
     /// A frame of this size was drawn from the model as it is.
     Drawn(u16, u16),
     Link(ClientEvent),
-    /// The clerk found something.
+    /// The log reader found something.
     Found(Finding),
     /// A click at this column and row.
     Click(u16, u16),

@@ -4,15 +4,14 @@
 //! hazard, and it ends with the tool's definition that it was given for.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::catalog::Described;
-use super::event::Now;
-use super::facts::Found;
-use super::held::Held;
+use crate::gate::call::held::Held;
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::Findings;
+use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::gate::server::catalog::Described;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::paths::Paths;
 use crate::policy::rule::{Decision, Policy};
@@ -24,71 +23,6 @@ use crate::wire::digest::Digest;
 const MOST: usize = 64;
 /// The longest time a grant may be given for, in minutes: a day.
 const LONGEST: u32 = 24 * 60;
-
-/// What is granted, and for how long.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GrantTerms {
-    pub covers: Covers,
-    pub lasts: Lasts,
-}
-
-/// Which later calls of the same tool a grant is for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "covers", rename_all = "kebab-case")]
-pub enum Covers {
-    /// Those with the same arguments.
-    ThisCall,
-    /// Those whose argument (its name, or a JSON Pointer) is a path in this folder, links followed.
-    Under { argument: String, folder: String },
-    /// All.
-    Tool,
-}
-
-/// How long a grant lasts; never longer than the wrapper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Lasts {
-    Session,
-    Minutes(u32),
-    /// So many calls after this one.
-    Calls(u32),
-}
-
-impl fmt::Display for GrantTerms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.covers {
-            Covers::ThisCall => write!(f, "calls with the same arguments, ")?,
-            Covers::Under { argument, folder } => write!(f, "calls whose {argument} is under {folder}, ")?,
-            Covers::Tool => write!(f, "all calls of the tool, ")?,
-        }
-        match self.lasts {
-            Lasts::Session => write!(f, "for this session"),
-            Lasts::Minutes(minutes) => write!(f, "for {minutes} min"),
-            Lasts::Calls(calls) => write!(f, "for the next {calls}"),
-        }
-    }
-}
-
-/// A grant as a console shows it. `tool` and the folder in `terms` are foreign text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GrantCard {
-    /// `grant:1`: what records and rulings name as the rule; no rule of a file can be called so.
-    pub id: String,
-    pub tool: String,
-    /// Of the definition that it was given for.
-    pub definition: Digest,
-    pub terms: GrantTerms,
-    /// Who gave it, with which call.
-    pub who: String,
-    pub ticket: String,
-    /// Milliseconds since 1970, UTC.
-    pub given: i64,
-    pub until: Option<i64>,
-    /// Calls left; `None` where they are not counted.
-    pub left: Option<u32>,
-    /// Calls approved by it so far.
-    pub used: u32,
-}
 
 #[derive(Debug)]
 struct Grant {
@@ -115,7 +49,7 @@ pub struct Grants {
 }
 
 /// Why nothing more than this call can be granted; `None` where it can.
-pub(super) fn refusal(held: &Held, terms: &GrantTerms) -> Option<String> {
+pub(in crate::gate) fn refusal(held: &Held, terms: &GrantTerms) -> Option<String> {
     let judged = held.judged.as_ref()?;
     if judged.described.is_none() {
         return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
@@ -156,7 +90,14 @@ impl Grants {
     }
 
     /// Gives one. Beyond the most that may stand, the oldest ends.
-    pub(super) fn give(&mut self, now: Now, held: &Held, tool: Digest, who: &str, terms: &GrantTerms) -> GrantCard {
+    pub(in crate::gate) fn give(
+        &mut self,
+        now: Now,
+        held: &Held,
+        tool: Digest,
+        who: &str,
+        terms: &GrantTerms,
+    ) -> GrantCard {
         self.given += 1;
         let minutes = match terms.lasts {
             Lasts::Minutes(minutes) => Some(u64::from(minutes)),
@@ -187,13 +128,13 @@ impl Grants {
     }
 
     /// Ends one; `None` when it has ended already.
-    pub(super) fn end(&mut self, id: &str) -> Option<GrantCard> {
+    pub(in crate::gate) fn end(&mut self, id: &str) -> Option<GrantCard> {
         let at = self.list.iter().position(|grant| grant.card.id == id)?;
         Some(self.list.remove(at).card)
     }
 
     /// Ends what is over; `definition` is a tool's now, where that is known.
-    pub(super) fn prune(
+    pub(in crate::gate) fn prune(
         &mut self,
         now: Now,
         definition: impl Fn(&str) -> Option<Digest>,
@@ -222,7 +163,7 @@ impl Grants {
     }
 
     /// The paths whose links must be followed before a grant can answer.
-    pub(super) fn paths_wanted(&self, asked: &Asked<'_>) -> BTreeSet<String> {
+    pub(in crate::gate) fn paths_wanted(&self, asked: &Asked<'_>) -> BTreeSet<String> {
         let mut wanted = BTreeSet::new();
         for grant in self.of_tool(asked) {
             if let (Covers::Under { argument: name, .. }, Some(folder)) = (&grant.card.terms.covers, &grant.folder)
@@ -236,7 +177,13 @@ impl Grants {
     }
 
     /// The ruling, where a grant answers what a default asks.
-    pub(super) fn loosen(&self, ruling: Ruling, asked: &Asked<'_>, policy: &Policy, found: Option<&Found>) -> Ruling {
+    pub(in crate::gate) fn loosen(
+        &self,
+        ruling: Ruling,
+        asked: &Asked<'_>,
+        policy: &Policy,
+        found: Option<&Findings>,
+    ) -> Ruling {
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
         if !by_default || !policy.allows_stand || !asked.call.behavior.hazards.is_empty() {
             return ruling;
@@ -254,7 +201,7 @@ impl Grants {
     }
 
     /// Counts a call that a grant has approved; `false` where the rule is no grant.
-    pub(super) fn use_up(&mut self, rule: Option<&str>) -> bool {
+    pub(in crate::gate) fn use_up(&mut self, rule: Option<&str>) -> bool {
         let Some(grant) = self.list.iter_mut().find(|grant| Some(grant.card.id.as_str()) == rule) else {
             return false;
         };

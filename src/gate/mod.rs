@@ -3,54 +3,29 @@
 //! Reading order: `event`, `effect`, `token`; then `pass` (a line from the host), `hold` (a call), `operator`, `decide`
 //! (a verdict and its record), `answer` (a line from the server), `wake` (time), `ending` (withdrawals, the two ends).
 
-pub mod alike;
-pub mod anew;
-pub mod answer;
-pub mod answers;
-pub mod approvers;
-pub mod caller;
-pub mod catalog;
-pub mod deadline;
-pub mod decide;
-pub mod effect;
-pub mod effect_line;
-pub mod ending;
-pub mod event;
-pub mod facts;
-pub mod flight;
+pub mod call;
+pub mod data;
 pub mod grants;
-pub mod held;
-pub mod hold;
-pub mod judge;
-pub mod look;
-pub mod operator;
-pub mod pass;
-pub mod pins;
-pub mod records;
-pub mod refusals;
-pub mod report;
-pub mod roots;
-pub mod show;
-pub mod snapshot;
-pub mod token;
-pub mod touched;
-pub mod wake;
+pub mod server;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use approvers::Approver;
-use catalog::Catalog;
-use effect::Effect;
-use event::{Event, Now, Side};
-use flight::Flights;
+use call::ask::OperatorWord;
+use call::card::known_tool;
+use call::held::{Stage, Table};
+use call::judged::BeforeTool;
+use call::refusals::Refusals;
+use call::roots::DeclaredRoots;
+use data::effect::Effect;
+use data::event::{Event, Now, Side};
+use data::opinion::Approver;
+use data::pin::{PinState, Pins};
+use data::report::{KnownTool, Status};
+use data::snapshot::Snapshot;
 use grants::Grants;
-use held::Table;
-use judge::BeforeTool;
-use pins::{Pins, Standing};
-use refusals::Refusals;
-use report::Status;
-use roots::DeclaredRoots;
+use server::catalog::Catalog;
+use server::flight::Flights;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
@@ -116,7 +91,7 @@ pub struct Gate {
     /// The host's unanswered requests that are no calls.
     plain_ids: HashSet<Id>,
     /// Lists the host has read already, still to be learnt from.
-    homework: VecDeque<(Id, Line)>,
+    unparsed_lists: VecDeque<(Id, Line)>,
     held: Table,
     flights: Flights,
     grants: Grants,
@@ -158,7 +133,7 @@ impl Gate {
             policy_banner: None,
             lifecycle: Lifecycle::default(),
             plain_ids: HashSet::new(),
-            homework: VecDeque::new(),
+            unparsed_lists: VecDeque::new(),
             held: Table::default(),
             flights: Flights::default(),
             grants: Grants::default(),
@@ -188,45 +163,47 @@ impl Gate {
         let mut out = Vec::new();
         self.latest = self.latest.max(now.wall);
         match event {
-            Event::Started { server, command, pid } => self.started(now, server, &command, pid, &mut out),
-            Event::HostLine(line) => self.host_line(now, line, &mut out),
-            Event::HostOverlong { head, bytes, cap } => self.host_overlong(now, &head, bytes, cap, &mut out),
-            Event::HostPartial { bytes } => self.host_partial(now, bytes, &mut out),
-            Event::ServerLine(line) => self.server_line(now, line, &mut out),
-            Event::ServerStreamed { gist, bytes, digest } => self.server_streamed(now, &gist, bytes, digest, &mut out),
+            Event::Started { server, command, pid } => self.on_started(now, server, &command, pid, &mut out),
+            Event::HostLine(line) => self.on_host_line(now, line, &mut out),
+            Event::HostOverlong { head, bytes, cap } => self.on_host_overlong(now, &head, bytes, cap, &mut out),
+            Event::HostPartial { bytes } => self.on_host_partial(now, bytes, &mut out),
+            Event::ServerLine(line) => self.on_server_line(now, line, &mut out),
+            Event::ServerStreamed { gist, bytes, digest } => {
+                self.on_server_streamed(now, &gist, bytes, digest, &mut out)
+            }
             Event::Decided { ticket, digest, verdict, who, console } => {
-                self.decided(now, operator::Said { ticket, digest, who, console }, verdict, &mut out);
+                self.on_decided(now, OperatorWord { ticket, digest, who, console }, verdict, &mut out);
             }
             Event::Edited { ticket, digest, arguments, who, console } => {
-                self.edited(now, &operator::Said { ticket, digest, who, console }, &arguments, &mut out);
+                self.on_edited(now, &OperatorWord { ticket, digest, who, console }, &arguments, &mut out);
             }
-            Event::Recorded(receipt) => self.recorded(now, receipt, &mut out),
-            Event::RecordFailed { entry, why } => self.record_failed(now, entry, why, &mut out),
-            Event::PolicyChanged(policy) => self.policy_changed(now, policy, &mut out),
+            Event::Recorded(receipt) => self.on_recorded(now, receipt, &mut out),
+            Event::RecordFailed { entry, why } => self.on_record_failed(now, entry, why, &mut out),
+            Event::PolicyChanged(policy) => self.on_policy_changed(now, policy, &mut out),
             Event::PolicyAccepted { file, digest, who, console } => {
-                self.policy_accepted(now, file, digest, &who, console, &mut out);
+                self.on_policy_accepted(now, file, digest, &who, console, &mut out);
             }
             Event::Granted { ticket, digest, terms, who, console } => {
-                self.granted(now, operator::Said { ticket, digest, who, console }, terms, &mut out);
+                self.on_granted(now, OperatorWord { ticket, digest, who, console }, terms, &mut out);
             }
-            Event::GrantEnded { grant, who, console } => self.grant_ended(now, &grant, &who, console, &mut out),
-            Event::Facts { ticket, look, found } => self.looked(now, &ticket, look, found, &mut out),
+            Event::GrantEnded { grant, who, console } => self.on_grant_ended(now, &grant, &who, console, &mut out),
+            Event::Facts { ticket, look, found } => self.on_facts(now, &ticket, look, found, &mut out),
             Event::Consulted { ticket, consult, opinions } => {
-                self.consulted(now, &ticket, consult, opinions, &mut out);
+                self.on_consulted(now, &ticket, consult, opinions, &mut out);
             }
-            Event::Reviewed(pins) => self.reviewed(now, *pins, &mut out),
-            Event::Woke => self.woke(now, &mut out),
-            Event::Attached { who, attached } => self.attended(now, Kind::Attach, &who, attached, &mut out),
-            Event::Detached { who, attached } => self.attended(now, Kind::Detach, &who, attached, &mut out),
+            Event::Reviewed(pins) => self.on_reviewed(now, *pins, &mut out),
+            Event::Woke => self.on_woke(now, &mut out),
+            Event::Attached { who, attached } => self.on_consoles(now, Kind::Attach, &who, attached, &mut out),
+            Event::Detached { who, attached } => self.on_consoles(now, Kind::Detach, &who, attached, &mut out),
             Event::Intruded { what } => {
                 let entry = self.entry(now, Kind::Fault).with("what", "turned away from the console's socket");
                 self.record(entry.with("reason", what), &mut out);
             }
-            Event::ReadOn => self.read_on(now, &mut out),
-            Event::Deaf { how } => self.server_deaf(now, how, &mut out),
-            Event::Closed { side: Side::Host, .. } => self.host_closed(now, &mut out),
-            Event::Closed { side: Side::Server, how } => self.server_closed(now, how, &mut out),
-            Event::Shutdown { why } => self.shut_down(now, &why, &mut out),
+            Event::ParseLists => self.on_parse_lists(now, &mut out),
+            Event::Deaf { how } => self.on_deaf(now, how, &mut out),
+            Event::Closed { side: Side::Host, .. } => self.on_host_closed(now, &mut out),
+            Event::Closed { side: Side::Server, how } => self.on_server_closed(now, how, &mut out),
+            Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
         }
         self.remember(now, &mut out);
         out
@@ -235,8 +212,7 @@ impl Gate {
     /// How the wrapper stands.
     pub fn status(&self) -> Status {
         let mut status = self.status.clone();
-        status.waiting =
-            self.held.iter().filter(|held| matches!(held.stage, held::Stage::Asking { .. })).count() as u64;
+        status.waiting = self.held.iter().filter(|held| matches!(held.stage, Stage::Asking { .. })).count() as u64;
         status.phase = self.lifecycle.phase().to_owned();
         if let Some(revision) = self.lifecycle.revision() {
             status.era = revision.text().to_owned();
@@ -254,8 +230,8 @@ impl Gate {
     }
 
     /// The tools that the server has described, by name; of more than 2,000 some.
-    pub fn tools(&self) -> Vec<report::KnownTool> {
-        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(show::known_tool).collect();
+    pub fn tools(&self) -> Vec<KnownTool> {
+        let mut tools: Vec<_> = self.catalog.known().take(2_000).map(known_tool).collect();
         tools.sort_by(|a, b| a.tool.cmp(&b.tool));
         tools
     }
@@ -266,13 +242,13 @@ impl Gate {
     }
 
     /// Every call that waits for an operator, oldest first: for a console that attaches.
-    pub fn snapshots(&self) -> Vec<snapshot::Snapshot> {
+    pub fn snapshots(&self) -> Vec<Snapshot> {
         self.held.iter().filter_map(|held| self.snapshot(held)).collect()
     }
 
-    /// Whether there is a list to learn from, now that the host has it: send [`Event::ReadOn`].
-    pub fn has_homework(&self) -> bool {
-        !self.homework.is_empty() && self.catalog.is_ready()
+    /// Whether there is a list to learn from, now that the host has it: send [`Event::ParseLists`].
+    pub fn has_unparsed_lists(&self) -> bool {
+        !self.unparsed_lists.is_empty() && self.catalog.is_ready()
     }
 
     /// Whether a line of the server with this id must not reach the host: an answer to our own question, or to a call
@@ -307,7 +283,7 @@ impl Gate {
         self.before_tool = before_tool;
     }
 
-    fn started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
+    fn on_started(&mut self, now: Now, server: Arc<str>, command: &[String], pid: u32, out: &mut Vec<Effect>) {
         self.config.server = server;
         let mut entry = self.entry(now, Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
         if self.config.mode == Mode::Observe {
@@ -319,18 +295,18 @@ impl Gate {
     /// Hands out definitions that are new or changed; a change is a fact for the log.
     fn remember(&mut self, now: Now, out: &mut Vec<Effect>) {
         for sighting in self.catalog.news() {
-            if sighting.standing != Standing::Trusted {
+            if sighting.pin_state != PinState::Trusted {
                 let mut entry = self.entry(now, Kind::Tools);
                 entry.tool = Some(sighting.tool.name.clone());
                 entry.digest = Some(sighting.pin.latest);
-                let entry = entry.with("definition", sighting.standing.word()).with("version", sighting.pin.version);
+                let entry = entry.with("definition", sighting.pin_state.word()).with("version", sighting.pin.version);
                 self.record(entry, out);
             }
             out.push(Effect::Remember(Box::new(sighting)));
         }
     }
 
-    fn attended(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
+    fn on_consoles(&mut self, now: Now, kind: Kind, who: &str, attached: usize, out: &mut Vec<Effect>) {
         self.attached = attached;
         let entry = self.entry(now, kind).with("operator", who).with("attached", attached);
         self.record(entry, out);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-use crate::gate::event::Now;
+use crate::gate::data::event::Now;
 
 /// Counts from its own start.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::gate::event::Event;
-use crate::gate::facts::{Facts, FileKind, Found, Look, TEXT};
+use crate::gate::data::event::Event;
+use crate::gate::data::facts::{Facts, FileKind, Findings, Look, TEXT};
 use crate::wire::digest::Hasher;
 use follow::follow;
 
@@ -33,13 +33,13 @@ const STUCK: usize = 4;
 /// What a thread has found, by the number of the look.
 pub struct Looked {
     look: u64,
-    found: Found,
+    found: Findings,
 }
 
 type Job = (u64, Look, Instant);
 
 /// The loop's side.
-pub struct Lookout {
+pub struct FactReader {
     ground: Ground,
     jobs: Option<Sender<Job>>,
     on_found: Arc<dyn Fn(Looked) + Send + Sync>,
@@ -48,7 +48,7 @@ pub struct Lookout {
     stuck: usize,
 }
 
-impl Lookout {
+impl FactReader {
     /// Nothing is started before the first look. `on_found` is called on a thread of its own.
     pub fn new(home: Option<PathBuf>, on_found: impl Fn(Looked) + Send + Sync + 'static) -> Self {
         let ground = Ground::here(home);
@@ -99,7 +99,7 @@ impl Lookout {
         if self.jobs.is_none() && self.stuck < STUCK {
             let (jobs, inbox) = mpsc::channel::<Job>();
             let (ground, on_found) = (self.ground.clone(), Arc::clone(&self.on_found));
-            let started = Builder::new().name("lookout".to_owned()).spawn(move || {
+            let started = Builder::new().name("facts".to_owned()).spawn(move || {
                 while let Ok((look, wanted, until)) = inbox.recv() {
                     on_found(Looked { look, found: found(&ground, &wanted, until) });
                 }
@@ -114,10 +114,10 @@ impl Lookout {
 }
 
 /// Looks now, at all that is wanted.
-pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Found {
+pub fn found(ground: &Ground, wanted: &Look, until: Instant) -> Findings {
     let real = |path: &String| (path.clone(), follow(ground, path).ok().and_then(|end| text(end.real)));
     let mut rest = Rest { read: READ, text: TEXT as usize, until };
-    Found {
+    Findings {
         real: wanted.real.iter().map(real).collect(),
         files: wanted.files.iter().map(|(argument, path)| facts(ground, argument, path, &mut rest)).collect(),
     }

@@ -1,7 +1,7 @@
 //! The writer to the host's pipe. Whole lines only: our own never land inside a long one that streams past.
 
 use super::outbox::Outbox;
-use super::stall::Standing;
+use super::stall::OpenLine;
 use crate::wire::line::Line;
 
 /// Our stdout.
@@ -62,9 +62,9 @@ impl Host {
         }
     }
 
-    /// How a long line of the server stands, and whether it holds up lines of our own.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    /// The long line of the server that is on its way, and whether lines of our own wait behind it.
+    pub fn open_line(&self) -> OpenLine {
+        OpenLine {
             streamed: self.streamed,
             withholds: self.streaming && !self.waiting.is_empty(),
             written: self.outbox.queued() == 0,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::gate::event::Now;
+use crate::gate::data::event::Now;
 
 /// Microseconds between two notices that a call waits.
 const PAUSE: u64 = 60_000_000;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::outbox::Outbox;
-use crate::gate::effect::Question;
-use crate::gate::token::{GuardrailToken, NotThisCall};
+use crate::gate::data::effect::Question;
+use crate::gate::data::token::{GuardrailToken, NotThisCall};
 use crate::wire::call::Call;
 use crate::wire::message::Plain;
 

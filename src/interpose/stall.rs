@@ -11,9 +11,9 @@ const WHOLE: u64 = 300_000_000;
 /// Microseconds between two looks, once one is due.
 const AGAIN: u64 = 1_000_000;
 
-/// How the line to the host stands.
+/// The line on its way to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct OpenLine {
     /// Bytes of the open line so far.
     pub streamed: u64,
     /// Whether lines of our own wait for its end.
@@ -22,7 +22,7 @@ pub struct Standing {
     pub written: bool,
 }
 
-/// Since when nothing moves.
+/// Since when nothing has moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
     streamed: u64,
@@ -32,12 +32,12 @@ pub struct Stall {
 }
 
 impl Stall {
-    /// Takes note of how the line stands at `now` (monotonic microseconds).
-    pub fn look(&mut self, now: u64, stands: Standing) {
-        if stands.streamed != self.streamed || !stands.written {
-            (self.streamed, self.moved) = (stands.streamed, now);
+    /// Takes note of the line at `now` (monotonic microseconds).
+    pub fn look(&mut self, now: u64, line: OpenLine) {
+        if line.streamed != self.streamed || !line.written {
+            (self.streamed, self.moved) = (line.streamed, now);
         }
-        if !stands.withholds {
+        if !line.withholds {
             (self.waits, self.next) = (None, None);
             return;
         }
@@ -46,8 +46,8 @@ impl Stall {
     }
 
     /// What is wrong with the server, if its line has lasted too long by `now`.
-    pub fn fault(&self, now: u64, stands: Standing) -> Option<&'static str> {
-        let waits = self.waits.filter(|_| stands.withholds && stands.written)?;
+    pub fn fault(&self, now: u64, line: OpenLine) -> Option<&'static str> {
+        let waits = self.waits.filter(|_| line.withholds && line.written)?;
         if now >= self.moved.max(waits) + SILENCE {
             Some("it stopped in the middle of a line for 30 s, and answers could not pass")
         } else if now >= waits + WHOLE {
@@ -69,8 +69,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000;
 
-    fn open(streamed: u64, withholds: bool, written: bool) -> Standing {
-        Standing { streamed, withholds, written }
+    fn open(streamed: u64, withholds: bool, written: bool) -> OpenLine {
+        OpenLine { streamed, withholds, written }
     }
 
     #[test]
@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn silence_is_counted_from_the_last_byte_or_the_first_answer_that_waits() {
-        let (mut stall, stands) = (Stall::default(), open(10, true, true));
-        stall.look(5 * SECOND, stands);
+        let (mut stall, line) = (Stall::default(), open(10, true, true));
+        stall.look(5 * SECOND, line);
         assert_eq!(stall.wake_at(), Some(35 * SECOND));
-        assert_eq!(stall.fault(34 * SECOND, stands), None);
-        assert!(stall.fault(35 * SECOND, stands).unwrap().contains("30 s"));
+        assert_eq!(stall.fault(34 * SECOND, line), None);
+        assert!(stall.fault(35 * SECOND, line).unwrap().contains("30 s"));
         stall.look(34 * SECOND, open(11, true, true));
         assert_eq!(stall.fault(35 * SECOND, open(11, true, true)), None);
         // The line has ended: the next one starts anew.
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn a_host_that_does_not_read_is_not_the_servers_fault() {
-        let (mut stall, stands) = (Stall::default(), open(10, true, false));
+        let (mut stall, line) = (Stall::default(), open(10, true, false));
         for second in 0..1_000 {
-            stall.look(second * SECOND, stands);
-            assert_eq!(stall.fault(second * SECOND, stands), None);
+            stall.look(second * SECOND, line);
+            assert_eq!(stall.fault(second * SECOND, line), None);
         }
         stall.look(1_000 * SECOND, open(10, true, true));
         assert!(stall.fault(1_030 * SECOND, open(10, true, true)).is_some());

@@ -9,17 +9,17 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::approver::{self, Callback};
-use super::attend::{Attend, Registration};
+use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
-use super::facts::{Looked, Lookout};
+use super::consoles::{Consoles, Registration};
+use super::facts::{FactReader, Looked};
 use super::host::Host;
-use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
-use super::reload::{Order, Reload, Told};
+use super::pin_writer::PinWriter;
+use super::reload::{Accept, Reload, Reloaded};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
@@ -27,9 +27,10 @@ use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
 use crate::gate::Gate;
-use crate::gate::effect::{Effect, Passing};
-use crate::gate::event::{Event, Now, Side};
-use crate::gate::pins::Pins;
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::{Event, Now, Side};
+use crate::gate::data::pin::Pins;
+use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -55,7 +56,7 @@ pub struct Wrapper {
     pub scribe: Scribe,
     pub done: mpsc::UnboundedReceiver<Done>,
     /// What is remembered between sessions, and what was reviewed of it elsewhere.
-    pub keeper: Option<Keeper>,
+    pub pin_writer: Option<PinWriter>,
     pub reviews: mpsc::UnboundedReceiver<Pins>,
     pub child: Child,
     pub server_output: AsyncIn,
@@ -65,25 +66,25 @@ pub struct Wrapper {
     pub clock: Clock,
     pub registration: Registration,
     pub signals: Signals,
-    pub lookout: Lookout,
+    pub facts: FactReader,
     pub looked: mpsc::UnboundedReceiver<Looked>,
     pub callbacks: Vec<Callback>,
     pub reload: Reload,
-    pub told: mpsc::UnboundedReceiver<Told>,
+    pub reloaded: mpsc::UnboundedReceiver<Reloaded>,
 }
 
 /// The loop's own state beside the gate.
 struct Running {
     gate: Gate,
     scribe: Scribe,
-    keeper: Option<Keeper>,
+    pin_writer: Option<PinWriter>,
     child: Child,
     server: Server,
     host: Host,
     clock: Clock,
     ledger: Ledger,
-    attend: Attend,
-    lookout: Lookout,
+    consoles: Consoles,
+    facts: FactReader,
     reload: Reload,
     callbacks: Vec<Callback>,
     /// Where approvers' opinions go.
@@ -100,7 +101,7 @@ impl Wrapper {
             gate,
             scribe,
             mut done,
-            keeper,
+            pin_writer,
             mut reviews,
             child,
             server_output,
@@ -110,11 +111,11 @@ impl Wrapper {
             clock,
             registration,
             mut signals,
-            lookout,
+            facts,
             mut looked,
             callbacks,
             reload,
-            mut told,
+            mut reloaded,
         } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -127,14 +128,14 @@ impl Wrapper {
         let mut run = Running {
             gate,
             scribe,
-            keeper,
+            pin_writer,
             child,
             server,
             host,
             clock,
             ledger: Ledger::default(),
-            attend: Attend::new(registration, to_us),
-            lookout,
+            consoles: Consoles::new(registration, to_us),
+            facts,
             reload,
             callbacks,
             opinions,
@@ -165,7 +166,7 @@ impl Wrapper {
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
                 Some(found) = looked.recv() => run.looked(found),
-                Some(what) = told.recv() => run.told(what),
+                Some(what) = reloaded.recv() => run.reloaded(what),
                 Some(event) = consulted.recv() => run.step(run.clock.now(), event),
                 Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
@@ -209,9 +210,9 @@ impl Running {
     }
 
     fn host_line(&mut self, now: Now, line: Line) {
-        if !self.attend.is_registered()
+        if !self.consoles.is_registered()
             && !is_probe(line.content())
-            && let Some(started) = self.attend.register(self.child.id())
+            && let Some(started) = self.consoles.register(self.child.id())
         {
             self.step(now, started);
         }
@@ -256,12 +257,12 @@ impl Running {
             self.wake = None;
             self.step(now, Event::Woke);
         }
-        for facts in self.lookout.overdue(now.mono) {
+        for facts in self.facts.overdue(now.mono) {
             self.step(now, facts);
         }
         let acks = self.scribe.rest(now.mono);
         self.acknowledged(now, acks);
-        if let Some(how) = self.stall.fault(now.mono, self.host.standing()).filter(|_| self.stopping.is_none()) {
+        if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("the server is ended: {how}"));
             self.step(now, Event::Deaf { how: how.into() });
             self.stopping = Some(Stopping::terminate(now.mono, &self.child));
@@ -284,7 +285,7 @@ impl Running {
         for effect in self.gate.step(now, event) {
             self.perform(now, effect);
         }
-        self.attend.changed(now);
+        self.consoles.changed(now);
     }
 
     fn perform(&mut self, now: Now, effect: Effect) {
@@ -299,23 +300,23 @@ impl Running {
             }
             Effect::Query(question) => self.server.ask(question),
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
-            Effect::Ask(call) => self.attend.ask(now, call),
-            Effect::Settle(settled) => self.attend.broadcast(&FromWrapper::Settled(settled)),
+            Effect::Ask(call) => self.consoles.ask(now, call),
+            Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
             Effect::AcceptPolicy { file, digest, console } => {
-                if !self.reload.order(Order::Accept { file, digest, console }) {
+                if !self.reload.accept(Accept { file, digest, console }) {
                     let why = "the policy is not read again while this wrapper runs; restart the host's server";
                     self.refuse(console, String::new(), why.to_owned());
                 }
             }
-            Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
-            Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),
+            Effect::Show(activity) => self.consoles.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::LookUp { ticket, look, wanted } => self.facts.look(now.mono, ticket, look, wanted),
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
             }
             Effect::Remember(sighting) => {
-                if let Some(keeper) = &self.keeper {
-                    keeper.keep(*sighting);
+                if let Some(pin_writer) = &self.pin_writer {
+                    pin_writer.keep(*sighting);
                 }
             }
             Effect::WakeAt(at) => self.wake = Some(at),
@@ -334,17 +335,17 @@ impl Running {
         }
         self.server.flush();
         self.host.flush();
-        self.stall.look(now.mono, self.host.standing());
+        self.stall.look(now.mono, self.host.open_line());
         if self.server.is_gone() && self.stopping.is_none() {
             // It closed its stdin: nothing can reach it any more, so it is brought to its end.
             self.step(now, Event::Deaf { how: "it closed its input".into() });
             self.stopping = Some(Stopping::asked(now.mono));
         }
-        if self.gate.has_homework() {
-            self.step(now, Event::ReadOn);
+        if self.gate.has_unparsed_lists() {
+            self.step(now, Event::ParseLists);
             return self.flush();
         }
-        self.attend.report(now, &self.gate);
+        self.consoles.report(now, &self.gate);
     }
 
     fn wake_at(&self) -> Instant {
@@ -352,9 +353,9 @@ impl Running {
         let first = [
             self.wake,
             self.ledger.wake_at(),
-            self.attend.wake_at(),
+            self.consoles.wake_at(),
             self.scribe.wake_at(),
-            self.lookout.wake_at(),
+            self.facts.wake_at(),
             self.stall.wake_at(),
             stop,
         ]

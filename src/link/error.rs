@@ -1,4 +1,4 @@
-//! What can go wrong between wrapper and console before a word is said, each with its mend.
+//! What can go wrong between wrapper and console before a word is said, each with its hint.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ pub enum LinkError {
     /// The runtime folder itself is a symbolic link.
     #[error("the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link")]
     Linked { path: PathBuf },
-    /// Something else stands where the runtime folder belongs.
+    /// Something else is where the runtime folder belongs.
     #[error("{path:?} is not a folder; move it away")]
     NotAFolder { path: PathBuf },
     /// Another user owns the folder or one above it.
     #[error("the folder {path:?} belongs to user {owner}, not to you; choose another with --home")]
     Foreign { path: PathBuf, owner: u32 },
     /// Others may look into the folder, or replace one above it.
-    #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {mend} {path:?}")]
-    Loose { path: PathBuf, mode: u32, mend: &'static str },
+    #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {hint} {path:?}")]
+    Loose { path: PathBuf, mode: u32, hint: &'static str },
     /// The system takes no socket path of this length.
     #[error(
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
     )]
     TooLong { path: PathBuf, bytes: usize, limit: usize },
-    /// Something that no wrapper made stands where a lock or socket belongs.
+    /// Something that no wrapper made is where a lock or socket belongs.
     #[error("{path:?} is {what}; nothing of ours made it: look at it, then remove it")]
     Squatted { path: PathBuf, what: &'static str },
     /// Every numbered form of the name is in use.

@@ -17,7 +17,7 @@ use crate::wire::digest::Digest;
 
 /// How many wrappers may share one name.
 const MOST_OF_A_NAME: u32 = 999;
-/// The longest name that stands in a file name as it is.
+/// The longest server name that is used in a file name unchanged.
 const PLAIN_STEM: usize = 40;
 /// `sun_path`, with its final NUL.
 const SOCKET_PATH: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
@@ -43,7 +43,7 @@ pub fn prepare(run: &Path) -> Result<(), LinkError> {
     check_above(&run)
 }
 
-/// The folder it stands in is ours as well: a link there leads somewhere else, however well that place is kept.
+/// The parent folder must be ours as well: a link there leads somewhere else, however well that place is protected.
 fn check_parent(run: &Path) -> Result<(), LinkError> {
     match run.parent().map(|parent| (parent, fs::symlink_metadata(parent))) {
         Some((parent, Ok(found))) if found.file_type().is_symlink() => {
@@ -70,8 +70,8 @@ fn check_itself(run: &Path) -> Result<(), LinkError> {
         let owner = found.uid();
         Err(LinkError::Foreign { path, owner })
     } else if mode & 0o077 != 0 {
-        let mend = "700";
-        Err(LinkError::Loose { path, mode, mend })
+        let hint = "700";
+        Err(LinkError::Loose { path, mode, hint })
     } else {
         Ok(())
     }
@@ -90,8 +90,8 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
         // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are the rule
         // where every user has a group of their own.
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
-            let mend = "o-w";
-            return Err(LinkError::Loose { path, mode, mend });
+            let hint = "o-w";
+            return Err(LinkError::Loose { path, mode, hint });
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ impl NameClaim {
     /// Takes `wanted`, else `wanted#2`, `wanted#3`, …, whichever no living wrapper holds.
     ///
     /// # Errors
-    /// The folder is not safe ([`prepare`]), the socket's path would be too long, or something else stands in a
+    /// The folder is not safe ([`prepare`]), the socket's path would be too long, or something else is in a
     /// lock's place.
     pub fn claim(run: &Path, wanted: &str) -> Result<Self, LinkError> {
         prepare(run)?;
@@ -144,7 +144,7 @@ impl NameClaim {
     /// Puts a listening socket in place, readable for nobody else from its first moment.
     ///
     /// # Errors
-    /// Something that no wrapper made stands there, or the system gives no socket.
+    /// Something that no wrapper made is there, or the system gives no socket.
     pub(super) fn bind(&self) -> Result<UnixListener, LinkError> {
         clear(&self.socket)?;
         clear(&self.draft)?;
@@ -221,7 +221,7 @@ fn lock(path: &Path) -> Result<Option<OwnedFd>, LinkError> {
     }
 }
 
-/// The part of a file name that stands for a server's name: the name itself where it is plain, else a plain rest of
+/// The part of a file name that represents a server's name: the name itself where it is plain, else a plain rest of
 /// it with a digest, so that two names never share a file.
 fn stem(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

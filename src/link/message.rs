@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::wire::digest::Digest;
 
-pub use crate::gate::facts::{Facts, FileKind};
-pub use crate::gate::grants::{Covers, GrantCard, GrantTerms, Lasts};
-pub use crate::gate::report::{
-    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, PinStanding, Settled, Status,
-};
+pub use crate::gate::data::facts::{Facts, FileKind};
+pub use crate::gate::data::pin::PinState;
+pub use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status};
+pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
 pub const PROTOCOL: u32 = 1;
@@ -66,7 +65,7 @@ pub enum FromWrapper {
     Settled(Settled),
     /// Something passed.
     Activity(Activity),
-    /// How the wrapper stands; after every change, at most ten a second.
+    /// The state of the wrapper; after every change, at most ten a second.
     Status(Status),
     /// All tools that the server has described, whenever that has changed.
     Tools { tools: Vec<KnownTool> },
@@ -101,7 +100,7 @@ pub enum FromConsole {
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
     Edit { ticket: String, digest: Digest, arguments: String },
-    /// The operator approved exactly these bytes, and calls like it on these terms. What stands comes with every status.
+    /// The operator approved exactly these bytes, and calls like it on these terms. Every status lists the grants in force.
     Grant { ticket: String, digest: Digest, terms: GrantTerms },
     /// The operator ended a grant, by its id.
     EndGrant { grant: String },

@@ -1,7 +1,7 @@
 //! Interposer to console: messages, the runtime folder, sockets, peer checks.
 
 pub mod client;
-mod desk;
+mod console_task;
 pub mod error;
 pub mod folder;
 pub mod message;

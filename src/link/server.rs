@@ -1,6 +1,6 @@
 //! The wrapper's side of the link: consoles come, speak, and are spoken to. Decides nothing about calls.
 //!
-//! [`Server`] is a handle; the consoles themselves live in one task (`desk`) on the wrapper's own thread. Nothing here
+//! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread. Nothing here
 //! waits for a console: one that does not read loses activity first, and is let go when too much piles up.
 
 use std::fmt;
@@ -14,7 +14,7 @@ use tokio::net::UnixListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::desk::{Desk, Order};
+use super::console_task::{ConsoleTask, Order};
 use super::error::LinkError;
 use super::folder::{self, NameClaim};
 use super::message::{FromConsole, FromWrapper, PROTOCOL, Wrapper};
@@ -90,7 +90,7 @@ impl Rejection {
 pub struct Server {
     orders: mpsc::UnboundedSender<Order>,
     attached: Arc<AtomicUsize>,
-    desk: JoinHandle<()>,
+    task: JoinHandle<()>,
     socket: PathBuf,
     /// Device and inode of our own socket: another's in its place is not ours to remove.
     inode: Option<(u64, u64)>,
@@ -102,7 +102,7 @@ impl Server {
     /// `me` is what every console is told first. Must be called within a tokio runtime with io and time.
     ///
     /// # Errors
-    /// The folder is not safe, something else stands in the socket's place, or the system gives no socket.
+    /// The folder is not safe, something else is in the socket's place, or the system gives no socket.
     pub fn start(
         run: &Path,
         claim: &NameClaim,
@@ -121,8 +121,8 @@ impl Server {
         })?;
         let attached = Arc::new(AtomicUsize::new(0));
         let (orders, taken) = mpsc::unbounded_channel();
-        let desk = Desk::new(listener, hello, on, Arc::clone(&attached));
-        Ok(Self { orders, attached, desk: tokio::spawn(desk.run(taken)), socket, inode })
+        let task = ConsoleTask::new(listener, hello, on, Arc::clone(&attached));
+        Ok(Self { orders, attached, task: tokio::spawn(task.run(taken)), socket, inode })
     }
 
     /// Says something to one console. A console that is gone hears nothing.
@@ -186,20 +186,20 @@ impl Server {
     pub async fn close(self) {
         let (done, closed) = oneshot::channel();
         self.order(Order::Close(done));
-        // An error means that the desk is gone already.
+        // An error means that the task has ended already.
         let _ = closed.await;
     }
 
     fn order(&self, order: Order) {
         if self.orders.send(order).is_err() {
-            tracing::error!("the link's desk has ended: consoles hear nothing more");
+            tracing::error!("the task that serves consoles has ended: they receive nothing more");
         }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.desk.abort();
+        self.task.abort();
         if self.inode.is_some() && inode(&self.socket) == self.inode {
             // What is left is found to be stale by the next of this name.
             let _ = fs::remove_file(&self.socket);

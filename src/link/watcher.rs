@@ -62,7 +62,7 @@ pub(super) struct Key {
     changed: (i64, i64),
 }
 
-struct Found {
+struct KnownSocket {
     key: Key,
     state: State,
 }
@@ -81,7 +81,7 @@ pub(super) struct Watcher {
     hello: Vec<u8>,
     on: Arc<Callback>,
     tell: mpsc::Sender<Task>,
-    found: HashMap<PathBuf, Found>,
+    sockets: HashMap<PathBuf, KnownSocket>,
     /// The last complaint about the folder, so that it is made once.
     complained: Option<String>,
 }
@@ -89,7 +89,7 @@ pub(super) struct Watcher {
 impl Watcher {
     /// `hello` is said to every wrapper first; `tell` is how readers reach the watcher.
     pub(super) fn new(run: PathBuf, hello: Vec<u8>, on: Arc<Callback>, tell: mpsc::Sender<Task>) -> Self {
-        Self { run, hello, on, tell, found: HashMap::new(), complained: None }
+        Self { run, hello, on, tell, sockets: HashMap::new(), complained: None }
     }
 
     /// Works until it is asked to end.
@@ -112,7 +112,7 @@ impl Watcher {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
-        for found in self.found.values() {
+        for found in self.sockets.values() {
             found.hang_up();
         }
     }
@@ -138,7 +138,7 @@ impl Watcher {
             }
         }
         // A connection outlives its name; its reader says when it ends.
-        self.found.retain(|path, found| matches!(found.state, State::Open { .. }) || seen.contains(path));
+        self.sockets.retain(|path, found| matches!(found.state, State::Open { .. }) || seen.contains(path));
     }
 
     fn look_at(&mut self, path: &Path) {
@@ -146,7 +146,7 @@ impl Watcher {
             return;
         };
         let key = Key { path: path.to_owned(), inode: (is.dev(), is.ino()), changed: (is.ctime(), is.ctime_nsec()) };
-        if let Some(found) = self.found.get(path) {
+        if let Some(found) = self.sockets.get(path) {
             let same = found.key == key;
             match &found.state {
                 State::Open { .. } if same => return,
@@ -172,7 +172,7 @@ impl Watcher {
             Ok(()) => {
                 let session = None;
                 let state = State::Open { stream, session };
-                let before = self.found.insert(path, Found { key, state });
+                let before = self.sockets.insert(path, KnownSocket { key, state });
                 // A new wrapper has the name; the old one's connection is of no use.
                 if let Some(before) = before {
                     before.hang_up();
@@ -196,13 +196,13 @@ impl Watcher {
     fn shun(&mut self, key: Key, what: String) {
         (self.on)(ClientEvent::Trouble(what));
         let state = State::Shun(None);
-        self.found.insert(key.path.clone(), Found { key, state });
+        self.sockets.insert(key.path.clone(), KnownSocket { key, state });
     }
 
     /// A session belongs to the first that names it: another that claims it could only confuse the operator.
     fn meet(&mut self, key: &Key, session: String) -> Admission {
-        let taken = self.found.values().any(|found| found.is_session(&session));
-        match self.found.get_mut(&key.path) {
+        let taken = self.sockets.values().any(|found| found.is_session(&session));
+        match self.sockets.get_mut(&key.path) {
             Some(found) if found.key == *key && !taken => match &mut found.state {
                 State::Open { session: mine, .. } => {
                     *mine = Some(session);
@@ -215,7 +215,7 @@ impl Watcher {
     }
 
     fn mute(&mut self, key: &Key) {
-        if let Some(found) = self.found.get_mut(&key.path).filter(|found| found.key == *key)
+        if let Some(found) = self.sockets.get_mut(&key.path).filter(|found| found.key == *key)
             && let State::Open { session, .. } = &mut found.state
         {
             *session = None;
@@ -223,20 +223,20 @@ impl Watcher {
     }
 
     fn lose(&mut self, key: &Key, parting: Parting) {
-        if self.found.get(&key.path).is_some_and(|found| found.key == *key) {
+        if self.sockets.get(&key.path).is_some_and(|found| found.key == *key) {
             match parting {
-                Parting::Later => drop(self.found.remove(&key.path)),
+                Parting::Later => drop(self.sockets.remove(&key.path)),
                 Parting::AtTheDoor => {
                     let key = key.clone();
                     let state = State::Shun(Some(Instant::now() + SHUNNED));
-                    self.found.insert(key.path.clone(), Found { key, state });
+                    self.sockets.insert(key.path.clone(), KnownSocket { key, state });
                 }
             }
         }
     }
 
     fn send(&mut self, to: &str, line: &[u8]) {
-        let sent = self.found.values().find(|found| found.is_session(to)).map(|found| match &found.state {
+        let sent = self.sockets.values().find(|found| found.is_session(to)).map(|found| match &found.state {
             State::Open { stream, .. } => (&*stream).write_all(line).inspect_err(|_| found.hang_up()),
             State::Shun(_) => Err(io::ErrorKind::NotConnected.into()),
         });
@@ -252,7 +252,7 @@ impl Watcher {
     }
 }
 
-impl Found {
+impl KnownSocket {
     fn is_session(&self, wanted: &str) -> bool {
         match &self.state {
             State::Open { session, .. } => session.as_deref() == Some(wanted),

@@ -7,7 +7,7 @@ use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::profile;
-use crate::gate::pins::{Other, Pin, Pins, Standing};
+use crate::gate::data::pin::{Other, Pin, PinState, Pins};
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 
@@ -37,7 +37,7 @@ pub struct Known {
     pub server: Server,
     pub tool: Tool,
     pub pin: Pin,
-    pub standing: Standing,
+    pub pin_state: PinState,
     pub behavior: Behavior,
     /// Milliseconds since 1970, UTC.
     pub last_seen: i64,
@@ -86,13 +86,13 @@ impl Memory {
                 let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
                 let told = Told { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
                 let mut behavior = conclude::of_tool_told(&tool, row.server.trust, told);
-                let standing = row.pin.standing(row.pin.latest);
-                behavior.hazards.extend(standing.hazard(behavior.identity));
+                let pin_state = row.pin.state_of(row.pin.latest);
+                behavior.hazards.extend(pin_state.hazard(behavior.identity));
                 if let Some(what) = row.server.change() {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
                 let (id, server, pin, last_seen) = (row.id, row.server, row.pin, row.last_seen);
-                Some(Known { id, server, tool, pin, standing, behavior, last_seen })
+                Some(Known { id, server, tool, pin, pin_state, behavior, last_seen })
             })
             .collect();
         look_alikes(&mut tools);

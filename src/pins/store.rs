@@ -15,7 +15,7 @@ use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::pins::{Arrival, Other, Pin, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");

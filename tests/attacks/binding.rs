@@ -1,9 +1,9 @@
 //! Section C from C8 on, and what the gate alone decides of A and B: what was approved is what runs, once.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::approvers::{Approver, May, Opinion};
-use mcp_approve::gate::event::Side;
-use mcp_approve::gate::report::OperatorVerdict;
+use mcp_approve::gate::data::event::Side;
+use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
+use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Unattended};
 use mcp_approve::policy::rule::Decision;
 
@@ -112,7 +112,7 @@ fn c12_a_verdict_works_once() {
 
 #[test]
 fn c14_without_a_decision_nothing_is_forwarded_whatever_the_order() {
-    // That the types allow no other path is shown by the compile_fail documentation of gate::token; here, that the
+    // That the types allow no other path is shown by the compile_fail documentation of gate::data::token; here, that the
     // gate takes none: before the log's receipt, not even a read runs.
     let mut world = World::new().ready();
     world.log_answers = false;
@@ -232,7 +232,7 @@ fn c19_no_console_no_log_no_server_never_means_yes() {
 fn a11_what_a_server_asks_of_the_host_passes_and_is_shown() {
     let mut world = World::new().ready();
     let who = "ann".into();
-    world.step(mcp_approve::gate::event::Event::Attached { who, attached: 1 });
+    world.step(mcp_approve::gate::data::event::Event::Attached { who, attached: 1 });
     let asks = r#"{"jsonrpc":"2.0","id":0,"method":"sampling/createMessage","params":{}}"#;
     assert_eq!(world.server(asks), [Did::ToHost(asks.into())]);
     assert!(world.shown.iter().any(|one| one.what == "sampling/createMessage"));

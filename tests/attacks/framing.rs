@@ -100,7 +100,7 @@ fn c1_case_variant_keys_are_refused() {
 #[test]
 fn c10_a_flood_of_refused_lines_is_counted_and_answered() {
     use mcp_approve::audit::record::Kind;
-    use mcp_approve::gate::event::Side;
+    use mcp_approve::gate::data::event::Side;
     let mut world = World::new().ready();
     for n in 0..5_000 {
         let line = if n % 2 == 0 { format!("garbage {n}") } else { format!(r#"[{n}]"#) };

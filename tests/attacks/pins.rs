@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::gate::Config;
-use mcp_approve::gate::pins::{Other, Pins};
+use mcp_approve::gate::data::pin::{Other, Pins};
 use serde_json::{Value, json};
 
 use crate::fake::host::Host;

@@ -3,7 +3,7 @@
 use mcp_approve::behavior::arguments::effect::Analysis;
 use mcp_approve::behavior::arguments::found;
 use mcp_approve::behavior::arguments::path::{Leads, leads};
-use mcp_approve::gate::effect_line;
+use mcp_approve::gate::call::effect_line;
 use serde_json::{Value, json};
 
 use super::{called, named};

@@ -14,21 +14,21 @@ use crate::fake::server::{Server, reader};
 use crate::fake::terminal::Terminal;
 use crate::fake::{BINARY, log};
 
-const END: &str = "\x1b[F";
+pub const END: &str = "\x1b[F";
 
-fn text(answer: &Value) -> &str {
+pub fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
 }
 
 /// A tool that changes something, but nothing that was there.
-fn note() -> Value {
+pub fn note() -> Value {
     json!({ "name": "add_note", "description": "Adds a note.",
         "inputSchema": { "type": "object", "properties": { "text": { "type": "string" } } },
         "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false } })
 }
 
 /// A wrapped server that waits to be called.
-fn wrapped() -> (TempDir, Server, Host) {
+pub fn wrapped() -> (TempDir, Server, Host) {
     let home = tempfile::tempdir().unwrap();
     let danger = json!({ "name": "delete_folder", "description": "Deletes a folder and everything in it.",
         "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
@@ -39,12 +39,12 @@ fn wrapped() -> (TempDir, Server, Host) {
     (home, server, host)
 }
 
-fn console(home: &Path) -> Terminal {
+pub fn console(home: &Path) -> Terminal {
     Terminal::console(home, (80, 24), &[])
 }
 
 /// What has just come up is not answered; a little more than that.
-const ARMED: std::time::Duration = std::time::Duration::from_millis(400);
+pub const ARMED: std::time::Duration = std::time::Duration::from_millis(400);
 
 #[test]
 fn an_empty_console_says_what_to_do_and_leaves_the_terminal_as_it_was() {
@@ -317,86 +317,4 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     assert!(text(&host.answer(4)).contains("not these"));
     assert!(text(&host.answer(5)).contains("not these"));
     assert_eq!(server.executed().len(), 3);
-}
-
-#[test]
-fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_the_call() {
-    let (home, server, mut host) = wrapped();
-    let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
-    terminal.shows(&["s-1", "· armed"]);
-    terminal.types("r");
-    terminal.shows(&["allow this exact call", "[[rule]]", "no past call of this tool", "Enter adds this text"]);
-    assert!(server.executed().is_empty());
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    terminal.shows(&["The rule stands in"]);
-    assert_eq!(text(&host.answer(1)), "done");
-    let policy = fs::read_to_string(home.path().join("config/policy.toml")).unwrap();
-    assert!(policy.contains("tool = \"add_note\"") && policy.contains("buy milk"), "{policy}");
-    let checked = Command::new(BINARY).arg("--home").arg(home.path()).args(["rules", "check"]).output().unwrap();
-    assert!(checked.status.success(), "{checked:?}");
-}
-
-#[test]
-fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
-    let (home, server, mut host) = wrapped();
-    let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "one" }));
-    terminal.shows(&["s-1", "· armed"]);
-    terminal.types("rk");
-    terminal.shows(&["▸   approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    terminal.shows(&["let those pass unseen?"]);
-    assert!(server.executed().is_empty());
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    assert_eq!(text(&host.answer(1)), "done");
-    host.call(2, "add_note", &json!({ "text": "two" }));
-    assert_eq!(text(&host.answer(2)), "done");
-    terminal.types("5");
-    terminal.shows(&["grant:1", "this session", "s/add_note"]);
-    terminal.types("x");
-    terminal.shows(&["There are no rules yet"]);
-    terminal.types("1");
-    host.call(3, "add_note", &json!({ "text": "three" }));
-    terminal.shows(&["s-3", "· armed"]);
-    assert_eq!(server.executed().len(), 2);
-    let decisions = log::decisions(home.path(), "add_note");
-    assert_eq!(decisions.iter().filter(|one| one["rule"] == "grant:1").count(), 1, "{decisions:?}");
-}
-
-#[test]
-fn what_the_console_wrote_it_takes_back() {
-    let (home, _server, mut host) = wrapped();
-    let file = home.path().join("config/policy.toml");
-    fs::create_dir_all(home.path().join("config")).unwrap();
-    fs::write(&file, "version = 1\n").unwrap();
-    let mut terminal = console(home.path());
-    host.call(1, "add_note", &json!({ "text": "buy milk" }));
-    terminal.shows(&["s-1", "· armed"]);
-    terminal.types("r");
-    terminal.shows(&["▸ c allow this exact call", "Enter adds this text"]);
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    terminal.shows(&["The rule stands in"]);
-    assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
-    terminal.types("u");
-    terminal.shows(&["Taken back: added rule add-note"]);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "version = 1\n");
-    // A change by other means waits, with its diff; Enter twice accepts it.
-    terminal.types("5");
-    let text = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"add_note\"\n";
-    fs::write(&file, text).unwrap();
-    terminal.shows(&["1 change to accept", "user policy loosens"]);
-    terminal.types("\r");
-    terminal.shows(&["What it loosens:", "past call", "+decision = \"allow\"", "Enter, twice, accepts"]);
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    terminal.shows(&["Accept exactly this change?"]);
-    std::thread::sleep(ARMED);
-    terminal.types("\r");
-    terminal.shows(&["Acceptance sent", "allow  notes"]);
-    assert_eq!(self::text(&host.answer(1)), "done", "it passes by the rule now");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use mcp_approve::gate::event::Side;
+use mcp_approve::gate::data::event::Side;
 use serde_json::{Value, json};
 
 use crate::bed::{Chance, Measured, Run, caught, comes, grouped, in_parallel};

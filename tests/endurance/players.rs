@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use serde_json::{Value, json};

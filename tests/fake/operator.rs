@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
 use mcp_approve::wire::digest::Digest;

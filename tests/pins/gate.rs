@@ -7,8 +7,8 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::gate::Config;
-use mcp_approve::gate::event::Event;
-use mcp_approve::gate::pins::{Pin, Pins, Standing};
+use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::pin::{Pin, PinState, Pins};
 use mcp_approve::wire::digest::Digest;
 
 use crate::world::{Did, TOOLS, World, config};
@@ -30,7 +30,7 @@ fn the_first_sight_is_trusted_and_kept_with_what_it_was_concluded_to_be() {
     let world = World::new().ready();
     let read = world.remembered.iter().find(|seen| seen.tool.name == "read_file").expect("it is kept");
     assert_eq!(world.remembered.len(), 3);
-    assert_eq!((read.pin.version, &read.standing), (1, &Standing::Trusted));
+    assert_eq!((read.pin.version, &read.pin_state), (1, &PinState::Trusted));
     assert_eq!(read.pin.trusted, Some(read.tool.digest()));
     assert_eq!(read.pin.identity.map(|identity| identity.mutability), Some(Mutability::Pure));
     let pins = kept(&world);
@@ -50,7 +50,7 @@ fn a_changed_definition_asks_names_what_was_approved_and_raises_its_version() {
     let tools = TOOLS.replace("Reads a file.", "Deletes a file.");
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
     let seen = world.remembered.last().expect("the change is kept");
-    assert_eq!((seen.pin.version, seen.standing.word()), (2, "changed"));
+    assert_eq!((seen.pin.version, seen.pin_state.word()), (2, "changed"));
     assert!(world.entries.iter().any(|entry| entry.kind == Kind::Tools), "the change is a fact");
     world.call("1", "read_file", READ);
     let what = &world.cards["files-1"].hazards[0].what;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::slice::from_ref;
 
 use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::gate::pins::Sighting;
-use mcp_approve::gate::pins::{Pins, Standing};
+use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -24,20 +24,20 @@ fn tool(name: &str, description: &str) -> Tool {
 }
 
 /// A session of one server: greets, sees these tools, keeps what is news.
-fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec<Standing>) {
+fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec<PinState>) {
     let mut memory = Memory::open(path).unwrap();
     let (mut pins, _) = memory.greet(launch, Trust::Corroborate, now).unwrap();
     let standings = tools.iter().map(|tool| see(&mut memory, launch, &mut pins, tool, now)).collect();
     (memory.greet(launch, Trust::Corroborate, now).unwrap().0, standings)
 }
 
-fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> Standing {
-    let (standing, is_news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
+fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> PinState {
+    let (pin_state, is_news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
     if is_news {
         let pin = pins.tools[&tool.name].clone();
-        memory.keep(launch, &Sighting { tool: tool.clone(), pin, standing: standing.clone() }, now).unwrap();
+        memory.keep(launch, &Sighting { tool: tool.clone(), pin, pin_state }, now).unwrap();
     }
-    standing
+    pin_state
 }
 
 #[test]
@@ -69,17 +69,17 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     let shown = memory.tools().unwrap().remove(0);
     session(&path, &launch, from_ref(&three), 3);
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Outdated, "it changed while the operator read");
-    assert_eq!(memory.tools().unwrap()[0].standing.word(), "changed");
+    assert_eq!(memory.tools().unwrap()[0].pin_state.word(), "changed");
 
     let shown = memory.tools().unwrap().remove(0);
     assert_eq!(memory.refuse(&shown).unwrap(), Settled::Done);
-    assert_eq!(memory.tools().unwrap()[0].standing, Standing::Refused);
-    assert_eq!(session(&path, &launch, &[one], 4).1, [Standing::Trusted], "what was trusted before is so still");
+    assert_eq!(memory.tools().unwrap()[0].pin_state, PinState::Refused);
+    assert_eq!(session(&path, &launch, &[one], 4).1, [PinState::Trusted], "what was trusted before is so still");
 
     session(&path, &launch, from_ref(&two), 5);
     let shown = memory.tools().unwrap().remove(0);
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
-    assert_eq!(session(&path, &launch, &[two], 6).1, [Standing::Trusted]);
+    assert_eq!(session(&path, &launch, &[two], 6).1, [PinState::Trusted]);
     assert_eq!(memory.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
 }
 

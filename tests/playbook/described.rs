@@ -1,6 +1,10 @@
 //! Calls before, during and after the server describes its tools: handshake, lists, revisions, changed definitions.
 
-use super::*;
+use crate::world::{Did, World, call, modern_call};
+use mcp_approve::audit::record::Kind;
+use mcp_approve::gate::data::event::Side;
+
+use super::{WRITE, answer, kinds};
 
 #[test]
 fn arguments_that_do_not_fit_are_answered_by_revision() {

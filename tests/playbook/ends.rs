@@ -1,6 +1,10 @@
 //! Withdrawals and ends: cancelled, settled by another, the log gone, server or host gone, and the answers that come late.
 
-use super::*;
+use crate::world::{Did, World};
+use mcp_approve::audit::record::Kind;
+use mcp_approve::gate::data::event::Side;
+
+use super::{WRITE, answer, kinds};
 
 #[test]
 fn a_cancel_withdraws_a_held_call_and_beats_a_later_approval() {
@@ -117,7 +121,7 @@ fn a_cancelled_id_stays_taken_until_its_answer_comes() {
 
 #[test]
 fn nothing_is_decided_once_the_wrapper_stops_or_the_server_is_deaf() {
-    use mcp_approve::gate::event::Event;
+    use mcp_approve::gate::data::event::Event;
     let mut world = World::new().ready();
     world.step(Event::Shutdown { why: "SIGTERM".into() });
     assert!(answer(&world.call("7", "read_file", r#"{"path":"/a"}"#)).contains("NOT executed"));

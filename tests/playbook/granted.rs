@@ -1,8 +1,8 @@
 //! What an operator grants beyond one call, and a policy that changes while calls wait.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::event::Event;
-use mcp_approve::gate::grants::{Covers, Lasts};
+use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
 use crate::world::{Did, TOOLS, World, config};
@@ -215,7 +215,7 @@ fn a_grant_is_over_when_the_time_it_shows_is_over_also_where_the_machine_slept()
 #[test]
 fn what_is_remembered_and_never_comes_leaves_no_call_without_an_answer() {
     use mcp_approve::gate::Config;
-    use mcp_approve::gate::pins::Pins;
+    use mcp_approve::gate::data::pin::Pins;
     let mut world = World::with(Config { pins: Pins::awaited(), ..config() }, "").ready();
     assert_eq!(world.call("1", "read_file", r#"{"path":"/a"}"#), []);
     assert!(matches!(world.wait(301).as_slice(), [Did::Settle(_), Did::Answer(_)]));

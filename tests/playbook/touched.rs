@@ -2,8 +2,8 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::behavior::taxonomy::Action;
-use mcp_approve::gate::facts::{Facts, FileKind, LeftOut, Look, MOST};
-use mcp_approve::gate::touched::{self, Change};
+use mcp_approve::gate::call::touched::{self, Change};
+use mcp_approve::gate::data::facts::{Facts, FileKind, LeftOut, Look, MOST};
 use mcp_approve::gate::{Config, Mode};
 use serde_json::json;
 

@@ -12,9 +12,9 @@ use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
 use proptest::prelude::*;
 
 use crate::desk::*;
-use crate::screens::lists::{awaited, line};
+use crate::screens::lists::scenes::{awaited, line};
 
-/// A log of so many records behind a clerk that answers at once, as a clerk does.
+/// A log of so many records behind a log reader that answers at once, as a log reader does.
 struct Log {
     newest: u64,
 }

@@ -27,7 +27,7 @@ fn arguments() -> String {
     .to_string()
 }
 
-fn desk(call: mcp_approve::gate::snapshot::Snapshot) -> Desk {
+fn desk(call: mcp_approve::gate::data::snapshot::Snapshot) -> Desk {
     let mut desk = Desk::connected(80, 40);
     desk.hold(with_arguments(call, &arguments()));
     desk.look();

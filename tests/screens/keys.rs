@@ -1,11 +1,11 @@
 //! The console key by key: transcripts of what was pressed and what was sent.
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::client::ClientEvent;
-use mcp_approve::console::keymap::{Action, BINDINGS, Key, Place, action, markdown};
+use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::{Model, Screen, Standing};
-use mcp_approve::console::update::{Command, Edit, Msg};
-use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict};
+use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::link::client::ClientEvent;
+use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
 
 use crate::desk::*;
 
@@ -26,7 +26,7 @@ pub fn selected(model: &Model) -> &str {
 }
 
 /// A desk with harmless writes waiting, the first on screen and armed.
-fn waiting(tickets: &[&str]) -> Desk {
+pub fn waiting(tickets: &[&str]) -> Desk {
     let mut desk = Desk::connected(80, 24);
     for ticket in tickets {
         desk.hold(own(ticket));
@@ -271,90 +271,6 @@ fn a_wrapper_of_another_version_is_named_until_it_ends() {
 }
 
 #[test]
-fn an_edit_goes_out_and_comes_back_as_another_card() {
-    let mut desk = waiting(&["filesystem-1"]);
-    let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, text }] = commands.as_slice() else { panic!("{commands:?}") };
-    assert_eq!(
-        text,
-        "{\n  \"path\": \"notes/filesystem-1.md\",\n  \"content\": \"milk\\neggs\\n\",\n  \"mode\": 420\n}\n"
-    );
-    let outcome = Edit::Text(text.replace("filesystem-1", "archive"));
-    let commands = desk.send(Msg::Edited { armed: armed.clone(), outcome });
-    let [Command::Send { session, message: FromConsole::Edit { ticket, digest, arguments } }, Command::Drain] =
-        commands.as_slice()
-    else {
-        panic!("{commands:?}")
-    };
-    assert_eq!((session.as_str(), ticket.as_str(), *digest), ("files", "filesystem-1", own("filesystem-1").digest));
-    assert!(arguments.contains("notes/archive.md"));
-    desk.look();
-    assert_eq!(desk.keys("a"), []);
-    let mut changed = with_arguments(write("filesystem-1"), r#"{"path":"notes/archive.md"}"#);
-    changed.original_arguments = Some(write("filesystem-1").arguments);
-    let digest = changed.digest;
-    assert_eq!(desk.hold(changed), [Command::Drain]);
-    assert_eq!(desk.keys("a"), []);
-    desk.look();
-    desk.press(Key::End);
-    assert_eq!(verdicts(&desk.keys("a"))[0].2, digest);
-}
-
-#[test]
-fn an_edit_that_changes_nothing_sends_nothing() {
-    let mut desk = waiting(&["filesystem-1"]);
-    let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
-    let same = own("filesystem-1").arguments.replace(',', " ,\n");
-    for outcome in [Edit::Unchanged, Edit::Text(same), Edit::Failed("The editor ended with 1.".into())] {
-        assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
-    }
-    desk.look();
-    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
-}
-
-#[test]
-fn an_edit_that_is_no_json_can_be_edited_again() {
-    for (text, problem) in [
-        ("{\n  \"path\": \"x\",\n  nope\n}", "line 3, column 3: key must be a string"),
-        ("[1]", "line 1: arguments are one JSON object"),
-        ("", "line 1, column 0: EOF while parsing a value"),
-    ] {
-        let mut desk = waiting(&["filesystem-1"]);
-        let commands = desk.keys("e");
-        let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
-        let outcome = Edit::Text(text.into());
-        assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
-        assert!(desk.screen().contains(problem), "{}", desk.screen());
-        assert_eq!(desk.keys("a"), []);
-        let again = desk.keys("e");
-        assert_eq!(again, [Command::OpenEditor { armed: armed.clone(), text: text.into() }]);
-    }
-}
-
-#[test]
-fn an_edit_of_a_call_that_is_over_is_dropped() {
-    let mut desk = waiting(&["filesystem-1"]);
-    let commands = desk.keys("e");
-    let [Command::OpenEditor { armed, .. }] = commands.as_slice() else { panic!("{commands:?}") };
-    desk.settle("filesystem-1", VerdictWord::Deny, "ada");
-    let outcome = Edit::Text("{}".into());
-    assert_eq!(desk.send(Msg::Edited { armed: armed.clone(), outcome }), []);
-    assert!(desk.screen().contains("The edit was dropped."));
-}
-
-#[test]
-fn the_editor_is_given_hidden_characters_as_escapes() {
-    let mut desk = Desk::connected(80, 24);
-    desk.hold(with_arguments(write("filesystem-1"), "{\"n\":1.10,\"t\":\"a\u{202e}\u{9b}\u{e0041}⟨é\"}"));
-    desk.look();
-    let commands = desk.keys("e");
-    let [Command::OpenEditor { text, .. }] = commands.as_slice() else { panic!("{commands:?}") };
-    assert!(text.contains(r#""n": 1.10"#), "{text}");
-    assert!(text.contains(r#""a\u202e\u009b\udb40\udc41⟨é""#), "{text}");
-}
-
-#[test]
 fn a_resize_disarms_nothing_but_shows_all_anew() {
     let mut desk = waiting(&["filesystem-1"]);
     for (width, height) in [(120, 40), (40, 12), (20, 5), (1, 1), (200, 60), (80, 24)] {
@@ -393,54 +309,4 @@ fn quitting_leaves_held_calls_alone() {
     let mut desk = waiting(&["filesystem-1"]);
     assert_eq!(desk.keys("q"), [Command::Quit]);
     assert_eq!(desk.press(Key::Ctrl('c')), [Command::Quit]);
-}
-
-#[test]
-fn one_key_has_one_meaning_at_a_place() {
-    for place in [
-        Place::Queue,
-        Place::Detail,
-        Place::Activity,
-        Place::Log,
-        Place::Tools,
-        Place::Rules,
-        Place::Servers,
-        Place::Search,
-        Place::Palette,
-        Place::Help,
-        Place::Confirm,
-        Place::Reason,
-        Place::Unreadable,
-        Place::Batch,
-        Place::Rule,
-        Place::Review,
-        Place::Find,
-    ] {
-        let keys: Vec<Key> =
-            BINDINGS.iter().filter(|b| b.places.contains(&place)).flat_map(|b| b.keys).copied().collect();
-        for (i, key) in keys.iter().enumerate() {
-            assert!(!keys[..i].contains(key), "{key:?} at {place:?}");
-        }
-    }
-    assert_eq!(action(Key::Char('u'), Place::Queue), Some(Action::Undo));
-    assert_eq!(action(Key::Enter, Place::Confirm), None);
-    assert_eq!(action(Key::Char('a'), Place::Queue), Some(Action::Approve));
-}
-
-#[test]
-fn the_readme_gets_a_table() {
-    let table = markdown();
-    assert!(table.starts_with("| key | does | where |\n|---|---|---|\n| `a` | Approves the call on screen"));
-    assert_eq!(table.lines().count(), BINDINGS.len() + 2);
-    assert!(table.lines().all(|line| line.matches('|').count() == 4));
-}
-
-#[test]
-#[ignore = "writes the README's table: run it after a change of the keys"]
-fn write_the_readme_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, rest) = text.split_once("<!-- keys -->").unwrap();
-    let (_, tail) = rest.split_once("<!-- /keys -->").unwrap();
-    std::fs::write(path, format!("{head}<!-- keys -->\n{}\n<!-- /keys -->{tail}", markdown().trim())).unwrap();
 }

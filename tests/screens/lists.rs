@@ -1,30 +1,23 @@
 //! Activity, Log, Tools, Rules and Servers at 80×24, 120×40 and 40×12 as text: empty, many, hostile, a sheet, a search.
 
-use std::path::PathBuf;
+pub mod scenes;
+
 use std::sync::Arc;
 
 use insta::assert_snapshot;
 use mcp_approve::audit::query::Found;
-use mcp_approve::audit::record::{By, VerdictWord};
-use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::client::ClientEvent;
-use mcp_approve::console::found::{
-    Certain, Checked, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
-};
+use mcp_approve::audit::record::VerdictWord;
+use mcp_approve::console::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tally::{Figures, RuleTally, SessionTally, Spread, Tally, ToolTally};
+use mcp_approve::console::tally::{RuleTally, SessionTally, ToolTally};
 use mcp_approve::console::theme::Palette;
-use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinStanding};
-use mcp_approve::policy::decide::Ruling;
-use mcp_approve::policy::explain::Near;
-use mcp_approve::policy::lint::Warning;
-use mcp_approve::policy::rule::{Decision, Defaults};
-use mcp_approve::wire::digest::Digest;
+use mcp_approve::console::update::Msg;
+use mcp_approve::link::client::ClientEvent;
+use mcp_approve::link::message::FromWrapper;
 use ratatui::style::Color;
 
 use crate::desk::*;
+use scenes::*;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 const HOSTILE: &str = "w\u{1b}[2Jrite\u{202e}_\u{430}bc\r\nok";
@@ -38,183 +31,6 @@ fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
         assert_eq!(screen.lines().count(), usize::from(height));
         assert_snapshot!(format!("{name}_{width}x{height}"), screen);
     }
-}
-
-pub fn line(seq: u64, kind: &str) -> Line {
-    Line {
-        seq,
-        time: Some(NINE - 86_400_000 + i64::try_from(seq).unwrap() * 60_000),
-        kind: kind.into(),
-        server: "filesystem".into(),
-        session: "files".into(),
-        ticket: Some(format!("filesystem-{}", seq / 4)),
-        tool: Some("write_file".into()),
-        badge: Some(Mutability::Mutates),
-        ..Line::default()
-    }
-}
-
-fn decided(seq: u64, verdict: VerdictWord, by: By, note: &str) -> Line {
-    Line { verdict: Some(verdict), by: Some(by), note: note.into(), ..line(seq, "decision") }
-}
-
-/// The latest page task that was asked for.
-pub fn awaited(commands: &[Command]) -> u64 {
-    let page = commands.iter().rev().find_map(|command| match command {
-        Command::Look(Task::Page(wanted)) => Some(wanted.id),
-        _ => None,
-    });
-    page.unwrap_or_else(|| panic!("no page is asked for in {commands:?}"))
-}
-
-/// Opens the log and gives it these records, newest first.
-fn log(desk: &mut Desk, lines: Vec<Line>) {
-    let id = awaited(&desk.keys("3"));
-    let newest = lines.first().map_or(0, |line| line.seq);
-    let page = Page { id, from: Edge::Newest, lines, searched: 1, newest, progress: Progress::AtTheEnd };
-    desk.send(Msg::Found(Finding::Page(page)));
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
-}
-
-fn records() -> Vec<Line> {
-    let mut lines = vec![
-        Line { tool: None, ticket: None, badge: None, note: "policy.toml:3: a mistake".into(), ..line(400, "policy") },
-        Line { note: "tool-error".into(), latency_us: Some(1_200_000), ..line(399, "outcome") },
-        Line { who: "ada (pid 7)".into(), ..decided(398, VerdictWord::Deny, By::Operator, "wrong folder: use notes/") },
-        Line { rule: Some("scratch".into()), ..decided(397, VerdictWord::Approve, By::Rule, "rule scratch allows it") },
-        Line { badge: Some(Mutability::Pure), tool: Some("read_file".into()), ..line(396, "outcome") },
-        decided(395, VerdictWord::Approve, By::Default, "the default for PURE allows it"),
-        Line { note: "the default for MUTATES asks".into(), ..line(394, "decision-asked") },
-        Line { by: Some(By::Cancel), note: "the host cancelled it".into(), ..line(393, "withdrawn") },
-        Line { tool: None, note: "refused a line from the host: two keys".into(), ..line(392, "fault") },
-    ];
-    lines.extend((1..392).rev().map(|seq| Line { note: "ok".into(), latency_us: Some(3_400), ..line(seq, "outcome") }));
-    lines
-}
-
-fn spread(numbers: &[u64]) -> Spread {
-    let mut spread = Spread::default();
-    numbers.iter().for_each(|number| spread.take(*number));
-    spread
-}
-
-fn tally() -> Tally {
-    let mut tally = Tally { upto: 400, newest: 400, ..Tally::default() };
-    tally.figures = Figures {
-        decided: 1_300,
-        asked: 61,
-        approved: 40,
-        denied: 9,
-        by_rule: 1_240,
-        by_default: 20_412,
-        expired: 2,
-        waited: spread(&[3_200_000, 2_000_000, 9_000_000]),
-    };
-    let detail = r#"{"words":"MUTATES|OVERWRITE|ACK","why":"w","evidence":["annotated MUTATES: readOnlyHint: false","inferred MUTATES OVERWRITE: name: write"]}"#;
-    let tool = |calls, detail: &str| ToolTally {
-        calls,
-        denied: calls / 50,
-        failed: calls / 100,
-        latency: spread(&[900, 1_100, 40_000]),
-        last: Some(NINE - 7_200_000),
-        badge: Some("MUTATES".into()),
-        identity: Some("212ddba5a2c92ee8".into()),
-        detail: detail.into(),
-    };
-    tally.tools.insert(("filesystem".into(), "write_file".into()), tool(412, detail));
-    tally.tools.insert(("memory".into(), "add_observations".into()), tool(3, "{}"));
-    tally.rules.insert("scratch".into(), RuleTally { hits: 1_204, last: Some(NINE - 40_000) });
-    tally.rules.insert("old-one".into(), RuleTally { hits: 2, last: Some(NINE - 86_400_000 * 40) });
-    let past = |server: &str, ended| SessionTally {
-        server: server.into(),
-        first: Some(NINE - 9_000_000),
-        last: Some(NINE - 3_600_000),
-        calls: 77,
-        denied: 1,
-        failed: 3,
-        ended,
-    };
-    tally.sessions.insert("s1".into(), past("memory", true));
-    tally.sessions.insert("s2".into(), past("github", false));
-    tally
-}
-
-fn known(tool: &str, changed: bool, disputed: bool) -> KnownTool {
-    let call = write("filesystem-1");
-    KnownTool {
-        tool: tool.into(),
-        signature: format!("{tool}(path: String, content: String) -> Value"),
-        identity: call.identity,
-        evidence: call.evidence,
-        disputed,
-        hazards: if tool.starts_with("get") { vec![hazard(HazardKind::SensitiveRead, "env")] } else { Vec::new() },
-        digest: Digest::of(tool.as_bytes()),
-        pin: if changed { PinStanding::Changed { version: 2 } } else { PinStanding::Trusted },
-    }
-}
-
-fn tools(desk: &mut Desk) {
-    let tools = vec![
-        known("write_file", false, false),
-        known("move_file", true, false),
-        known("read_file", false, true),
-        known("get_environment", false, false),
-    ];
-    desk.say("files", FromWrapper::Tools { tools });
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
-    desk.keys("4");
-}
-
-fn book() -> RuleBook {
-    let rule = |id: &str, decision, line, selects: &[(&'static str, &str)]| RuleLine {
-        id: id.into(),
-        decision,
-        disabled: false,
-        file: 0,
-        line,
-        selects: selects.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
-        expires: None,
-        note: None,
-        warnings: Vec::new(),
-    };
-    let mut scratch =
-        rule("scratch", Decision::Allow, 9, &[("server", "filesystem"), ("tool", "write_file|edit_file")]);
-    scratch.expires = Some(NINE + 3 * 86_400_000);
-    scratch.note = Some("from ticket 1042".into());
-    let mut all = rule("everything", Decision::Allow, 20, &[]);
-    let what = "rule everything allows every call of every server, changes too";
-    let mend = "name the server or the tool it is for";
-    all.warnings =
-        vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), mend: mend.into() }];
-    RuleBook {
-        files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
-        rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],
-        defaults: Defaults { pure: Decision::Allow, mutates: Decision::Ask, hazard: Decision::Ask },
-        broken: None,
-        built_in: false,
-    }
-}
-
-fn rules(desk: &mut Desk, book: RuleBook) {
-    desk.keys("5");
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
-    desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
-}
-
-fn servers(desk: &mut Desk) {
-    let mut observing = wrapper("git#2", "git");
-    observing.observe = true;
-    desk.link(ClientEvent::Connected(observing));
-    desk.link(ClientEvent::Connected(wrapper("puppeteer", "gone")));
-    desk.link(ClientEvent::Gone { session: "gone".into() });
-    desk.now += 40_000;
-    for latency in [700, 900, 90_000, 1_400, 800, 2_100_000, 1_000] {
-        let outcome = passed(1, ActivityKind::Outcome, "read_file");
-        desk.say("files", FromWrapper::Activity(Activity { latency_us: Some(latency), ..outcome }));
-    }
-    desk.keys("6");
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
-    desk.send(Msg::Found(Finding::Footprints(vec![(4242, 42_369_024)])));
 }
 
 #[test]
@@ -262,35 +78,6 @@ fn how_far_the_index_is_stands_below_the_log_until_it_is_level() {
     desk.line("indexed to 240 of 400");
     desk.send(Msg::Found(Finding::Indexed { upto: 384, level: true }));
     assert!(!desk.screen().contains("indexed to"));
-}
-
-fn body() -> String {
-    let time = "2026-11-20T15:38:00.000Z";
-    format!(
-        r#"{{"time":"{time}","kind":"decision","server":"filesystem","session":"files","ticket":"filesystem-99","tool":"write_file","badge":"MUTATES","identity":"212ddba5a2c92ee8","ruling":"ask","verdict":"deny","by":"operator","rule":null,"digest":"aa","latency_ms":3200.000,"arguments":{{"path":"notes/today.md","content":"a\u001b[2Jb"}},"cut":null,"assurance":"L0","policy":null,"detail":{{"reason":"wrong folder","evidence":["annotated MUTATES: readOnlyHint: false"],"operator":"ada"}}}}"#
-    )
-}
-
-fn open_record(desk: &mut Desk, link: Result<(), String>) {
-    log(desk, records());
-    desk.keys("jj");
-    desk.press(Key::Enter);
-    let near = Near {
-        rule: "scratch".into(),
-        decision: Decision::Allow,
-        why: "no: { arg = \"path\", under = \"~/scratch\" } does not hold".into(),
-    };
-    let reason = "the default for MUTATES asks".into();
-    let ruling = Ruling { decision: Decision::Ask, rule: None, reason };
-    let opened = Opened {
-        explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
-        line: records()[2].clone(),
-        found: Found { seq: 398, link: Some(Digest::of(b"link")), body: body() },
-        newest: 400,
-        link,
-        beside: vec![records()[6].clone()],
-    };
-    desk.send(Msg::Found(Finding::Record(398, Some(Box::new(opened)))));
 }
 
 #[test]

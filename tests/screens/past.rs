@@ -12,7 +12,7 @@ use mcp_approve::policy::rule::Decision;
 use serde_json::json;
 
 use crate::desk::*;
-use crate::screens::lists::{awaited, line};
+use crate::screens::lists::scenes::{awaited, line};
 
 fn call() -> PastCall {
     let behavior = Behavior { identity: write("filesystem-1").identity, ..Behavior::unknown() };

@@ -2,8 +2,8 @@
 
 use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::console::keymap::Key;
-use mcp_approve::gate::facts::{Facts, FileKind};
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::facts::{Facts, FileKind};
+use mcp_approve::gate::data::snapshot::Snapshot;
 
 use crate::desk::*;
 use crate::screens::frames::at_every_size;

@@ -6,10 +6,11 @@ use insta::assert_snapshot;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::pinned::{Difference, Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
+use mcp_approve::console::pinned::{Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
 use mcp_approve::console::tally::Tally;
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::link::message::PinStanding;
+use mcp_approve::link::message::PinState;
+use mcp_approve::pins::diff::Change;
 use mcp_approve::wire::digest::Digest;
 
 use crate::desk::*;
@@ -25,8 +26,8 @@ fn at_every_size(name: &str, scene: impl Fn(&mut Desk)) {
     }
 }
 
-fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Difference {
-    Difference { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+fn differs(place: &str, before: Option<&str>, after: Option<&str>) -> Change {
+    Change { place: place.into(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
 }
 
 fn changed(tool: &str) -> PinnedTool {
@@ -44,7 +45,7 @@ fn changed(tool: &str) -> PinnedTool {
         evidence: call.evidence,
         disputed: false,
         hazards: vec![hazard(HazardKind::ChangedDefinition, "the definition changed since it was trusted")],
-        pin: PinStanding::Changed { version: 3 },
+        pin: PinState::Changed { version: 3, was: None },
         version: 3,
         latest: Digest::of(tool.as_bytes()),
         definition: "{\n  \"name\": \"write_file\"\n}".into(),
@@ -95,9 +96,9 @@ fn review(desk: &mut Desk) {
 #[test]
 fn what_waits_comes_first_with_its_version_and_its_program() {
     at_every_size("tools_changed", |desk| {
-        let trusted = PinnedTool { pin: PinStanding::Trusted, hazards: Vec::new(), ..changed("a_trusted_one") };
-        let unreviewed = PinnedTool { pin: PinStanding::Unreviewed, was: None, ..changed("new_one") };
-        let refused = PinnedTool { pin: PinStanding::Refused, ..changed("refused_one") };
+        let trusted = PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("a_trusted_one") };
+        let unreviewed = PinnedTool { pin: PinState::Unreviewed, was: None, ..changed("new_one") };
+        let refused = PinnedTool { pin: PinState::Refused, ..changed("refused_one") };
         let book =
             PinBook { tools: vec![trusted, changed("write_file"), unreviewed, refused], programs: vec![program()] };
         tools(desk, book);
@@ -126,10 +127,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
     });
     // Of a definition that nobody trusts yet, all of it is read.
     let mut desk = Desk::connected(80, 24);
-    one(
-        &mut desk,
-        PinnedTool { pin: PinStanding::Unreviewed, was: None, changes: Vec::new(), ..changed("write_file") },
-    );
+    one(&mut desk, PinnedTool { pin: PinState::Unreviewed, was: None, changes: Vec::new(), ..changed("write_file") });
     review(&mut desk);
     desk.line("\"name\": \"write_file\"");
     desk.line("no trusted one to compare it with");
@@ -138,7 +136,7 @@ fn a_review_shows_old_and_new_and_what_an_answer_does() {
 #[test]
 fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     let mut desk = Desk::connected(80, 24);
-    let lines: Vec<Difference> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
+    let lines: Vec<Change> = (0..60).map(|n| differs(&format!("/x/{n}"), Some("1"), Some("2"))).collect();
     one(&mut desk, PinnedTool { changes: lines, ..changed("write_file") });
     review(&mut desk);
     let mut pressed = 0;
@@ -196,7 +194,7 @@ fn the_last_review_is_taken_back_and_nothing_else() {
 #[test]
 fn a_trusted_tool_has_no_review() {
     let mut desk = Desk::connected(80, 24);
-    one(&mut desk, PinnedTool { pin: PinStanding::Trusted, hazards: Vec::new(), ..changed("write_file") });
+    one(&mut desk, PinnedTool { pin: PinState::Trusted, hazards: Vec::new(), ..changed("write_file") });
     desk.press(Key::Enter);
     desk.line("version 3, the trusted definition");
     desk.press(Key::Enter);

@@ -10,7 +10,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Except, Overlay};
 use mcp_approve::console::tried::{Matched, Suggested, SuggestedRule, Trial, Tried};
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::gate::snapshot::Snapshot;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of the world")]
 
+mod lines;
 pub mod moves;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,21 +11,21 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::rehearsal::Rehearsal;
-use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::capability::scope::Scope;
-use mcp_approve::gate::approvers::Opinion;
-use mcp_approve::gate::effect::{Effect, Passing};
-use mcp_approve::gate::event::{Event, Now, Side};
-use mcp_approve::gate::facts::{Facts, FileKind, Found, Look};
-use mcp_approve::gate::grants::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::judge::BeforeTool;
-use mcp_approve::gate::pins::{Pins, Sighting};
-use mcp_approve::gate::report::{Activity, OperatorVerdict, Settled};
-use mcp_approve::gate::snapshot::Snapshot;
-use mcp_approve::gate::{Config, Gate, Mode, Unattended};
+use mcp_approve::gate::call::judged::BeforeTool;
+use mcp_approve::gate::data::effect::{Effect, Passing};
+use mcp_approve::gate::data::event::{Event, Now, Side};
+use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
+use mcp_approve::gate::data::opinion::Opinion;
+use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
+use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
+use mcp_approve::gate::{Config, Gate};
 use mcp_approve::policy::parse;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
+
+pub use lines::*;
 
 /// What a step did, as one line of a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,8 +227,8 @@ impl World {
         self.now.mono += 10;
         let effects = self.gate.step(self.now, event);
         let mut did: Vec<Did> = effects.into_iter().filter_map(|effect| self.perform(effect)).collect();
-        if self.gate.has_homework() {
-            did.extend(self.step(Event::ReadOn));
+        if self.gate.has_unparsed_lists() {
+            did.extend(self.step(Event::ParseLists));
         }
         while (self.log_answers && !self.pending.is_empty()) || (self.disk_answers && !self.looks.is_empty()) {
             if self.disk_answers {
@@ -262,7 +263,7 @@ impl World {
                 ..Facts::unseen(argument, path, "")
             }
         });
-        let found = Found { real, files: files.collect() };
+        let found = Findings { real, files: files.collect() };
         self.step(Event::Facts { ticket, look, found })
     }
 
@@ -387,45 +388,6 @@ impl World {
             }
         }
     }
-}
-
-/// What a gate is told in tests.
-pub fn config() -> Config {
-    Config {
-        server: "files".into(),
-        session: "session".into(),
-        nonce: "nonce".into(),
-        approval_timeout: 300_000_000,
-        host_timeout: None,
-        unattended: Unattended::Wait,
-        mode: Mode::Enforce,
-        trust: Trust::Corroborate,
-        scope: Scope::Whole,
-        approvers: Vec::new(),
-        pins: Pins::default(),
-        expected: None,
-    }
-}
-
-/// A read that its server marks read-only, a write, a delete.
-pub const TOOLS: &str = r#"[
-{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
-{"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
-{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
-]"#;
-
-/// A legacy `tools/call`.
-pub fn call(id: &str, tool: &str, arguments: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
-    )
-}
-
-/// A `tools/call` of the stateless era.
-pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{more},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"modern","version":"2"}}}}}}}}"#
-    )
 }
 
 fn text(line: &Line) -> String {

@@ -1,8 +1,8 @@
 //! Everything that can happen to a gate, small enough to be combined; and a history of it, played to its end.
 
-use mcp_approve::gate::event::{Event, Side};
-use mcp_approve::gate::grants::{Covers, Lasts};
-use mcp_approve::gate::report::OperatorVerdict;
+use mcp_approve::gate::data::event::{Event, Side};
+use mcp_approve::gate::data::report::OperatorVerdict;
+use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
 use super::{World, modern_call};

@@ -14,7 +14,7 @@ use super::ledger::Ledger;
 use super::stage::Stage;
 use crate::audit::record::VerdictWord;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, OperatorVerdict};
 

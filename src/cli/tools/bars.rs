@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Mutability;
 use crate::cli::args::{Badge, ToolsSearchOptions};
-use crate::gate::pins::Standing;
+use crate::gate::data::pin::PinState;
 use crate::pins::reading::Known;
 use crate::policy::beforehand;
 use crate::policy::role::{Lacks, Role};
@@ -61,7 +61,7 @@ impl Bars<'_> {
 
     fn standing(&self, known: &Known) -> Option<Bar> {
         let why = "the operator refused this definition (mcp-approve tools review)".to_owned();
-        (known.standing == Standing::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
+        (known.pin_state == PinState::Refused).then(|| Bar { kind: "their definition was refused".to_owned(), why })
     }
 
     /// What the search itself asks for.

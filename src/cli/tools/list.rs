@@ -9,8 +9,8 @@ use super::observed::{self, Observed};
 use super::{memory, print, row, visible};
 use crate::behavior::tags;
 use crate::cli::args::ToolsListOptions;
-use crate::cli::places::Places;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
 use crate::pins::reading::Known;
 
 /// Told where nothing was ever seen.
@@ -41,7 +41,7 @@ fn table(tools: &[Known], seen: &dyn Fn(&Known) -> Option<Observed>, out: &mut d
             known.behavior.badge().word().to_owned(),
             format!("{} {}", identity.hash(), identity.action.word()),
             clipped(&visible(&tag(known)), 28),
-            format!("v{} {}", known.pin.version, known.standing.word()),
+            format!("v{} {}", known.pin.version, known.pin_state.word()),
             calls.to_string(),
             clipped(&visible(&row::because(&known.behavior)), 40),
             remarks(known),

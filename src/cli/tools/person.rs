@@ -1,16 +1,12 @@
 //! Whether a person sits here, what they answer, and the record that they did. Nothing is settled without the record.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
-use std::sync::Arc;
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
-use crate::cli::config;
-use crate::cli::places::Places;
-use crate::cli::user;
-use crate::error::Error;
-use crate::pins::reading::Server;
-use crate::wire::digest::Digest;
+use crate::cli::error::Error;
+use crate::home::config;
+use crate::home::places::Places;
 
 /// Whether stdin and stdout are a terminal.
 pub(in crate::cli) fn is_here() -> bool {
@@ -26,30 +22,25 @@ pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<
     Ok((read > 0).then(|| line.trim().to_lowercase()))
 }
 
-/// Records what was settled of a server or one of its tools, before it is.
+/// Writes one entry to the log that `config.toml` names.
 ///
 /// # Errors
 /// The log could not take it; then it must not be done.
-pub(in crate::cli) fn record(
-    places: &Places,
-    now: i64,
-    server: &Server,
-    tool: Option<(&str, Digest)>,
-    what: &str,
-) -> Result<(), Error> {
+pub(in crate::cli) fn record(places: &Places, entry: Entry) -> Result<(), Error> {
     places.create_state()?;
-    let mut entry = Entry::new(now, Kind::Tools, &Arc::from(server.name.as_str()), &Arc::from("review"));
-    if let Some((tool, definition)) = tool {
-        entry.tool = Some(tool.to_owned());
-        entry.digest = Some(definition);
-    }
-    let operator = user::current().map_or_else(|error| error.to_string(), |user| user.name);
-    let entry = entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str());
-    let key = places.state_dir().join("redaction.key");
-    let recorded = Recording::open(&config::audit_db(places)?, &key).and_then(|mut log| log.record(&[(1, entry)]));
+    let log = config::audit_db(places)?;
+    let recorded = Recording::open(&log, &places.redaction_key()).and_then(|mut log| log.record(&[(1, entry)]));
     recorded.map_err(|why| Error::Failed {
         what: "nothing was changed, because it could not be recorded".to_owned(),
         cause: why.to_string().into(),
         hint: "`mcp-approve doctor` tells what is wrong with the log".to_owned(),
+    })
+}
+
+/// [`record`] for the console: the error with its hint, as a sentence.
+pub(in crate::cli) fn record_or_say(places: &Places, entry: Entry) -> Result<(), String> {
+    record(places, entry).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
     })
 }

@@ -33,7 +33,7 @@ pub(super) fn json(known: &Known, observed: Option<&Observed>) -> Value {
         "side_effects": profile.side_effects.word(),
         "idempotent": profile.idempotence.word(),
         "version": known.pin.version,
-        "pin": known.standing.word(),
+        "pin": known.pin_state.word(),
         "pinned_as": known.pin.said.map(|said| said.to_string()),
         "digest": known.pin.latest.to_string(),
         "trusted_digest": known.pin.trusted.map(|digest| digest.to_string()),

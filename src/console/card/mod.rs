@@ -18,7 +18,7 @@ mod walk;
 use std::sync::Arc;
 
 use super::row::{Row, Tone};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use paged::{Paged, Writing};
 
 pub use folds::{Anchor, Fold, Folds};

@@ -13,8 +13,8 @@ use super::{counted, grouped};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::caption::caption;
 use crate::console::row::{Row, Tone};
-use crate::gate::snapshot::Snapshot;
-use crate::gate::touched::{self, Change};
+use crate::gate::call::touched::{self, Change};
+use crate::gate::data::snapshot::Snapshot;
 
 /// Arguments longer than this are not previewed, in bytes: they are read where they stand.
 const LONGEST: usize = 2 << 20;

@@ -7,7 +7,7 @@ use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
-use crate::gate::snapshot::{Check, CheckState, Snapshot};
+use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 

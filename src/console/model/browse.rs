@@ -1,4 +1,4 @@
-//! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the clerk found for them.
+//! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the log reader found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::console::found::{Checked, Edge, Line, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook};
 use crate::console::tally::{SessionTally, Tally};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
-use crate::link::message::{GrantCard, KnownTool, PinStanding};
+use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
 
 use super::{Connected, Screen};
@@ -99,7 +99,7 @@ pub struct Browse {
     pub suggesting: Option<i64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
-    /// What this console has asked the clerk for once.
+    /// What this console has asked the log reader for once.
     pub asked: BTreeSet<&'static str>,
 }
 
@@ -150,7 +150,7 @@ pub struct ToolLine {
     /// One more with every change of the definition, from 1.
     pub version: Option<u64>,
     /// How its definition stands to the trusted one; `None` where it is not remembered.
-    pub pin: Option<PinStanding>,
+    pub pin: Option<PinState>,
     /// Of the canonical definition.
     pub definition: Option<String>,
     pub standing: ToolStanding,
@@ -254,7 +254,7 @@ pub enum ServerLine {
 impl ToolLine {
     /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
     pub fn wants_review(&self) -> bool {
-        matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinStanding::Trusted)
+        matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinState::Trusted)
     }
 }
 

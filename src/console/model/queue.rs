@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{CallKey, Grouping, Held, Model, Sort, Standing};
 use crate::console::risk::Risk;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 
 /// One row of the queue: a call, and those that wait beside it and are identical but for their ticket and time.
 #[derive(Clone, Debug)]

@@ -4,9 +4,10 @@ use super::{caption, entry, foreign, ours};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
-use crate::console::pinned::{Difference, PinnedProgram, PinnedTool};
+use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
-use crate::link::message::PinStanding;
+use crate::link::message::PinState;
+use crate::pins::diff::Change;
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
@@ -16,14 +17,12 @@ const READ: usize = 256 << 10;
 /// Everything one should know before a definition is accepted or refused.
 pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row> {
     let what = match tool.pin {
-        PinStanding::Changed { version } => {
+        PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
         }
-        PinStanding::Unreviewed => {
-            "nobody has looked at it, and its server's word is not taken on first sight".to_owned()
-        }
-        PinStanding::Refused => "you refused this definition: its calls are denied".to_owned(),
-        PinStanding::Trusted => "it is the trusted one".to_owned(),
+        PinState::Unreviewed => "nobody has looked at it, and its server's word is not taken on first sight".to_owned(),
+        PinState::Refused => "you refused this definition: its calls are denied".to_owned(),
+        PinState::Trusted => "it is the trusted one".to_owned(),
     };
     let mut rows = ours("what", what, width);
     rows.extend(entry("now", identity(tool.identity), width));
@@ -128,7 +127,7 @@ fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
     rows
 }
 
-fn difference(change: &Difference, width: usize) -> Vec<Row> {
+fn difference(change: &Change, width: usize) -> Vec<Row> {
     let mut rows = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place).hung(width, 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);

@@ -7,7 +7,7 @@ use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
-use crate::link::message::PinStanding;
+use crate::link::message::PinState;
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;
@@ -134,10 +134,10 @@ fn badge(line: &ToolLine) -> Row {
 
 fn why(line: &ToolLine) -> Row {
     match line.pin {
-        Some(PinStanding::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
-        Some(PinStanding::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
-        Some(PinStanding::Refused) => return Row::of(Tone::Danger, "refused"),
-        Some(PinStanding::Trusted) | None => {}
+        Some(PinState::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
+        Some(PinState::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
+        Some(PinState::Refused) => return Row::of(Tone::Danger, "refused"),
+        Some(PinState::Trusted) | None => {}
     }
     if line.disputed {
         return Row::of(Tone::Warn, "disputed");
@@ -153,14 +153,14 @@ fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
     let version = line.version.map(|version| format!("version {version}, ")).unwrap_or_default();
     let (tone, words) = match line.pin {
         None => return Vec::new(),
-        Some(PinStanding::Trusted) => (Tone::Ours, format!("{version}the trusted definition")),
-        Some(PinStanding::Changed { version }) => {
+        Some(PinState::Trusted) => (Tone::Ours, format!("{version}the trusted definition")),
+        Some(PinState::Changed { version, .. }) => {
             (Tone::Danger, format!("Δ version {version} is not the trusted definition: no allow rule covers it"))
         }
-        Some(PinStanding::Unreviewed) => {
+        Some(PinState::Unreviewed) => {
             (Tone::Danger, format!("Δ {version}nobody has looked at it yet: no allow rule covers it"))
         }
-        Some(PinStanding::Refused) => (Tone::Danger, format!("Δ {version}refused: its calls are denied")),
+        Some(PinState::Refused) => (Tone::Danger, format!("Δ {version}refused: its calls are denied")),
     };
     let mut rows = entry("pin", Row::of(tone, words), width);
     if line.wants_review() {

@@ -6,7 +6,7 @@ use crate::console::maker;
 use crate::console::model::rule::Origin;
 use crate::console::model::{Model, Screen};
 use crate::console::row::{Row, Tone};
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::policy::past::PastCall;
 use crate::policy::under::Roots;
 

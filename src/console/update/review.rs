@@ -17,7 +17,7 @@ use crate::console::screen::content_rows;
 use crate::console::tried::{Trial, Which};
 use crate::console::update::RuleChange;
 use crate::console::view;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
 use crate::policy::rule::Layer;

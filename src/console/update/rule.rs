@@ -13,7 +13,7 @@ use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 use crate::console::tried::{Attempt, Trial};
 use crate::console::view;
-use crate::gate::snapshot::Snapshot;
+use crate::gate::data::snapshot::Snapshot;
 use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 

@@ -4,7 +4,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::{DRAIN, LEFTOVERS, Running};
-use crate::gate::event::{Event, Side};
+use crate::gate::data::event::{Event, Side};
 use crate::interpose::child::Ended;
 use crate::interpose::longline::LongLine;
 use crate::interpose::notice;

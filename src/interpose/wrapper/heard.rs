@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Running;
-use crate::gate::event::{Event, Now};
-use crate::gate::pins::Pins;
+use crate::gate::data::event::{Event, Now};
+use crate::gate::data::pin::Pins;
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
-use crate::interpose::reload::Told;
+use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
@@ -30,32 +30,31 @@ impl Running {
 
     pub(super) fn looked(&mut self, looked: Looked) {
         let now = self.clock.now();
-        if let Some(facts) = self.lookout.came(looked) {
+        if let Some(facts) = self.facts.came(looked) {
             self.step(now, facts);
         }
     }
 
-    pub(super) fn told(&mut self, told: Told) {
+    pub(super) fn reloaded(&mut self, what: Reloaded) {
         let now = self.clock.now();
-        match told {
-            Told::Same => {}
-            Told::Policy(policy) => {
+        match what {
+            Reloaded::Policy(policy) => {
                 if let Some(banner) = &policy.banner {
                     notice::say(banner);
                 }
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
-            Told::Refused { console, why } => self.refuse(console, String::new(), why),
+            Reloaded::Refused { console, why } => self.refuse(console, String::new(), why.to_string()),
         }
     }
 
     pub(super) fn refuse(&self, console: u64, ticket: String, why: String) {
-        self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+        self.consoles.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
     }
 
     pub(super) fn console(&mut self, said: FromConsoles) {
         let now = self.clock.now();
-        if let Some(event) = self.attend.hear(said, &self.gate) {
+        if let Some(event) = self.consoles.hear(said, &self.gate) {
             self.step(now, event);
         }
     }

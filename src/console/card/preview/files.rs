@@ -6,9 +6,9 @@ use super::bordered;
 use crate::console::caption::caption;
 use crate::console::card::{counted, grouped};
 use crate::console::row::{Row, Tone};
-use crate::gate::alike::lines_changed;
-use crate::gate::facts::{Facts, FileKind};
-use crate::gate::touched::{Change, How, blind, thing};
+use crate::gate::call::touched::alike::lines_changed;
+use crate::gate::call::touched::{Change, How, blind, thing};
+use crate::gate::data::facts::{Facts, FileKind};
 
 /// Lines of a diff that are shown; the arguments below have all of what is written.
 const MOST: usize = 400;

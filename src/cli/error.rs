@@ -1,0 +1,117 @@
+//! What can stop the program, each with its cause, its hint and its exit code. Only `main` prints one.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::cli::demo::DemoError;
+use crate::cli::log::LogError;
+use crate::cli::tools::NotTools;
+use crate::console::plain::block;
+use crate::home::change::ChangeError;
+use crate::home::config::ConfigError;
+use crate::home::places::PlaceError;
+use crate::home::policy_file::Broken;
+use crate::interpose::child::SpawnError;
+use crate::pins::PinsError;
+
+/// What stops a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line; the text is whole, with usage and tips.
+    #[error("{0}")]
+    Usage(String),
+    /// An option or its value makes no sense here.
+    #[error("{what}")]
+    Wrong { what: String, hint: String },
+    /// `mcp-approve` alone, without a terminal for the console; the text is the help.
+    #[error("{0}")]
+    NoTerminal(String),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error("{} cannot be read: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Policy(#[from] Broken),
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Tools(#[from] NotTools),
+    #[error(transparent)]
+    Pins(#[from] PinsError),
+    #[error(transparent)]
+    Demo(#[from] DemoError),
+    /// The wrapped server's program.
+    #[error(transparent)]
+    CannotRun(SpawnError),
+    /// Something below a command failed: what it was doing, because of what, and what to do next.
+    #[error("{what}: {cause}")]
+    Failed { what: String, cause: Box<dyn std::error::Error + Send + Sync>, hint: String },
+    #[error("the output could not be written: {0}")]
+    Output(io::Error),
+    /// The reader of our output went away (`| head`): nothing to say, nothing wrong.
+    #[error("the reader of the output is gone")]
+    Unheard,
+}
+
+impl Error {
+    /// What to do next; `None` where the text says it already.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Usage(_) | Self::NoTerminal(_) | Self::Unheard => None,
+            Self::Wrong { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
+            Self::Place(error) => Some(error.hint()),
+            Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
+            Self::Config(error) => Some(error.hint()),
+            Self::Policy(broken) => Some(broken.hint()),
+            Self::Change(error) => Some(error.hint()),
+            Self::Log(error) => Some(error.hint().to_owned()),
+            Self::Pins(error) => Some(error.hint()),
+            Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
+            Self::Demo(error) => Some(error.hint().to_owned()),
+            Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
+                Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
+            }
+            Self::CannotRun(_) => Some(
+                "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps".to_owned(),
+            ),
+            Self::Output(_) => Some("look at where the output goes".to_owned()),
+        }
+    }
+
+    /// The exit code: 2 for wrong usage or configuration and whatever kept a command from its answer.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Unheard => 0,
+            Self::CannotRun(error) => error.exit_code(),
+            _ => 2,
+        }
+    }
+
+    /// The whole text for stderr.
+    pub fn report(&self) -> String {
+        match self {
+            Self::Unheard => String::new(),
+            Self::Usage(text) | Self::NoTerminal(text) => text.clone(),
+            _ => match self.hint() {
+                Some(hint) => plain(&format!("error: {self}\n  hint: {hint}\n")),
+                None => plain(&format!("error: {self}\n")),
+            },
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    /// Only writing output yields a bare I/O error; everything else names its file.
+    fn from(cause: io::Error) -> Self {
+        if cause.kind() == io::ErrorKind::BrokenPipe { Self::Unheard } else { Self::Output(cause) }
+    }
+}
+
+/// Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
+fn plain(text: &str) -> String {
+    text.lines().map(|line| block(line) + "\n").collect()
+}

@@ -1,0 +1,353 @@
+//! The thread that reads the log and the policy for the screens, a slice at a time, so that the newest question comes first.
+//!
+//! It opens the log for reading only, and holds no reading transaction from one slice to the next: writers never wait
+//! for a screen.
+
+mod filling;
+mod record;
+mod search;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+
+use super::found::{Checked, Finding, Line, Task};
+use super::pin_book::PinReader;
+use super::tally::Tally;
+use super::tried::{Trial, Which};
+use super::{footprint, rule_book, trial, tried_policy, unwrapped};
+use crate::audit::chain::Verifier;
+use crate::audit::index::Index;
+use crate::audit::past;
+use crate::audit::query::Found;
+use crate::audit::store::noted::{self, Noted};
+use crate::audit::store::{Order, Reader, StoreError};
+use crate::home::places::Places;
+use crate::policy::past::PastCall;
+use search::{Searching, Stepped};
+use std::ops::ControlFlow;
+
+/// Where the log reader looks.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The audit log.
+    pub log: PathBuf,
+    /// The operator's files: policies, pins, whether the tour was seen.
+    pub places: Places,
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+}
+
+/// Records read before the next question is looked at.
+const SLICE: u64 = 4_096;
+/// Slices between two reports of work that goes on.
+const REPORT: u64 = 8;
+
+/// Starts the log reader. It ends when nobody asks any more.
+///
+/// # Errors
+/// No thread can be started.
+pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<Task>> {
+    let (ask, tasks) = mpsc::channel();
+    let trial = trial::start(sources.clone(), tell.clone())?;
+    let pins = PinReader::new(sources.places.clone());
+    let log_reader = LogReader {
+        sources,
+        pins,
+        tell: Box::new(tell),
+        tasks,
+        reader: None,
+        index: None,
+        filling: Filling::Idle,
+        searching: None,
+        turn: Turn::Search,
+        tally: Tally::default(),
+        remembered: 0,
+        counting: Counting::Idle,
+        checking: None,
+        trial,
+    };
+    std::thread::Builder::new().name("log-reader".to_owned()).spawn(move || log_reader.run())?;
+    Ok(ask)
+}
+
+struct LogReader {
+    sources: Sources,
+    pins: PinReader,
+    tell: Box<dyn Fn(Finding) + Send>,
+    tasks: Receiver<Task>,
+    reader: Option<Reader>,
+    index: Option<Index>,
+    filling: Filling,
+    searching: Option<Searching>,
+    turn: Turn,
+    tally: Tally,
+    /// Up to which record the tally is noted in the index.
+    remembered: u64,
+    counting: Counting,
+    checking: Option<Checking>,
+    /// To the thread that tries rules on past calls.
+    trial: Sender<Trial>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counting {
+    Idle,
+    /// So many slices since the last report.
+    Busy(u64),
+}
+
+/// Whether the index is being filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filling {
+    Idle,
+    /// So many segments since the last report.
+    Busy(u64),
+}
+
+/// What goes on next while a search goes on over records that the index does not cover yet: they meet half-way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Search,
+    Fill,
+}
+
+struct Checking {
+    verifier: Verifier,
+    noted: Noted,
+    newest: u64,
+    slices: u64,
+}
+
+impl LogReader {
+    fn run(mut self) {
+        loop {
+            let quiet = self.counting == Counting::Idle && self.filling == Filling::Idle;
+            let idle = quiet && self.searching.is_none() && self.checking.is_none();
+            let task =
+                if idle { self.tasks.recv().map_err(|_| TryRecvError::Disconnected) } else { self.tasks.try_recv() };
+            let done = match task {
+                Ok(task) => self.take(task),
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => self.step(),
+            };
+            if let Err(error) = done {
+                self.rest();
+                self.reader = None;
+                (self.tell)(Finding::Trouble(format!("{error}; {}", error.hint())));
+            }
+        }
+    }
+
+    /// A slice of whatever is not finished; what somebody looks at comes first.
+    fn step(&mut self) -> Result<(), StoreError> {
+        let Some(reader) = &self.reader else {
+            self.rest();
+            return Ok(());
+        };
+        if let Some(searching) = &mut self.searching {
+            if self.turn == Turn::Fill && self.filling != Filling::Idle {
+                self.turn = Turn::Search;
+                return self.fill();
+            }
+            match searching.step(reader, self.index.as_ref())? {
+                Stepped::On(page) => {
+                    self.turn = Turn::Fill;
+                    page.into_iter().for_each(|page| (self.tell)(Finding::Page(page)));
+                }
+                Stepped::Over(page) => {
+                    self.searching = None;
+                    (self.tell)(Finding::Page(page));
+                }
+                Stepped::Astray => self.index = None,
+            }
+            return Ok(());
+        }
+        match self.counting {
+            Counting::Busy(slices) => self.count(slices),
+            Counting::Idle if self.checking.is_some() => self.check(),
+            Counting::Idle => self.fill(),
+        }
+    }
+
+    /// Gives up whatever is not finished.
+    fn rest(&mut self) {
+        self.searching = None;
+        self.counting = Counting::Idle;
+        self.filling = Filling::Idle;
+        self.checking = None;
+    }
+
+    fn take(&mut self, task: Task) -> Result<(), StoreError> {
+        match task {
+            Task::Page(wanted) => {
+                if let Some(reader) = self.open()? {
+                    self.searching = Some(Searching::begin(wanted, reader)?);
+                    self.turn = Turn::Search;
+                    self.begin_filling();
+                }
+            }
+            Task::Record { seq } => {
+                let policy = tried_policy::read(&self.sources.places, &Which::Written).ok();
+                self.open()?;
+                if let Some(reader) = &self.reader {
+                    let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;
+                    (self.tell)(Finding::Record(seq, opened.map(Box::new)));
+                }
+            }
+            Task::PastCall { seq } => {
+                if self.open()?.is_some() {
+                    let call = self.past_call(seq)?;
+                    (self.tell)(Finding::PastCall(seq, call));
+                }
+            }
+            Task::Count => {
+                if self.open()?.is_some() && self.counting == Counting::Idle {
+                    self.recall();
+                    self.counting = Counting::Busy(0);
+                    self.begin_filling();
+                }
+            }
+            Task::Verify => {
+                // Before the log is opened, which may grow meanwhile.
+                let noted = noted::read(&self.sources.log);
+                if let Some(reader) = self.open()? {
+                    let newest = reader.newest()?;
+                    let verifier = Verifier::default();
+                    self.checking = Some(Checking { verifier, noted, newest, slices: 0 });
+                }
+            }
+            Task::Recent => {
+                if let Some(reader) = self.open()? {
+                    let recent = recent(reader)?;
+                    (self.tell)(Finding::Recent(recent));
+                }
+            }
+            Task::Pins => match self.pins.read() {
+                Ok(None) => {}
+                Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
+                Err(why) => (self.tell)(Finding::PinsTrouble(why)),
+            },
+            Task::Rules => {
+                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))))
+            }
+            Task::Footprints(pids) => {
+                let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
+                (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
+            }
+            Task::Hosts => (self.tell)(Finding::Hosts(unwrapped::read())),
+            Task::TourSeen => {
+                // Where it cannot be remembered the tour comes again; nothing else is lost.
+                if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
+                    tracing::warn!(%error, "that the tour was seen is not remembered");
+                }
+            }
+            Task::Try(trial) => {
+                // Had that thread ended with a panic, the panel would say that it still counts, and the CLI can tell.
+                let _ = self.trial.send(trial);
+            }
+        }
+        Ok(())
+    }
+
+    /// The log as it stands in its place now.
+    fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
+        self.reader = None;
+        self.reader = Reader::open(&self.sources.log)?;
+        match &self.reader {
+            Some(reader) => self.index = filling::index(self.index.take(), &self.sources.log, reader)?,
+            None => {
+                self.index = None;
+                (self.tell)(Finding::NoLog);
+            }
+        }
+        Ok(self.reader.as_ref())
+    }
+
+    /// The call that a record is of.
+    fn past_call(&self, seq: u64) -> Result<Result<Box<PastCall>, String>, StoreError> {
+        let Some(reader) = &self.reader else { return Ok(Err("there is no log".to_owned())) };
+        let Some(found) = reader.one(seq, |row| Found::new(&row))? else {
+            return Ok(Err("the log has no such record".to_owned()));
+        };
+        let call = past::call_of(reader, self.index.as_ref(), &found)?;
+        Ok(call.map(Box::new).ok_or_else(|| "no policy ruled on it, or its record does not tell how".to_owned()))
+    }
+
+    fn count(&mut self, slices: u64) -> Result<(), StoreError> {
+        let Some(reader) = &self.reader else { return Ok(()) };
+        let newest = reader.newest()?;
+        if newest < self.tally.upto {
+            // Another log stands in its place.
+            self.tally = Tally::default();
+        }
+        let from = self.tally.upto + 1;
+        let tally = &mut self.tally;
+        tally.newest = newest;
+        let mut read = 0;
+        reader.each_from(Order::OldestFirst, from, SLICE, &mut |row| {
+            read += 1;
+            let seq = u64::try_from(row.seq).unwrap_or(tally.upto + 1);
+            tally.take(seq, serde_json::from_slice(row.body).ok().as_ref());
+            ControlFlow::Continue(())
+        })?;
+        let over = read < SLICE;
+        self.counting = if over { Counting::Idle } else { Counting::Busy((slices + 1) % REPORT) };
+        if over || slices == REPORT - 1 {
+            (self.tell)(Finding::Tally(Arc::new(self.tally.clone())));
+            self.remember(over);
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), StoreError> {
+        let (Some(reader), Some(checking)) = (&self.reader, &mut self.checking) else { return Ok(()) };
+        let verifier = &mut checking.verifier;
+        let (mut read, mut broken) = (0, None);
+        reader.each_from(Order::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
+            read += 1;
+            match verifier.take(&row) {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(found) => {
+                    broken = Some(found.to_string());
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        checking.slices += 1;
+        let head = verifier.head();
+        let over = read < SLICE || broken.is_some();
+        let lost = match &checking.noted {
+            _ if !over => false,
+            Noted::Nothing => false,
+            Noted::Unreadable(_) => true,
+            Noted::Head(noted) => {
+                let holds = noted.seq <= head.seq;
+                !(holds && reader.one(noted.seq, |row| row.link == noted.link.as_bytes())? == Some(true))
+            }
+        };
+        if over || checking.slices.is_multiple_of(REPORT) {
+            let until = (!over).then_some(checking.newest);
+            (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));
+        }
+        if over {
+            self.checking = None;
+        }
+        Ok(())
+    }
+}
+
+/// The last calls that were decided, with their answers, the oldest first.
+fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
+    const MOST: usize = 300;
+    let mut lines = Vec::new();
+    reader.each_from(Order::NewestFirst, reader.newest()?, SLICE, &mut |row| {
+        let line = Line::of(&Found::new(&row));
+        if matches!(line.kind.as_str(), "decision" | "outcome" | "fault") {
+            lines.push(line);
+        }
+        if lines.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    lines.reverse();
+    Ok(lines)
+}

@@ -1,0 +1,108 @@
+//! Fills the index beside the log when nobody asks anything, and keeps the tally in it for the next console.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Filling, LogReader, REPORT, SLICE};
+use crate::audit::index::{Index, SEGMENT, Step};
+use crate::audit::query::Found;
+use crate::audit::store::{Reader, StoreError};
+use crate::console::found::Finding;
+use crate::console::tally::Tally;
+use crate::wire::digest::Digest;
+
+/// Under which the tally is noted; another number for another form.
+const NOTE: &str = "tally 2";
+/// So much of the log is counted again rather than noted.
+const UNNOTED: u64 = 64 * SLICE;
+
+/// A tally as it is noted. The link says of which log.
+#[derive(Serialize)]
+struct Noting<'a> {
+    link: Digest,
+    tally: &'a Tally,
+}
+
+#[derive(Deserialize)]
+struct Noted {
+    link: Digest,
+    tally: Tally,
+}
+
+/// The index of the log as it stands there now; a short log needs none.
+pub(super) fn index(open: Option<Index>, log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
+    match open.filter(|index| index.is_of(reader)) {
+        Some(index) => Ok(Some(index)),
+        None if reader.newest()? < SEGMENT => Ok(None),
+        None => Ok(Index::open(log, reader)),
+    }
+}
+
+impl LogReader {
+    pub(super) fn begin_filling(&mut self) {
+        if self.filling == Filling::Idle && self.index.is_some() {
+            self.filling = Filling::Busy(0);
+        }
+    }
+
+    /// A segment of the index.
+    pub(super) fn fill(&mut self) -> Result<(), StoreError> {
+        let (Some(reader), Some(index), Filling::Busy(segments)) = (&self.reader, &mut self.index, self.filling) else {
+            self.filling = Filling::Idle;
+            return Ok(());
+        };
+        let step = index.extend(reader)?;
+        let report = |index: &Index| Finding::Indexed { upto: index.upto(), level: step != Some(Step::Further) };
+        match step {
+            Some(Step::Further) => {
+                self.filling = Filling::Busy((segments + 1) % REPORT);
+                if segments == REPORT - 1 {
+                    (self.tell)(report(index));
+                }
+            }
+            Some(Step::Level) => {
+                self.filling = Filling::Idle;
+                (self.tell)(report(index));
+            }
+            None => {
+                self.filling = Filling::Idle;
+                (self.tell)(report(index));
+                self.index = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the tally that the last console noted, where this one has none.
+    pub(super) fn recall(&mut self) {
+        let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
+        if self.tally.upto > 0 {
+            return;
+        }
+        let noted = index.note(NOTE).and_then(|text| serde_json::from_str::<Noted>(&text).ok());
+        let Some(noted) = noted else { return };
+        if link(reader, noted.tally.upto) == Some(noted.link) {
+            self.remembered = noted.tally.upto;
+            self.tally = noted.tally;
+        }
+    }
+
+    /// Notes the tally for the next console, now and then.
+    pub(super) fn remember(&mut self, over: bool) {
+        let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
+        let news = self.tally.upto.saturating_sub(self.remembered);
+        if news < if over { SEGMENT } else { UNNOTED } {
+            return;
+        }
+        let Some(link) = link(reader, self.tally.upto) else { return };
+        if let Ok(text) = serde_json::to_string(&Noting { link, tally: &self.tally }) {
+            index.set_note(NOTE, &text);
+            self.remembered = self.tally.upto;
+        }
+    }
+}
+
+fn link(reader: &Reader, seq: u64) -> Option<Digest> {
+    reader.one(seq, |row| Found::new(&row).link).ok().flatten().flatten()
+}

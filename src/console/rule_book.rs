@@ -1,0 +1,80 @@
+//! The rules for the console's screen: the policy files as they stand now, with what is worth a look in them.
+
+use super::found::{RuleBook, RuleFile, RuleLine};
+use crate::home::config;
+use crate::home::places::Places;
+use crate::home::policy_file::{self, PolicyPlace};
+use crate::policy::lint::lint;
+use crate::policy::parse;
+use crate::policy::rule::{Policy, Rule};
+
+/// Reads every file as it stands; a broken `config.toml` stands in for what it would name. `now` is milliseconds since
+/// 1970, UTC.
+pub(super) fn read(places: &Places, now: i64) -> RuleBook {
+    match config::policies(places) {
+        Ok(files) => of_files(&files, now),
+        Err(error) => {
+            let book = of_files(&[PolicyPlace::Usual(places.policy_file())], now);
+            RuleBook { broken: Some(error.to_string()), ..book }
+        }
+    }
+}
+
+fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
+    let mut book = RuleBook {
+        files: Vec::new(),
+        rules: Vec::new(),
+        defaults: parse::built_in().defaults,
+        broken: None,
+        built_in: places.iter().all(|place| !place.path().exists()),
+    };
+    for (at, place) in places.iter().enumerate() {
+        book.files.push(RuleFile { path: place.path().to_path_buf() });
+        match policy_file::load(place) {
+            Ok(policy) => {
+                if at == 0 {
+                    book.defaults = policy.defaults;
+                }
+                book.rules.extend(lines(&policy, at, now));
+            }
+            Err(broken) => book.broken = Some(book.broken.take().unwrap_or_else(|| broken.banner())),
+        }
+    }
+    book
+}
+
+fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
+    let warnings = lint(policy, now);
+    let line = |(rule, disabled): (&Rule, bool)| RuleLine {
+        id: rule.id.clone(),
+        decision: rule.decision,
+        disabled,
+        file,
+        line: rule.line,
+        selects: selects(rule),
+        expires: rule.expires,
+        note: rule.note.clone(),
+        warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),
+    };
+    let standing = policy.rules.iter().map(|rule| (rule, false));
+    standing.chain(policy.disabled.iter().map(|rule| (rule, true))).map(line).collect()
+}
+
+/// What a rule matches: each selector and predicate by its key in the file.
+fn selects(rule: &Rule) -> Vec<(&'static str, String)> {
+    let mut parts = Vec::new();
+    let mut part = |key, words: Vec<String>, between: &str| {
+        if !words.is_empty() {
+            parts.push((key, words.join(between)));
+        }
+    };
+    part("server", rule.server.iter().map(ToString::to_string).collect(), "|");
+    part("tool", rule.tool.iter().map(ToString::to_string).collect(), "|");
+    part("mutability", rule.mutability.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("output", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
+    part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
+    part("when", rule.when.iter().map(ToString::to_string).collect(), " and ");
+    part("unless", rule.unless.iter().map(ToString::to_string).collect(), " or ");
+    parts
+}

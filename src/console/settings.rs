@@ -1,0 +1,218 @@
+//! `[console]` in `config.toml`: theme, bell, notices, mouse and keys. A mistake in it never keeps the console from opening.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::keymap::Keys;
+use super::model::{Confirmation, Manner};
+use super::theme::Palette;
+use crate::home::config::ConfigError;
+use crate::home::places::Places;
+use crate::home::policy_file;
+use crate::policy::reading::{Problem, Reading};
+
+/// How the console looks and behaves, as the operator wants it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConsoleSettings {
+    pub theme: Choice<Palette>,
+    pub manner: Manner,
+    pub notice: Choice<Notice>,
+    pub mouse: Pointer,
+    pub confirmation: Confirmation,
+    pub keys: Keys,
+}
+
+/// What the operator chose, or that the terminal and the environment are to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice<T> {
+    #[default]
+    Auto,
+    Chosen(T),
+}
+
+/// How a desktop notice is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Not at all: the bell must do.
+    Off,
+    /// `OSC 9`.
+    Osc9,
+    /// `OSC 777`.
+    Osc777,
+    /// By the desktop's own program.
+    Desktop,
+}
+
+/// Whether the console hears the mouse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pointer {
+    #[default]
+    Heard,
+    /// It is left to the terminal, for selecting text.
+    Left,
+}
+
+const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
+
+/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default stands in for it.
+pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
+    let path = places.config_file();
+    if path.symlink_metadata().is_err() {
+        return (ConsoleSettings::default(), Vec::new());
+    }
+    let text = match places.check_config().map_err(Into::into).and_then(|()| policy_file::text(&path)) {
+        Ok(text) => text,
+        // What it asks for is not known: the stricter question stands in.
+        Err(why) => {
+            let settings = ConsoleSettings { confirmation: Confirmation::Word, ..ConsoleSettings::default() };
+            return (settings, vec![format!("{} {why}", path.display())]);
+        }
+    };
+    let (settings, problems) = parse(&text);
+    (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
+}
+
+/// Checks `[console]` without using it. A file that cannot be read has no problems here: whoever reads the rest of it says so.
+///
+/// # Errors
+/// Every problem in it.
+pub fn check(places: &Places) -> Result<(), ConfigError> {
+    let path = places.config_file();
+    let problems = policy_file::text(&path).map(|text| parse(&text).1).unwrap_or_default();
+    if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
+}
+
+/// Reads the text of a `config.toml` as far as it is about the console.
+fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
+    let (mut reading, document) = Reading::new(text);
+    let mut settings = ConsoleSettings::default();
+    let table = document.get_ref().get("console").and_then(|value| reading.table(value, "console"));
+    if let Some(table) = table {
+        read(&mut reading, table, &mut settings);
+    }
+    let problems = reading.finish();
+    // Broken syntax may have swallowed it: who has written of it has wanted more than one key.
+    if !problems.is_empty() && table.is_none_or(|table| table.get("confirm").is_none()) && text.contains("confirm") {
+        settings.confirmation = Confirmation::Word;
+    }
+    (settings, problems)
+}
+
+fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut ConsoleSettings) {
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "theme" => {
+                let words = [
+                    ("auto", Choice::Auto),
+                    ("dark", Choice::Chosen(Palette::Colours)),
+                    ("light", Choice::Chosen(Palette::Light)),
+                    ("colour-blind", Choice::Chosen(Palette::Safe)),
+                    ("none", Choice::Chosen(Palette::Monochrome)),
+                ];
+                settings.theme = reading.word(value, "theme", &words).unwrap_or_default();
+            }
+            "quiet" => {
+                let quiet = reading.switch(value, "quiet") == Some(true);
+                settings.manner = if quiet { Manner::Quiet } else { Manner::Rings };
+            }
+            "notice" => {
+                let words = [
+                    ("auto", Choice::Auto),
+                    ("off", Choice::Chosen(Notice::Off)),
+                    ("osc9", Choice::Chosen(Notice::Osc9)),
+                    ("osc777", Choice::Chosen(Notice::Osc777)),
+                    ("desktop", Choice::Chosen(Notice::Desktop)),
+                ];
+                settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
+            }
+            "mouse" => {
+                let left = reading.switch(value, "mouse") == Some(false);
+                settings.mouse = if left { Pointer::Left } else { Pointer::Heard };
+            }
+            "confirm" => {
+                let words = [("key", Confirmation::Key), ("word", Confirmation::Word)];
+                // Who has written something here has wanted more than one key.
+                settings.confirmation = reading.word(value, "confirm", &words).unwrap_or(Confirmation::Word);
+            }
+            "keys" => settings.keys = keys(reading, value),
+            other => reading.unknown_key(key.span(), other, KEYS),
+        }
+    }
+}
+
+fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
+    let Some(table) = reading.table(value, "keys") else { return Keys::default() };
+    let mut own: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places: Vec<(String, Range<usize>)> = Vec::new();
+    for (key, value) in table {
+        let name = key.get_ref().to_string();
+        places.push((name.clone(), key.span()));
+        let words = reading.texts(value, &name).into_iter().map(|(_, word)| word).collect();
+        own.push((name, words));
+    }
+    match Keys::bind(&own) {
+        Ok(keys) => keys,
+        Err(conflicts) => {
+            for conflict in conflicts {
+                let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
+                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.hint);
+            }
+            // All or none: half of a set of keys is what nobody has chosen.
+            Keys::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::keymap::{Action, Key, Place};
+
+    #[test]
+    fn what_is_said_is_taken() {
+        let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\nconfirm = \"word\"\n\
+            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
+        let (settings, problems) = parse(text);
+        assert_eq!(problems, []);
+        assert_eq!((settings.theme, settings.manner), (Choice::Chosen(Palette::Safe), Manner::Quiet));
+        assert_eq!((settings.notice, settings.mouse), (Choice::Chosen(Notice::Osc9), Pointer::Left));
+        assert_eq!(settings.confirmation, Confirmation::Word);
+        assert_eq!(settings.keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
+    }
+
+    #[test]
+    fn a_confirmation_that_cannot_be_read_is_the_strict_one() {
+        let (settings, problems) = parse("[console]\nconfirm = \"yes\"\n");
+        assert_eq!(settings.confirmation, Confirmation::Word);
+        for broken in ["[server.x\n", "x = \n", "a = 'b\n", "[[approver]\nname = \n", "[console]\nmouse = true\n"] {
+            for text in [
+                format!("{broken}[console]\nconfirm = \"word\"\n"),
+                format!("[console]\nconfirm = \"word\"\n{broken}"),
+                format!("console.confirm = \"word\"\n{broken}"),
+            ] {
+                assert_eq!(parse(&text).0.confirmation, Confirmation::Word, "{text}");
+            }
+        }
+        assert!(problems[0].to_string().starts_with("2:11: `confirm` cannot be \"yes\"; one of: key, word"));
+    }
+
+    #[test]
+    fn every_problem_has_its_line_and_the_default_stands() {
+        let text = "[console]\ntheme = \"pink\"\nmous = true\n[console.keys]\napprove = \"j\"\nfly = \"x\"\n";
+        let (settings, problems) = parse(text);
+        assert_eq!(settings, ConsoleSettings::default());
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let begins = [
+            "2:9: `theme` cannot be \"pink\"; one of: auto, dark, light, colour-blind, none",
+            "3:1: unknown key \"mous\"; did you mean `mouse`?",
+            "5:1: j is bound to approve and to down; ",
+            "6:1: there is no action \"fly\"; actions are approve, ",
+        ];
+        assert_eq!(found.len(), begins.len());
+        for (found, begin) in found.iter().zip(begins) {
+            assert!(found.starts_with(begin), "{found}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The paths that a call names, by the names of its parameters. Reads arguments only; looks at no disk.
+
+use serde_json::Value;
+
+use crate::behavior::words;
+use crate::gate::data::facts::{LeftOut, MOST};
+
+/// How many values, and how deep, we search for paths.
+const MOST_VALUES: usize = 20_000;
+const DEEPEST: usize = 64;
+/// A longer text is no path.
+const LONGEST: usize = 4096;
+
+/// The paths that a call names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// JSON Pointer of the argument, and the path in it; in the order of the arguments.
+    pub paths: Vec<(String, String)>,
+    pub left_out: LeftOut,
+}
+
+/// The paths among the arguments, by the names of their parameters, at any depth: `moves: [{ from, to }]`.
+///
+/// A server elsewhere may mean a place of its own by them; whoever shows what was found says that it is of this machine.
+pub fn path_arguments(arguments: &Value) -> Named {
+    let mut walk = Walk { named: Named::default(), pointer: String::new(), values: 0 };
+    walk.value(Said::Nothing, arguments, 0);
+    walk.named
+}
+
+struct Walk {
+    named: Named,
+    /// Where we are.
+    pointer: String,
+    values: usize,
+}
+
+impl Walk {
+    fn value(&mut self, said: Said, value: &Value, depth: usize) {
+        self.values += 1;
+        if self.values > MOST_VALUES || depth > DEEPEST {
+            self.named.left_out = LeftOut::Some;
+            return;
+        }
+        match value {
+            Value::String(text) if is_path(text, said) => match self.named.paths.len() < MOST {
+                true => self.named.paths.push((self.pointer.clone(), text.clone())),
+                false => self.named.left_out = LeftOut::Some,
+            },
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.below(&name.replace('~', "~0").replace('/', "~1"), says_path(name), field, depth);
+                }
+            }
+            // What is listed under a name is under that name.
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.below(&at.to_string(), said, item, depth);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    fn below(&mut self, word: &str, said: Said, value: &Value, depth: usize) {
+        if self.values > MOST_VALUES {
+            return;
+        }
+        // Every path is told with its pointer: a name of megabytes would be told as often.
+        if self.pointer.len() + word.len() > LONGEST {
+            self.named.left_out = LeftOut::Some;
+            return;
+        }
+        let end = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(word);
+        self.value(said, value, depth + 1);
+        self.pointer.truncate(end);
+    }
+}
+
+/// What a parameter's name says of its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    Path,
+    /// It may be one: `source`, `target`.
+    Perhaps,
+    Nothing,
+}
+
+fn says_path(name: &str) -> Said {
+    let words = words::of_name(name);
+    let is = |known: &str| words.iter().any(|word| words::among(word, known));
+    if is("path paths filepath file files filename folder dir directory directories") {
+        Said::Path
+    } else if is("source sources src from old destination dest dst to target targets new output input location cwd") {
+        Said::Perhaps
+    } else {
+        Said::Nothing
+    }
+}
+
+fn is_path(text: &str, said: Said) -> bool {
+    let plain =
+        !text.is_empty() && text.len() <= LONGEST && !text.contains(['\0', '\n', '\r']) && !text.contains("://");
+    let looks = text.starts_with(['/', '~']) || text.starts_with("./") || text.starts_with("../");
+    plain && (said == Said::Path || (said == Said::Perhaps && looks))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_are_told_by_their_parameters() {
+        for (arguments, paths) in [
+            (json!({ "path": "a.txt", "content": "/etc/passwd" }), vec![("/path", "a.txt")]),
+            (json!({ "file_path": "~/a", "to": "ann@example.org" }), vec![("/file_path", "~/a")]),
+            (json!({ "source": "/a", "destination": "./b" }), vec![("/source", "/a"), ("/destination", "./b")]),
+            (json!({ "paths": ["/a", 1, "/b"] }), vec![("/paths/0", "/a"), ("/paths/2", "/b")]),
+            (json!({ "a/b~file": "x" }), vec![("/a~1b~0file", "x")]),
+            (
+                json!({ "moves": [{ "from": "/a", "to": "/b" }, { "from": "/c", "to": "mail" }] }),
+                vec![("/moves/0/from", "/a"), ("/moves/0/to", "/b"), ("/moves/1/from", "/c")],
+            ),
+            (
+                json!({ "files": [{ "path": "a", "content": "/etc/passwd" }, "b"], "options": { "deep": { "cwd": "/w" } } }),
+                vec![("/files/0/path", "a"), ("/files/1", "b"), ("/options/deep/cwd", "/w")],
+            ),
+            (json!({ "sources": ["/a", "b"], "tags": ["/c"] }), vec![("/sources/0", "/a")]),
+            (json!({ "path": "https://example.org/a", "file": "a\nb" }), vec![]),
+            (json!([1]), vec![]),
+        ] {
+            let found = path_arguments(&arguments).paths;
+            let found: Vec<(&str, &str)> = found.iter().map(|(at, path)| (at.as_str(), path.as_str())).collect();
+            assert_eq!(found, paths, "{arguments}");
+            assert!(found.iter().all(|(at, path)| arguments.pointer(at).is_some_and(|value| value == path)));
+        }
+    }
+
+    #[test]
+    fn paths_beyond_the_bound_are_left_out_and_that_is_said() {
+        let files = |count: usize| json!({ "files": (0..count).map(|n| json!({ "path": format!("/f{n}") })).collect::<Vec<_>>() });
+        let at_most = path_arguments(&files(MOST));
+        assert_eq!((at_most.paths.len(), at_most.left_out), (MOST, LeftOut::None));
+        let beyond = path_arguments(&files(MOST + 1));
+        assert_eq!((beyond.paths.len(), beyond.left_out), (MOST, LeftOut::Some));
+        let numbers: Vec<Value> = (0..MOST_VALUES).map(Value::from).collect();
+        let behind = json!({ "numbers": numbers, "path": "/behind" });
+        assert_eq!(path_arguments(&behind), Named { paths: Vec::new(), left_out: LeftOut::Some });
+        let long = "k".repeat(LONGEST + 1);
+        let named = path_arguments(&json!({ (long): [{ "path": "/a" }, { "path": "/b" }], "path": "/c" }));
+        assert_eq!((named.paths.len(), named.left_out), (1, LeftOut::Some), "a pointer is no longer than a path");
+        let deep = (0..DEEPEST + 1).fold(json!({ "path": "/deep" }), |inner, _| json!({ "in": inner }));
+        assert_eq!(path_arguments(&deep).left_out, LeftOut::Some);
+    }
+}

@@ -1,0 +1,123 @@
+//! The folders that the host declared to its server (MCP roots): a path outside of them is worth a look. Reads words only;
+//! where links lead is looked up elsewhere.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::gate::call::named;
+use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
+use crate::wire::id::Id;
+
+/// How many unanswered questions of the server are remembered.
+const MOST: usize = 16;
+/// How many roots are kept.
+const MOST_ROOTS: usize = 256;
+
+/// What the host has said of its roots.
+#[derive(Clone, Debug, Default)]
+pub struct DeclaredRoots {
+    /// The server's `roots/list` requests without an answer yet.
+    asked: VecDeque<Id>,
+    /// Each root as the words of its path. Empty until the host has named one.
+    roots: Vec<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Roots,
+}
+
+#[derive(Deserialize)]
+struct Roots {
+    roots: Vec<Root>,
+}
+
+#[derive(Deserialize)]
+struct Root {
+    uri: String,
+}
+
+impl DeclaredRoots {
+    /// The server asks the host for its roots.
+    pub fn server_asks(&mut self, id: Id) {
+        if self.asked.len() == MOST {
+            self.asked.pop_front();
+        }
+        self.asked.push_back(id);
+    }
+
+    /// The host answers something; only an answer to `roots/list` counts. One without a usable root declares nothing.
+    pub fn host_answers(&mut self, id: &Id, content: &[u8]) {
+        let Some(at) = self.asked.iter().position(|asked| asked == id) else { return };
+        self.asked.remove(at);
+        if let Ok(answer) = serde_json::from_slice::<Answer>(content) {
+            let roots = answer.result.roots.iter().take(MOST_ROOTS);
+            self.roots = roots.filter_map(|root| words(&path_of(&root.uri)?)).collect();
+        }
+    }
+
+    /// The hazard of the first argument that names an absolute path outside of every root, or of more than are looked at.
+    pub fn hazard(&self, arguments: &Value) -> Option<Hazard> {
+        if self.roots.is_empty() {
+            return None;
+        }
+        let outside = |path: &str| {
+            words(path).is_some_and(|path| !self.roots.iter().any(|root| path.starts_with(root.as_slice())))
+        };
+        let named = named::path_arguments(arguments);
+        let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
+            Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
+            None if named.left_out == LeftOut::Some => {
+                format!(
+                    "more than {MOST_PATHS} paths: whether all are in the folders that the host declared was not looked at"
+                )
+            }
+            None => return None,
+        };
+        Some(Hazard { kind: HazardKind::OutsideRoots, what })
+    }
+}
+
+/// The path in a `file:` URI of this machine, percent-encoding taken off.
+fn path_of(uri: &str) -> Option<String> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    let (mut bytes, mut at) = (Vec::with_capacity(path.len()), 0);
+    let encoded = path.as_bytes();
+    while let Some(&byte) = encoded.get(at) {
+        let hex = path.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(hex.unwrap_or(byte));
+        at += if hex.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The words of an absolute path, `..` taken as it is written; `None` for any other path.
+fn words(path: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    for word in path.strip_prefix('/')?.split('/') {
+        match word {
+            "" | "." => {}
+            ".." => drop(words.pop()),
+            word => words.push(word.to_owned()),
+        }
+    }
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{path_of, words};
+
+    #[test]
+    fn a_root_is_the_path_of_its_uri() {
+        assert_eq!(path_of("file:///home/ada/my%20work/%C3%A9").as_deref(), Some("/home/ada/my work/é"));
+        assert_eq!(path_of("file://localhost/srv/%zz").as_deref(), Some("/srv/%zz"));
+        assert_eq!(path_of("https://example.org/x"), None);
+        assert_eq!(words("/a/./b/../c//"), Some(vec!["a".to_owned(), "c".to_owned()]));
+        assert_eq!(words("a/b"), None);
+    }
+}

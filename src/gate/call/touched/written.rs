@@ -1,0 +1,156 @@
+//! What would stand in files once a call has written to them. Knows the names that arguments of writing tools have.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::{Change, How};
+use crate::behavior::taxonomy::Action;
+use crate::gate::data::facts::{Facts, FileKind};
+
+/// Names of arguments that carry a file's content.
+const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
+/// Names of an edit's old and new text.
+const EDITS: [(&str, &str); 5] = [
+    ("oldText", "newText"),
+    ("old_text", "new_text"),
+    ("old_str", "new_str"),
+    ("old_string", "new_string"),
+    ("search", "replace"),
+];
+/// How many bytes are copied to tell what a call writes: edits that replace a letter by a book grow without end.
+const WORK: usize = 128 << 20;
+
+/// Writes in the order of the arguments: a second edit of one file is made to what the first leaves there.
+pub(super) struct Writing<'a> {
+    action: Action,
+    written: HashMap<&'a str, String>,
+    /// Bytes that may still be copied; what would take more is not told.
+    work: usize,
+}
+
+impl<'a> Writing<'a> {
+    /// Nothing is written yet.
+    pub(super) fn of(action: Action) -> Self {
+        Self { action, written: HashMap::new(), work: WORK }
+    }
+
+    /// The changes of the paths that stand in one object of the arguments.
+    pub(super) fn group(&mut self, object: &Value, facts: &[&'a Facts]) -> Vec<Change<'a>> {
+        let Some(fields) = object.as_object() else { return Vec::new() };
+        // One content for a list of paths goes to each of them; else the first is where it goes.
+        let count = facts.iter().take_while(|one| is_listed(one)).count().max(1);
+        facts.iter().take(count).filter_map(|target| self.one(fields, target)).collect()
+    }
+
+    fn one(&mut self, fields: &Map<String, Value>, target: &'a Facts) -> Option<Change<'a>> {
+        if target.is_beyond() {
+            return None;
+        }
+        let before = self.written.get(target.path.as_str()).map(String::len);
+        self.spend(2 * before.unwrap_or_default())?;
+        let old: Option<Cow<'a, str>> = match (self.written.get(target.path.as_str()), target.kind) {
+            (Some(written), _) => Some(written.clone().into()),
+            (None, FileKind::Missing) => Some(Cow::Borrowed("")),
+            (None, FileKind::File | FileKind::Folder | FileKind::Other | FileKind::Unseen) => {
+                target.text.as_deref().map(Cow::Borrowed)
+            }
+        };
+        let change = self.change(fields, target, old)?;
+        if let Change::Content { new, .. } = &change {
+            self.written.insert(&target.path, new.clone());
+        }
+        Some(change)
+    }
+
+    fn change(
+        &mut self,
+        fields: &Map<String, Value>,
+        target: &'a Facts,
+        old: Option<Cow<'a, str>>,
+    ) -> Option<Change<'a>> {
+        if let Some(edits) = edits(fields) {
+            let old = old.filter(|_| target.kind != FileKind::Missing)?;
+            self.spend(2 * old.len())?;
+            let mut new = old.clone().into_owned();
+            let all = fields.get("replace_all").and_then(Value::as_bool) == Some(true);
+            for (i, (from, to)) in edits.iter().enumerate() {
+                // Looked through before it is copied: whatever comes of it, each edit costs so much.
+                self.spend(new.len())?;
+                let count = match (from.is_empty(), all) {
+                    (true, _) => 0,
+                    (false, true) => new.matches(from.as_str()).count(),
+                    (false, false) => usize::from(new.contains(from.as_str())),
+                };
+                if count == 0 {
+                    return Some(Change::NoMatch { target, edit: i + 1, edits: edits.len() });
+                }
+                self.spend(count.checked_mul(to.len())?.checked_add(new.len())?)?;
+                new = new.replacen(from.as_str(), to, count);
+            }
+            return Some(Change::Content { target, how: How::Edited, old: Some(old), new });
+        }
+        let content = CONTENT.iter().find_map(|name| fields.get(*name)?.as_str())?;
+        self.spend(2 * content.len())?;
+        Some(match (self.action, &old) {
+            (Action::Append, Some(before)) => {
+                let new = format!("{before}{content}");
+                Change::Content { target, how: How::Appended, old, new }
+            }
+            (Action::Append, None) => {
+                Change::Content { target, how: How::Appended, old: None, new: content.to_owned() }
+            }
+            _ => Change::Content { target, how: How::Whole, old, new: content.to_owned() },
+        })
+    }
+
+    /// Takes so much from the work that is left; `None` where that is not enough, and from then on.
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        let left = self.work.checked_sub(bytes);
+        self.work = left.unwrap_or_default();
+        left.map(|_| ())
+    }
+}
+
+/// Whether a path stands in a list.
+pub(super) fn is_listed(one: &Facts) -> bool {
+    one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
+}
+
+/// The edits that the arguments carry, as pairs of old and new text.
+fn edits(fields: &Map<String, Value>) -> Option<Vec<(String, String)>> {
+    let pair = |fields: &Map<String, Value>| {
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        EDITS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))
+    };
+    match fields.get("edits") {
+        Some(Value::Array(list)) if !list.is_empty() => list.iter().map(|edit| pair(edit.as_object()?)).collect(),
+        _ => pair(fields).map(|one| vec![one]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_grows_without_end_is_not_told() {
+        let text = "e".repeat(1_000);
+        let file = Facts { kind: FileKind::File, text: Some(text), ..Facts::unseen("/path", "a", "") };
+        let told = |arguments: Value| Writing::of(Action::Update).group(&arguments, &[&file]).len();
+        let book = "x".repeat(300_000);
+        assert_eq!(told(json!({ "old_string": "e", "new_string": "ee", "replace_all": true })), 1);
+        assert_eq!(told(json!({ "old_string": "e", "new_string": book, "replace_all": true })), 0, "300 MB");
+        let doubling = vec![json!({ "oldText": "e", "newText": "ee" }); 24];
+        assert_eq!(told(json!({ "edits": doubling, "replace_all": true })), 0, "doubled 24 times");
+        let many = vec![json!({ "oldText": "e", "newText": "e" }); 300_000];
+        assert_eq!(told(json!({ "edits": many })), 0, "each looks through all of it");
+        let files: Vec<Facts> = (0..64).map(|n| Facts { argument: format!("/paths/{n}"), ..file.clone() }).collect();
+        let facts: Vec<&Facts> = files.iter().collect();
+        let content = json!({ "content": "x".repeat(4 << 20) });
+        let changes = Writing::of(Action::Append).group(&content, &facts);
+        assert!(changes.len() < 10, "{} appended to the same file", changes.len());
+    }
+}

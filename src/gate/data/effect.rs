@@ -1,0 +1,68 @@
+//! What comes out of the gate: performed by the shell in order, each at once.
+
+use crate::audit::record::Entry;
+use crate::gate::data::event::{ConsoleId, Side};
+use crate::gate::data::facts::Look;
+use crate::gate::data::pin::Sighting;
+use crate::gate::data::report::{Activity, Settled};
+use crate::gate::data::snapshot::Snapshot;
+use crate::gate::data::token::GuardrailToken;
+use crate::wire::call::Call;
+use crate::wire::digest::Digest;
+use crate::wire::line::Line;
+use crate::wire::message::Plain;
+
+/// A consequence.
+#[derive(Debug)]
+pub enum Effect {
+    /// Pass a line that is not held, bytes untouched.
+    Relay(Passing),
+    /// Write the call to the server: only with the proof that its approval is on disk.
+    Forward(GuardrailToken, Box<Call>),
+    /// Write a line of our own to the host.
+    Answer(Line),
+    /// Write a request of our own to the server.
+    Query(Question),
+    /// Append to the log; the entry's id comes back with the receipt.
+    Record(u64, Box<Entry>),
+    /// Look at what a call would touch; the answer comes as [`crate::gate::data::event::Event::Facts`] with the same number, in
+    /// good time, and says so where something could not be seen.
+    LookUp { ticket: String, look: u64, wanted: Look },
+    /// Have these approvers asked about a call, told as JSON; all that they say comes as
+    /// [`crate::gate::data::event::Event::Consulted`] with the same number, one opinion for each name.
+    Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
+    /// Keep a definition that is new or changed, for the sessions to come.
+    Remember(Box<Sighting>),
+    /// Show a held call to every console, or show it changed.
+    Ask(Box<Snapshot>),
+    /// Tell every console that a call waits no longer.
+    Settle(Settled),
+    /// Tell one console that its decision or edit came to nothing.
+    Refuse { console: ConsoleId, ticket: String, why: String },
+    /// Show something that passed (only while a console is attached).
+    Show(Box<Activity>),
+    /// Keep the text of a policy file as the one the operator has accepted, if it still has this digest.
+    AcceptPolicy { file: String, digest: Digest, console: ConsoleId },
+    /// Send [`crate::gate::data::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.
+    WakeAt(u64),
+    /// Nothing more will go to this end.
+    Close(Side),
+}
+
+/// A line that is not held, and where it goes.
+#[derive(Debug)]
+pub enum Passing {
+    ToServer(Plain),
+    ToHost(Line),
+}
+
+/// A request of our own to the server. Only the gate's catalog makes one, and only `tools/list`.
+#[derive(Debug)]
+pub struct Question(pub(in crate::gate) Line);
+
+impl Question {
+    /// Consumes the question for its bytes.
+    pub fn into_line(self) -> Line {
+        self.0
+    }
+}

@@ -1,0 +1,88 @@
+//! What goes into the gate. Time comes with every step; nothing here asks for it.
+
+use std::sync::Arc;
+
+use crate::audit::record::Receipt;
+use crate::gate::data::facts::Findings;
+use crate::gate::data::opinion::Opinion;
+use crate::gate::data::pin::Pins;
+use crate::gate::data::report::OperatorVerdict;
+use crate::gate::data::terms::GrantTerms;
+use crate::policy::rule::Policy;
+use crate::wire::digest::{Digest, StreamDigest};
+use crate::wire::line::Line;
+use crate::wire::message::Gist;
+
+/// A moment, read once per step by the shell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Microseconds on a clock that never jumps.
+    pub mono: u64,
+    /// Milliseconds since 1970, UTC.
+    pub wall: i64,
+}
+
+/// The two ends of the pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Host,
+    Server,
+}
+
+/// A console, as the link numbers them.
+pub type ConsoleId = u64;
+
+/// Everything that can happen to a gate.
+#[derive(Debug)]
+pub enum Event {
+    /// The first message that is no probe is coming: from here on there is something to record, under this name.
+    Started { server: Arc<str>, command: Vec<String>, pid: u32 },
+    /// A line from the host.
+    HostLine(Line),
+    /// A line from the host beyond the cap; its bytes are gone.
+    HostOverlong { head: Vec<u8>, bytes: u64, cap: usize },
+    /// The host ended in mid-line; those bytes are dropped.
+    HostPartial { bytes: u64 },
+    /// A whole line from the server.
+    ServerLine(Line),
+    /// A line of the server streamed past, too long to buffer.
+    ServerStreamed { gist: Gist, bytes: u64, digest: StreamDigest },
+    /// An operator decided on exactly these bytes.
+    Decided { ticket: String, digest: Digest, verdict: OperatorVerdict, who: Arc<str>, console: ConsoleId },
+    /// An operator edited the arguments of exactly these bytes.
+    Edited { ticket: String, digest: Digest, arguments: String, who: Arc<str>, console: ConsoleId },
+    /// The log has an entry.
+    Recorded(Receipt),
+    /// The log could not take an entry.
+    RecordFailed { entry: u64, why: Arc<str> },
+    /// Another policy stands, with its banner.
+    PolicyChanged(Arc<Policy>),
+    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
+    Facts { ticket: String, look: u64, found: Findings },
+    /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
+    Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
+    /// An operator approved exactly these bytes, and calls like it for a while.
+    Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
+    /// An operator ended a grant.
+    GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
+    /// An operator accepted a changed policy file, as it was shown.
+    PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
+    /// What is remembered of this server was read, or reviewed elsewhere: this is what stands now.
+    Reviewed(Box<Pins>),
+    /// The time asked for has come.
+    Woke,
+    /// A console attached; so many are attached now.
+    Attached { who: Arc<str>, attached: usize },
+    /// A console went away; so many are attached now.
+    Detached { who: Arc<str>, attached: usize },
+    /// Somebody who may not decide tried to talk to us.
+    Intruded { what: String },
+    /// The host has what it asked for: now there is time to learn from it.
+    ParseLists,
+    /// The server takes nothing more; what it still says is heard.
+    Deaf { how: String },
+    /// One end is gone. For the server: how it ended.
+    Closed { side: Side, how: String },
+    /// The wrapper was told to stop (a signal).
+    Shutdown { why: String },
+}

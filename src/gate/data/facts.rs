@@ -1,0 +1,221 @@
+//! What a call would touch, as the shell saw it on the disk: data for policy, card and record. Looks at nothing itself.
+//!
+//! Facts are taken when a call is asked and again just before it is forwarded. What remains is the moment between that
+//! last look and the server's own: who can change a path in it can still send the server elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::digest::Digest;
+
+/// At most so many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
+pub const MOST: usize = 64;
+
+/// How much text of all files of one call goes to the card, in bytes.
+pub const TEXT: u32 = 256 << 10;
+
+/// What the shell is asked to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Paths whose links are followed, for the policy.
+    pub real: BTreeSet<String>,
+    /// Paths that are looked into as well, for the card: JSON Pointer of the argument, and the path in it.
+    pub files: Vec<(String, String)>,
+    /// Paths beyond those that are looked into.
+    pub left_out: LeftOut,
+}
+
+/// Paths of a call that nobody looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeftOut {
+    #[default]
+    None,
+    /// It names more than [`MOST`] paths, or is too large to be read for them.
+    Some,
+}
+
+/// What the shell has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that could not be told in time.
+    pub real: BTreeMap<String, Option<String>>,
+    /// One for each of [`Look::files`], in their order.
+    pub files: Vec<Facts>,
+}
+
+/// One path that a call names, as it stands on this machine. All texts are foreign, raw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The JSON Pointer of the argument: `/path`.
+    pub argument: String,
+    /// The path as the argument gives it.
+    pub path: String,
+    /// Where it leads: absolute, links followed. `None` where that could not be told.
+    pub real: Option<String>,
+    /// What the last part of the path, being a link, says. `None` when it is no link.
+    pub link: Option<String>,
+    pub kind: FileKind,
+    /// Bytes, of a file.
+    pub size: Option<u64>,
+    /// Of the content; `None` where it was not read to its end.
+    pub digest: Option<Digest>,
+    /// Inode and time of change, which stand for the digest where there is none.
+    pub stamp: Option<String>,
+    /// Of a path where nothing stands: the first folder on its way that does not stand either.
+    #[serde(default)]
+    pub lacks: Option<String>,
+    /// How many entries a folder has; counting stops at 10,000.
+    pub entries: Option<u64>,
+    /// The content of a file of at most 256 KiB of UTF-8.
+    pub text: Option<String>,
+    /// Why something of this is missing: too large, not readable, no time.
+    pub unseen: Option<String>,
+}
+
+/// What stands at the end of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileKind {
+    /// Nothing: a call could make it.
+    Missing,
+    File,
+    Folder,
+    /// A device, a pipe, a socket: not looked into.
+    Other,
+    /// It could not be told.
+    Unseen,
+}
+
+impl FileKind {
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::File => "file",
+            Self::Folder => "folder",
+            Self::Other => "other",
+            Self::Unseen => "unseen",
+        }
+    }
+}
+
+impl Look {
+    /// Whether there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        self.real.is_empty() && self.files.is_empty()
+    }
+
+    /// Whether everything that `other` asks for was asked for here.
+    pub fn covers(&self, other: &Self) -> bool {
+        other.real.is_subset(&self.real)
+            && other.files.iter().all(|file| self.files.contains(file))
+            && (other.left_out == LeftOut::None || self.left_out == LeftOut::Some)
+    }
+
+    /// What is told in the place of the paths that are left out: that nothing was seen of them.
+    pub fn beyond(&self) -> Option<Facts> {
+        let why = || format!("at most {MOST} paths of a call are looked at");
+        (self.left_out == LeftOut::Some).then(|| Facts::unseen("", "more paths than these", &why()))
+    }
+
+    /// What the shell says when it cannot look, or not in time: nothing is known, so nothing is allowed by it.
+    pub fn unseen(&self, why: &str) -> Findings {
+        Findings {
+            real: self.real.iter().map(|path| (path.clone(), None)).collect(),
+            files: self.files.iter().map(|(argument, path)| Facts::unseen(argument, path, why)).collect(),
+        }
+    }
+}
+
+impl Facts {
+    /// Whether it stands for paths that nobody looks at.
+    pub fn is_beyond(&self) -> bool {
+        self.argument.is_empty()
+    }
+
+    /// A path of which nothing could be told.
+    pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
+        Self {
+            argument: argument.to_owned(),
+            path: path.to_owned(),
+            real: None,
+            link: None,
+            kind: FileKind::Unseen,
+            size: None,
+            digest: None,
+            stamp: None,
+            lacks: None,
+            entries: None,
+            text: None,
+            unseen: Some(why.to_owned()),
+        }
+    }
+
+    /// What is another thing than before, in our words.
+    fn difference(&self, again: &Self) -> Option<&'static str> {
+        use FileKind::{Missing, Unseen};
+        Some(match (self.kind, again.kind) {
+            _ if self.real != again.real || self.link != again.link => "a path in it leads elsewhere",
+            (Missing, Missing) => return None,
+            (_, Unseen) | (Unseen, _) if self.kind != again.kind => {
+                "what it would touch can no longer be seen as it was"
+            }
+            (Missing, _) => "what it would make exists already",
+            (_, Missing) => "what it would touch is gone",
+            (was, is) if was != is => "what it would touch is another kind of thing",
+            _ if self.size != again.size || self.entries != again.entries => "what it would touch has another size",
+            _ if self.digest.is_some() && self.digest == again.digest => return None,
+            _ if self.digest != again.digest => "what it would touch has another content",
+            _ if self.stamp != again.stamp => "what it would touch was changed",
+            _ => return None,
+        })
+    }
+}
+
+impl Findings {
+    /// What is another thing now than it was before; `None` when all is as it was.
+    pub fn difference(&self, again: &Self) -> Option<&'static str> {
+        if self.real != again.real {
+            return Some("a path in it leads elsewhere");
+        }
+        if self.files.len() != again.files.len() {
+            return Some("what it would touch is another");
+        }
+        self.files.iter().zip(&again.files).find_map(|(one, other)| one.difference(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_change_of_what_is_touched_is_a_difference() {
+        let file = Facts {
+            kind: FileKind::File,
+            real: Some("/a".into()),
+            size: Some(1),
+            digest: Some(Digest::of(b"a")),
+            stamp: Some("1".into()),
+            unseen: None,
+            ..Facts::unseen("/path", "/a", "")
+        };
+        let touched = Facts { stamp: Some("2".into()), text: Some("a".into()), ..file.clone() };
+        assert_eq!(file.difference(&touched), None, "the content is the same");
+        for other in [
+            Facts { real: Some("/b".into()), ..file.clone() },
+            Facts { link: Some("b".into()), ..file.clone() },
+            Facts { kind: FileKind::Missing, size: None, digest: None, ..file.clone() },
+            Facts { kind: FileKind::Folder, ..file.clone() },
+            Facts { size: Some(2), ..file.clone() },
+            Facts { digest: Some(Digest::of(b"b")), ..file.clone() },
+            Facts { digest: None, ..file.clone() },
+            Facts::unseen("/path", "/a", "no time"),
+        ] {
+            assert!(file.difference(&other).is_some() && other.difference(&file).is_some(), "{other:?}");
+        }
+        let large = Facts { digest: None, ..file };
+        assert!(large.difference(&Facts { stamp: Some("2".into()), ..large.clone() }).is_some());
+    }
+}

@@ -1,0 +1,11 @@
+//! What the gate takes, gives and keeps, as plain data: no decision is made here. The ground floor of the gate.
+
+pub mod effect;
+pub mod event;
+pub mod facts;
+pub mod opinion;
+pub mod pin;
+pub mod report;
+pub mod snapshot;
+pub mod terms;
+pub mod token;

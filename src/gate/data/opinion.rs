@@ -1,0 +1,38 @@
+//! The callbacks that the operator registered, and what they said of a call: data only.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::glob::Glob;
+use crate::policy::rule::{Decision, ToolGlob};
+
+/// One `[[approver]]`, as far as the gate needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approver {
+    pub name: String,
+    /// Globs over the server's name; empty means any.
+    pub server: Vec<Glob>,
+    /// Globs over the tool's name; empty means any.
+    pub tool: Vec<ToolGlob>,
+    /// What its `allow` is worth.
+    pub may: May,
+}
+
+/// What an approver may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum May {
+    Tighten,
+    /// `may_allow = true`.
+    Allow,
+}
+
+/// What one approver said of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opinion {
+    pub name: String,
+    pub decision: Decision,
+    /// Its own words, foreign text; or why it said nothing, and so asks.
+    pub reason: String,
+    /// It gave no answer: `decision` is `Ask`.
+    pub failed: bool,
+    pub latency_us: u64,
+}

@@ -1,0 +1,186 @@
+//! What is remembered of this server from before: pinned definitions, a changed program, names on other servers. Data in
+//! memory; reading it, keeping it and reviewing it happen elsewhere ([`crate::pins`]). Owns how a definition compares with it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::conclude::{Told, Trust};
+use crate::behavior::curated::Curated;
+use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
+use crate::behavior::identity::Identity;
+use crate::mcp::tool::Tool;
+use crate::wire::digest::Digest;
+
+/// One tool as remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The definition that is trusted: accepted by the operator, or the first one seen. `None`: none is yet.
+    pub trusted: Option<Digest>,
+    /// The definition that the operator refused last.
+    pub refused: Option<Digest>,
+    /// The definition seen last.
+    pub latest: Digest,
+    /// From 1, one more with every change of the definition.
+    pub version: u64,
+    /// What the trusted definition was concluded to be.
+    pub identity: Option<Identity>,
+    /// What the operator says that it is.
+    pub said: Option<Identity>,
+    /// Milliseconds since 1970, UTC.
+    pub first_seen: i64,
+}
+
+/// A tool of another server, for look-alikes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    pub server: String,
+    pub tool: String,
+    /// Milliseconds since 1970, UTC.
+    pub first_seen: i64,
+}
+
+/// Everything remembered that concerns one server.
+#[derive(Clone, Debug, Default)]
+pub struct Pins {
+    /// The registry's package that the command runs, `npm:NAME` or `pypi:NAME`, where it is certain.
+    pub package: Option<Arc<str>>,
+    /// What changed in the server's program or command line since it was trusted; `None` when nothing did.
+    pub changed: Option<Arc<str>>,
+    pub tools: HashMap<String, Pin>,
+    /// By what the names look like.
+    pub others: HashMap<String, Vec<Other>>,
+    pub arrival: Arrival,
+}
+
+/// Whether what is remembered has been read yet. Nothing is judged before that; everything else passes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    #[default]
+    Here,
+    /// It comes as [`Event::Reviewed`](crate::gate::data::event::Event::Reviewed).
+    Awaited,
+}
+
+/// How a definition compares with what is remembered of its tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "pin", rename_all = "kebab-case")]
+pub enum PinState {
+    /// It is the trusted one.
+    Trusted,
+    /// Another was trusted. `was` is what that one was concluded to be.
+    Changed { version: u64, was: Option<Identity> },
+    /// Nobody has looked at it, and this server's word is not taken on first sight.
+    Unreviewed,
+    /// The operator looked at it and refused it.
+    Refused,
+}
+
+/// A definition that is new or changed: to be kept for the sessions to come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    pub tool: Tool,
+    pub pin: Pin,
+    pub pin_state: PinState,
+}
+
+impl Pins {
+    /// Pins that are still to be read.
+    pub fn awaited() -> Self {
+        Self { arrival: Arrival::Awaited, ..Self::default() }
+    }
+
+    /// Takes notice of a definition: its state, and whether that is news worth keeping.
+    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
+        let Some(pin) = self.tools.get_mut(&tool.name) else {
+            let trusted = (trust != Trust::None).then_some(digest);
+            let pin = Pin {
+                trusted,
+                refused: None,
+                latest: digest,
+                version: 1,
+                identity: None,
+                said: None,
+                first_seen: wall,
+            };
+            let pin_state = pin.state_of(digest);
+            self.tools.insert(tool.name.clone(), pin);
+            return (pin_state, true);
+        };
+        let news = pin.latest != digest;
+        if news {
+            pin.latest = digest;
+            pin.version += 1;
+        }
+        (pin.state_of(digest), news)
+    }
+
+    /// What others say of a definition.
+    pub fn told(&self, curated: &Curated, tool: &str, digest: &Digest) -> Told {
+        Told { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
+    }
+
+    /// That a tool's name passes for one of another server.
+    pub fn look_alike(&self, tool: &str) -> Option<Hazard> {
+        let mine = self.tools.get(tool).map_or(i64::MAX, |pin| pin.first_seen);
+        let alike = self.others.get(&lookalike::shape(tool))?;
+        let other = alike.iter().find(|other| lookalike::deceives(tool, &other.tool, other.first_seen < mine))?;
+        let what = format!("the name looks like {} of the server {}, and is another", other.tool, other.server);
+        Some(Hazard { kind: HazardKind::Confusable, what })
+    }
+}
+
+impl Pin {
+    /// What the operator says of a definition: nothing of one that changed since.
+    pub fn said_of(&self, digest: &Digest) -> Option<Identity> {
+        self.said.filter(|_| self.trusted.as_ref() == Some(digest))
+    }
+
+    /// The state of a definition by this pin.
+    pub fn state_of(&self, digest: Digest) -> PinState {
+        if self.trusted == Some(digest) {
+            PinState::Trusted
+        } else if self.refused == Some(digest) {
+            PinState::Refused
+        } else if self.trusted.is_none() {
+            PinState::Unreviewed
+        } else {
+            PinState::Changed { version: self.version, was: self.identity }
+        }
+    }
+}
+
+impl PinState {
+    /// What it means for a call, where that is anything; `now` is what the definition is concluded to be.
+    pub fn hazard(&self, now: Identity) -> Option<Hazard> {
+        let what = match self {
+            Self::Trusted => return None,
+            Self::Changed { version, was: Some(was) } if *was != now => format!(
+                "the definition changed since it was trusted (now version {version}), and with it the behavioral \
+                 identity: {was} was approved, this is {now}; see Tools, or `tools review`"
+            ),
+            Self::Changed { version, .. } => {
+                format!(
+                    "the definition changed since it was trusted (now version {version}); see Tools, or `tools review`"
+                )
+            }
+            Self::Unreviewed => {
+                "nobody has reviewed this definition, and its server is not trusted; see Tools, or `tools review`"
+                    .to_owned()
+            }
+            Self::Refused => "you refused this definition; see Tools, or `tools review`".to_owned(),
+        };
+        Some(Hazard { kind: HazardKind::ChangedDefinition, what })
+    }
+
+    /// The word in listings and records.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Changed { .. } => "changed",
+            Self::Unreviewed => "unreviewed",
+            Self::Refused => "refused",
+        }
+    }
+}

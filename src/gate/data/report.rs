@@ -1,0 +1,131 @@
+//! What the gate tells a console beside held calls, and what an operator answers: plain data. Names are foreign text.
+
+use serde::{Deserialize, Serialize};
+
+use crate::audit::record::{By, VerdictWord};
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Mutability;
+use crate::gate::data::pin::PinState;
+use crate::gate::data::terms::GrantCard;
+use crate::policy::rule::{Decision, Pending};
+use crate::wire::digest::Digest;
+
+/// How a held call ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    pub ticket: String,
+    pub time: i64,
+    /// `None`: withdrawn without a verdict.
+    pub verdict: Option<VerdictWord>,
+    pub by: By,
+    /// The operator's name and console, or the reason.
+    pub who: String,
+}
+
+/// One thing that passed, for the Activity screen. `what` and `tool` are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    pub time: i64,
+    pub direction: Direction,
+    pub kind: ActivityKind,
+    /// The method, or the tool's name for a call.
+    pub what: String,
+    pub ticket: Option<String>,
+    pub badge: Option<Mutability>,
+    pub ruling: Option<Decision>,
+    pub verdict: Option<VerdictWord>,
+    pub by: Option<By>,
+    pub rule: Option<String>,
+    pub bytes: u64,
+    pub latency_us: Option<u64>,
+    /// The server or we answered with an error.
+    pub failed: bool,
+    /// Why it was decided so, for a call; empty where there is nothing to say. Foreign text.
+    #[serde(default)]
+    pub reason: String,
+    /// The operator who decided; empty where no person did.
+    #[serde(default)]
+    pub who: String,
+}
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    ToServer,
+    ToHost,
+}
+
+/// What kind of thing passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActivityKind {
+    /// A call was decided (approved or denied).
+    Call,
+    /// A call's answer came.
+    Outcome,
+    Request,
+    Notification,
+    Response,
+    /// A line that was refused.
+    Refused,
+}
+
+/// How a wrapper stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    pub waiting: u64,
+    pub calls: u64,
+    pub approved_by_policy: u64,
+    pub approved_by_operator: u64,
+    pub denied: u64,
+    pub refused_lines: u64,
+    /// Answers of the server that were errors.
+    #[serde(default)]
+    pub failed: u64,
+    /// The revision that the handshake agreed on, or that of the stateless requests; empty before either.
+    #[serde(default)]
+    pub era: String,
+    /// Opening, Active, Closed, or Stateless.
+    pub phase: String,
+    /// The host's own name and version.
+    pub host: Option<String>,
+    /// A broken policy, an unwritable log: what is wrong and how to fix it.
+    pub banner: Option<String>,
+    /// What the operator has approved beforehand, oldest first.
+    #[serde(default)]
+    pub grants: Vec<GrantCard>,
+    /// Changed policy files that wait for the operator.
+    #[serde(default)]
+    pub pending: Vec<Pending>,
+}
+
+/// A tool as its server describes it and as the gate understands it. Name, signature and quoted words are foreign text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnownTool {
+    pub tool: String,
+    /// Rust notation, cut where it is very long.
+    pub signature: String,
+    pub identity: Identity,
+    pub evidence: Vec<Evidence>,
+    pub disputed: bool,
+    pub hazards: Vec<Hazard>,
+    /// Of the canonical definition.
+    pub digest: Digest,
+    pub pin: PinState,
+}
+
+/// What the operator decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum OperatorVerdict {
+    /// `unread`: approved without having seen it all; recorded as such.
+    Approve {
+        unread: bool,
+    },
+    Deny {
+        reason: String,
+    },
+}

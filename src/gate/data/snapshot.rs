@@ -1,0 +1,97 @@
+//! A held call as the operator sees it: data only, no bytes that could be forwarded. Foreign text in it is raw.
+
+use serde::{Deserialize, Serialize};
+
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::ContentType;
+use crate::gate::data::facts::Facts;
+use crate::policy::decide::Ruling;
+use crate::policy::explain::Near;
+use crate::wire::digest::Digest;
+
+/// One held call. Times are milliseconds since 1970, UTC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// `SERVER-N`.
+    pub ticket: String,
+    pub server: String,
+    pub tool: String,
+    /// The server's display name for the tool.
+    pub title: Option<String>,
+    /// The server's description of the tool.
+    pub description: Option<String>,
+    /// Rust notation; `None` for a tool nobody described.
+    pub signature: Option<String>,
+    pub identity: Identity,
+    pub content_type: ContentType,
+    pub evidence: Vec<Evidence>,
+    pub disputed: bool,
+    pub hazards: Vec<Hazard>,
+    /// Our own line on what it does, from identity and arguments.
+    pub effect: String,
+    /// What it is about, shorter still, for a list: the most telling argument's value. Foreign text.
+    #[serde(default)]
+    pub about: Option<String>,
+    /// Why it is asked, and by which rule.
+    pub ruling: Ruling,
+    /// The rules for this tool that did not decide, the nearest to that first.
+    #[serde(default)]
+    pub near: Vec<Near>,
+    pub safe: Safe,
+    /// The exact JSON text of the arguments.
+    pub arguments: String,
+    /// JSON Pointers of the keys that the tool's schema does not declare.
+    pub undeclared: Vec<String>,
+    /// Of the bytes that will be forwarded.
+    pub digest: Digest,
+    /// Length of the whole line, line end aside.
+    pub bytes: u64,
+    pub arrived: i64,
+    /// When it is denied for want of an answer; `None` means it waits as long as the host does.
+    pub deadline: Option<i64>,
+    /// Who asks: the host's own name and version.
+    pub host: Option<String>,
+    /// What the host's `_meta` tells of who asks within it: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
+    #[serde(default)]
+    pub caller: Vec<(String, String)>,
+    /// Why one careless key must not approve it; `None` when one key may do.
+    pub danger: Option<String>,
+    /// The digest of the line as received, when the operator has edited it since.
+    pub edited_from: Option<Digest>,
+    /// The original arguments' text, when edited.
+    pub original_arguments: Option<String>,
+    /// What the call would touch, as it stands on this machine; empty where its arguments name no path.
+    #[serde(default)]
+    pub facts: Vec<Facts>,
+    /// What has changed since it was approved, where it is asked again for that; in our words.
+    #[serde(default)]
+    pub asked_again: Option<String>,
+}
+
+/// The three checks of `Safe(agent, tool, state)`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Safe {
+    pub capability: Check,
+    pub guardrail: Check,
+    pub session: Check,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    pub state: CheckState,
+    /// What was found, in our words.
+    pub what: String,
+}
+
+/// How a check stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    Holds,
+    /// Not yet: it waits for the operator.
+    Pending,
+    Fails,
+}

@@ -1,0 +1,72 @@
+//! What an operator grants beyond one call, and what a console shows of it: data only.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::digest::Digest;
+
+/// What is granted, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantTerms {
+    pub covers: Covers,
+    pub lasts: Lasts,
+}
+
+/// Which later calls of the same tool a grant is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "covers", rename_all = "kebab-case")]
+pub enum Covers {
+    /// Those with the same arguments.
+    ThisCall,
+    /// Those whose argument (its name, or a JSON Pointer) is a path in this folder, links followed.
+    Under { argument: String, folder: String },
+    /// All.
+    Tool,
+}
+
+/// How long a grant lasts; never longer than the wrapper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lasts {
+    Session,
+    Minutes(u32),
+    /// So many calls after this one.
+    Calls(u32),
+}
+
+impl fmt::Display for GrantTerms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.covers {
+            Covers::ThisCall => write!(f, "calls with the same arguments, ")?,
+            Covers::Under { argument, folder } => write!(f, "calls whose {argument} is under {folder}, ")?,
+            Covers::Tool => write!(f, "all calls of the tool, ")?,
+        }
+        match self.lasts {
+            Lasts::Session => write!(f, "for this session"),
+            Lasts::Minutes(minutes) => write!(f, "for {minutes} min"),
+            Lasts::Calls(calls) => write!(f, "for the next {calls}"),
+        }
+    }
+}
+
+/// A grant as a console shows it. `tool` and the folder in `terms` are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantCard {
+    /// `grant:1`: what records and rulings name as the rule; no rule of a file can be called so.
+    pub id: String,
+    pub tool: String,
+    /// Of the definition that it was given for.
+    pub definition: Digest,
+    pub terms: GrantTerms,
+    /// Who gave it, with which call.
+    pub who: String,
+    pub ticket: String,
+    /// Milliseconds since 1970, UTC.
+    pub given: i64,
+    pub until: Option<i64>,
+    /// Calls left; `None` where they are not counted.
+    pub left: Option<u32>,
+    /// Calls approved by it so far.
+    pub used: u32,
+}

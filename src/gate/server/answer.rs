@@ -1,0 +1,192 @@
+//! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
+
+use memchr::memmem;
+
+use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::entries::result_word;
+use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::catalog::ListReply;
+use crate::gate::server::flight::{Flight, Wanted};
+use crate::mcp::result::Answer;
+use crate::wire::digest::StreamDigest;
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::{self, Gist};
+
+/// Beyond this size `structuredContent` is not checked against the output schema.
+const CHECKED: usize = 1 << 20;
+
+impl Gate {
+    pub(in crate::gate) fn on_server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
+        let content = line.content();
+        let bytes = content.len() as u64;
+        match message::peek(content) {
+            Gist::Response { id, failed } => {
+                if self.held.by_id(&id).is_some() {
+                    // It has not been asked: whatever this answers, it is not the host's call.
+                    return self.forged(now, &line, out);
+                }
+                if self.lifecycle.is_pending() {
+                    self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
+                    self.early_calls(now, out);
+                }
+                self.plain_ids.remove(&id);
+                if self.catalog.awaits(&id) {
+                    // The host first: what can be learnt from a list can take longer than it should wait.
+                    self.unparsed_lists.push_back((id, line.clone()));
+                    self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                    return out.push(Effect::Relay(Passing::ToHost(line)));
+                }
+                let heard = self.catalog.hear(now, &id, failed, content);
+                if !matches!(heard, ListReply::Relay) {
+                    self.prune_grants(now, out);
+                }
+                match heard {
+                    ListReply::Relay => {}
+                    ListReply::More(question) => return out.push(Effect::Query(question)),
+                    ListReply::Fresh => return self.described(now, out),
+                    ListReply::Failed => return self.undescribed(now, out),
+                }
+                match self.flights.land(&id) {
+                    Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
+                    Some(_) | None => {
+                        self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                    }
+                }
+            }
+            Gist::Notification { method, .. } => {
+                if method == "notifications/tools/list_changed" {
+                    self.catalog.changed();
+                }
+                self.show_plain(now, Direction::ToHost, ActivityKind::Notification, &method, bytes, out);
+            }
+            Gist::Request { id, method, .. } => {
+                if method == "roots/list" {
+                    self.roots.server_asks(id);
+                }
+                self.show_plain(now, Direction::ToHost, ActivityKind::Request, &method, bytes, out);
+            }
+            Gist::Unreadable => {}
+        }
+        out.push(Effect::Relay(Passing::ToHost(line)));
+    }
+
+    /// Learns from the lists that the host has read.
+    pub(in crate::gate) fn on_parse_lists(&mut self, now: Now, out: &mut Vec<Effect>) {
+        while let Some((id, line)) = self.unparsed_lists.pop_front() {
+            // The host's own list is relayed already; it may still describe what calls wait for.
+            let _ = self.catalog.hear(now, &id, false, line.content());
+            self.prune_grants(now, out);
+        }
+        if !self.catalog.is_asking() {
+            self.undescribed(now, out);
+        }
+    }
+
+    /// An answer to a call that the server was never asked: dropped and recorded.
+    fn forged(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = Some(line.digest());
+        let what = "dropped an answer of the server to a call it was never asked";
+        self.record(entry.with("what", what).with("bytes", line.content().len()), out);
+    }
+
+    /// A long line has passed already (or was kept back); only the record is left to make.
+    pub(in crate::gate) fn on_server_streamed(
+        &mut self,
+        now: Now,
+        gist: &Gist,
+        bytes: u64,
+        digest: StreamDigest,
+        out: &mut Vec<Effect>,
+    ) {
+        let Gist::Response { id, failed } = gist else {
+            return;
+        };
+        if self.held.by_id(id).is_some() {
+            let entry = self.entry(now, Kind::Fault);
+            let what = "dropped an answer of the server to a call it was never asked";
+            self.record(entry.with("what", what).with("bytes", bytes), out);
+            return;
+        }
+        if self.lifecycle.is_pending() {
+            self.lifecycle.on_server_line(gist, b"");
+            self.early_calls(now, out);
+        }
+        self.plain_ids.remove(id);
+        let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
+            return;
+        };
+        let result = if *failed { "error" } else { "streamed" };
+        let mut entry =
+            self.outcome_entry(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
+        if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
+            entry = entry.with("output_schema", "not checked: the answer is too long");
+        }
+        self.record(entry, out);
+        self.status.failed += u64::from(*failed);
+        self.show_outcome(now, &flight, bytes, *failed, out);
+    }
+
+    fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
+        let content = line.content();
+        let schema = flight.described.as_ref().and_then(|known| known.output.as_ref());
+        let answer = if failed || schema.is_some() || says_more(content) {
+            Answer::read(content)
+        } else {
+            Answer::Complete { is_error: false, structured: None }
+        };
+        self.flights.expect_more(now, flight, &answer);
+        let mut entry = self
+            .outcome_entry(now, flight, result_word(&answer))
+            .with("bytes", content.len())
+            .with("answer", line.digest().to_string());
+        if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
+            let checked = match structured {
+                _ if content.len() > CHECKED => "not checked: the answer is too long",
+                Some(value) if schema.fits(value) => "fits",
+                Some(_) => "does not fit",
+                None => "missing structuredContent",
+            };
+            entry = entry.with("output_schema", checked);
+        }
+        self.record(entry, out);
+        let failed =
+            matches!(answer, Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable);
+        self.status.failed += u64::from(failed);
+        self.show_outcome(now, flight, content.len() as u64, failed, out);
+    }
+
+    /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
+    pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
+        if let Some(flight) = self.flights.cancel(id) {
+            let flight = flight.clone();
+            let entry = self
+                .outcome_entry(now, &flight, "cancelled")
+                .with("reason", "the host cancelled the call while it ran");
+            self.record(entry, out);
+        }
+    }
+
+    fn show_outcome(&self, now: Now, flight: &Flight, bytes: u64, failed: bool, out: &mut Vec<Effect>) {
+        self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
+            one.what.clone_from(&flight.tool);
+            one.ticket = Some(flight.ticket.to_string());
+            one.badge = Some(flight.badge);
+            one.by = Some(flight.by);
+            one.rule.clone_from(&flight.rule);
+            one.bytes = bytes;
+            one.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+            one.failed = failed;
+        });
+    }
+}
+
+/// Whether an answer may be anything but a plain success: worth reading whole. A miss only costs detail in a record.
+fn says_more(content: &[u8]) -> bool {
+    let head = &content[..content.len().min(64 << 10)];
+    memmem::find(head, b"\"isError\"").is_some() || memmem::find(head, b"\"resultType\"").is_some()
+}

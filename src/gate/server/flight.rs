@@ -1,0 +1,153 @@
+//! Calls that were forwarded and have no answer yet, and answers that a retry may continue.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::audit::record::By;
+use crate::behavior::taxonomy::Mutability;
+use crate::gate::call::deadline::CONTINUE;
+use crate::gate::data::event::Now;
+use crate::gate::server::catalog::Described;
+use crate::mcp::result::Answer;
+use crate::wire::call::Call;
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+
+/// A forwarded call.
+#[derive(Clone, Debug)]
+pub struct Flight {
+    pub ticket: Arc<str>,
+    pub tool: String,
+    pub digest: Digest,
+    pub forwarded: Now,
+    pub badge: Mutability,
+    pub identity: String,
+    pub described: Option<Arc<Described>>,
+    pub modern: bool,
+    pub wanted: Wanted,
+    pub by: By,
+    pub rule: Option<String>,
+    /// The exact arguments, kept only in the stateless era, where a retry may continue the call.
+    pub arguments: Option<String>,
+}
+
+/// Whether the host still waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Yes,
+    /// It cancelled the call; its id stays taken until the answer comes.
+    Cancelled,
+}
+
+/// An answer that asked for more: the retry that matches all of it continues the approval, once.
+#[derive(Debug)]
+struct Continuation {
+    tool: String,
+    arguments: String,
+    state: Option<String>,
+    inputs: Vec<String>,
+    until: u64,
+    from: Continued,
+}
+
+/// Where a continued call's approval comes from.
+#[derive(Clone, Debug)]
+pub struct Continued {
+    pub ticket: Arc<str>,
+    pub by: By,
+    pub rule: Option<String>,
+}
+
+/// How many unfinished multi-round-trip calls are remembered.
+const CONTINUATIONS: usize = 64;
+
+/// All calls in flight.
+#[derive(Debug, Default)]
+pub struct Flights {
+    calls: HashMap<Id, Flight>,
+    continuations: Vec<Continuation>,
+}
+
+impl Flights {
+    pub fn insert(&mut self, id: Id, flight: Flight) {
+        self.calls.insert(id, flight);
+    }
+
+    pub fn contains(&self, id: &Id) -> bool {
+        self.calls.contains_key(id)
+    }
+
+    /// The flight of a call that the host has cancelled just now.
+    pub fn cancel(&mut self, id: &Id) -> Option<&Flight> {
+        let flight = self.calls.get_mut(id)?;
+        if flight.wanted == Wanted::Cancelled {
+            return None;
+        }
+        flight.wanted = Wanted::Cancelled;
+        Some(flight)
+    }
+
+    pub fn land(&mut self, id: &Id) -> Option<Flight> {
+        self.calls.remove(id)
+    }
+
+    /// Everything in flight that somebody waits for, in no order; nothing is in flight afterwards.
+    pub fn drain(&mut self) -> Vec<(Id, Flight)> {
+        self.calls.drain().filter(|(_, flight)| flight.wanted == Wanted::Yes).collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether some call in flight has an output schema, so that its answer is worth buffering.
+    pub fn wants_whole_answers(&self) -> bool {
+        self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output.is_some()))
+    }
+
+    /// Remembers that the server asked for more.
+    pub fn expect_more(&mut self, now: Now, flight: &Flight, answer: &Answer) {
+        let (Answer::InputRequired { state, inputs }, Some(arguments)) = (answer, &flight.arguments) else {
+            return;
+        };
+        if self.continuations.len() >= CONTINUATIONS {
+            self.continuations.remove(0);
+        }
+        self.continuations.push(Continuation {
+            tool: flight.tool.clone(),
+            arguments: arguments.clone(),
+            state: state.clone(),
+            inputs: inputs.clone(),
+            until: now.mono + CONTINUE,
+            from: Continued { ticket: Arc::clone(&flight.ticket), by: flight.by, rule: flight.rule.clone() },
+        });
+    }
+
+    /// The approval a retry continues, used up by asking: name, arguments and server state must match exactly.
+    pub fn continues(&mut self, now: Now, call: &Call) -> Option<Continued> {
+        self.continuations.retain(|one| one.until > now.mono);
+        if call.request_state_text().is_none() && call.input_responses_text().is_none() {
+            return None;
+        }
+        let at = self.continuations.iter().position(|one| one.matches(call))?;
+        Some(self.continuations.remove(at).from)
+    }
+}
+
+impl Continuation {
+    fn matches(&self, call: &Call) -> bool {
+        self.tool == call.name()
+            && self.arguments == call.arguments_text()
+            && call.carries_state(self.state.as_deref())
+            && self.inputs == keys(call.input_responses_text())
+    }
+}
+
+/// The sorted keys of an object's text; none where there is no object.
+fn keys(object: Option<&str>) -> Vec<String> {
+    let parsed = object.and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(text).ok());
+    let mut keys: Vec<String> =
+        parsed.unwrap_or_default().into_iter().map(|(key, _): (_, serde_json::Value)| key).collect();
+    keys.sort();
+    keys
+}

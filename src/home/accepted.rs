@@ -1,0 +1,130 @@
+//! The policies as the operator has last accepted them: a copy of each text, in the state folder. Judges nothing.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::policy_file::{Why, text};
+use crate::wire::digest::Digest;
+
+/// The text of the policy before a change (`None`: there was no file), and the one that was written.
+#[derive(Debug)]
+pub struct Written {
+    pub before: Option<String>,
+    pub after: String,
+}
+
+/// A change was written and not accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule is written, but its acceptance could not be kept: {0}")]
+pub struct NotKept(io::Error);
+
+impl NotKept {
+    /// What to do next.
+    pub const HINT: &str = "run `mcp-approve rules accept`";
+}
+
+/// The folder of the copies.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    dir: PathBuf,
+}
+
+impl Accepted {
+    /// The copies in this folder; it is made with the first of them.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Where the copy of a policy's text is.
+    pub fn copy(&self, policy: &Path) -> PathBuf {
+        let name = Digest::of(policy.as_os_str().as_encoded_bytes()).to_string();
+        self.dir.join(format!("{}.toml", &name[..name.len().min(32)]))
+    }
+
+    /// The text that was accepted; `None` where none was.
+    ///
+    /// # Errors
+    /// There is one, and it is not to be read or not to be trusted.
+    pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
+        match text(&self.copy(policy)) {
+            Ok(text) => Ok(Some(text)),
+            Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Lets the operator's own hand change a policy, and accepts the outcome: where the text before it was accepted, and
+    /// only then. Else the whole waits for `rules accept`.
+    ///
+    /// What is accepted is the text that was written, made from the text that was read: what somebody else writes at the
+    /// same time rides along with nothing.
+    ///
+    /// # Errors
+    /// What the change itself gives, or [`NotKept`].
+    pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
+        let kept = self.text(policy);
+        let Written { before, after } = change()?;
+        let was_accepted = match kept {
+            Ok(None) => true,
+            Ok(Some(kept)) => kept == before.unwrap_or_default(),
+            Err(_) => false,
+        };
+        if was_accepted {
+            self.accept(policy, Some(&after)).map_err(NotKept)?;
+        }
+        Ok(())
+    }
+
+    /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
+    ///
+    /// A copy is never removed, only emptied: else the next text would be the first one found, and taken as it is.
+    ///
+    /// # Errors
+    /// The state folder cannot be written.
+    pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
+        let copy = self.copy(policy);
+        let text = text.unwrap_or_default();
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let new = copy.with_extension(format!("{}.new", std::process::id()));
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, copy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operators_own_change_is_accepted_unless_something_else_waits() {
+        let home = tempfile::tempdir().unwrap();
+        let (accepted, policy) = (Accepted::new(home.path().join("accepted")), home.path().join("policy.toml"));
+        let write = |text: &str| {
+            let before = fs::read_to_string(&policy).ok();
+            fs::write(&policy, text).map_err(NotKept)?;
+            Ok::<_, NotKept>(Written { before, after: text.to_owned() })
+        };
+        let kept = || accepted.text(&policy).unwrap();
+        accepted.with(&policy, || write("one")).unwrap();
+        assert_eq!(kept().as_deref(), Some("one"));
+        accepted.with(&policy, || write("two")).unwrap();
+        assert_eq!(kept().as_deref(), Some("two"));
+        let raced = || {
+            fs::write(&policy, "sneaked").unwrap();
+            write("sneaked and three")
+        };
+        accepted.with(&policy, raced).unwrap();
+        assert_eq!(kept().as_deref(), Some("two"), "what was sneaked in rides along with nothing");
+        accepted.accept(&policy, Some("sneaked and three")).unwrap();
+        let overtaken = || write("four").inspect(|_| fs::write(&policy, "four and sneaked").unwrap());
+        accepted.with(&policy, overtaken).unwrap();
+        assert_eq!(kept().as_deref(), Some("four"), "nor what comes right after");
+        accepted.accept(&policy, None).unwrap();
+        assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
+        assert!(accepted.with(&policy, || Err(NotKept(io::Error::other("no")))).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! `[[approver]]` in `config.toml`: a command that hears of each call before it is decided.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{check_name, parsed};
+use crate::gate::data::opinion::{Approver, May};
+use crate::home::duration;
+use crate::policy::glob::Glob;
+use crate::policy::parse::rule::globs;
+use crate::policy::reading::Reading;
+use crate::policy::rule::ToolGlob;
+
+const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];
+/// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an
+/// agent's to fill.
+pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+/// How long an approver may take, unless its table says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How one approver is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    pub name: String,
+    /// Program, as a whole path, and arguments; not empty. No shell reads it.
+    pub command: Vec<OsString>,
+    /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
+    pub folder: PathBuf,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// Reads all of them.
+pub(super) fn read_all<'t>(
+    reading: &mut Reading<'t>,
+    value: &Spanned<DeValue<'t>>,
+    folder: &Path,
+) -> Vec<(Approver, Callback)> {
+    let Some(list) = value.get_ref().as_array() else {
+        reading.wrong_type(value, "approver", "`[[approver]]`, with two brackets on each side");
+        return Vec::new();
+    };
+    let mut found: Vec<(Approver, Callback)> = Vec::new();
+    for item in list {
+        let Some(table) = reading.table(item, "approver") else {
+            continue;
+        };
+        let Some(one) = read(reading, item, table, folder) else {
+            continue;
+        };
+        if found.iter().any(|(known, _)| known.name == one.0.name) {
+            let what = format!("two approvers are called {:?}", one.0.name);
+            reading.problem(item.span(), what, "give each its own name: the log names them by it");
+        }
+        found.push(one);
+    }
+    found
+}
+
+fn read<'t>(
+    reading: &mut Reading<'t>,
+    item: &Spanned<DeValue<'t>>,
+    table: &DeTable<'t>,
+    folder: &Path,
+) -> Option<(Approver, Callback)> {
+    let (mut called, mut command, mut timeout, mut may) = (None, Vec::new(), TIMEOUT, May::Tighten);
+    let (mut server, mut tool) = (Vec::new(), Vec::new());
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "name" => called = reading.text(value, "name").map(|text| (value.span(), text)),
+            "command" => command = reading.texts(value, "command").into_iter().map(|(_, word)| word).collect(),
+            "timeout" => {
+                timeout = parsed(reading, value, "timeout", duration::parse).unwrap_or(TIMEOUT);
+            }
+            "may_allow" => {
+                if reading.switch(value, "may_allow") == Some(true) {
+                    may = May::Allow;
+                }
+            }
+            "server" => server = globs(reading, value, "server", Glob::new),
+            "tool" => tool = globs(reading, value, "tool", ToolGlob::new),
+            other => reading.unknown_key(key.span(), other, KEYS),
+        }
+    }
+    if command.is_empty() {
+        let hint = "add `command = [\"/path/to/program\", \"argument\"]`";
+        reading.problem(item.span(), "an approver without a command", hint);
+    }
+    match &called {
+        None => {
+            let hint = "add `name = \"a-short-name\"`: the log names it so";
+            reading.problem(item.span(), "an approver without a name", hint);
+        }
+        Some((at, text)) => check_name(reading, at.clone(), text, || format!("`name` cannot be {text:?}")),
+    }
+    let (_, called) = called?;
+    let program = command.first().and_then(|word| program(word, folder, PATH));
+    if let (None, Some(word)) = (&program, command.first()) {
+        let what = format!("the approver's program {word:?} is in none of {PATH}");
+        reading.problem(
+            item.span(),
+            what,
+            "write its whole path, or one that starts at this file's folder, like ./check",
+        );
+    }
+    let command =
+        program.map(PathBuf::into_os_string).into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
+    let approver = Approver { name: called.clone(), server, tool, may };
+    Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
+}
+
+/// Where a program is: one with a slash starts at this file, since the host's folder is nobody's choice; one without is in
+/// one of these folders, or nowhere.
+fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
+    if word.contains('/') {
+        return Some(folder.join(word));
+    }
+    let runs =
+        |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
+    path.split(':').map(|folder| Path::new(folder).join(word)).find(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_where_no_host_chose() {
+        let home = tempfile::tempdir().unwrap();
+        let (first, second) = (home.path().join("first"), home.path().join("second"));
+        for (folder, mode) in [(&first, 0o644), (&second, 0o755)] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("check"), "#!/bin/sh\n").unwrap();
+            std::fs::set_permissions(folder.join("check"), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let path = format!("{}:{}", first.display(), second.display());
+        let found = |word| program(word, home.path(), &path);
+        assert_eq!(found("check"), Some(second.join("check")), "what cannot be run is passed over");
+        assert_eq!(found("other"), None);
+        assert_eq!(found("./first/check"), Some(home.path().join("./first/check")));
+        assert_eq!(found("/bin/sh"), Some("/bin/sh".into()));
+        let text = |word| format!("[[approver]]\nname = 'a'\ncommand = ['{word}', 'x']\n");
+        let read = |word| crate::home::config::parse(&text(word), home.path());
+        assert!(read("sh").unwrap().approvers[0].1.command[0].to_string_lossy().ends_with("bin/sh"));
+        let problems = read("no-such-program-here").unwrap_err();
+        assert!(problems[0].what.contains("is in none of") && problems[0].hint.contains("whole path"), "{problems:?}");
+    }
+}

@@ -1,0 +1,257 @@
+//! Which policy files apply to one wrapped server, how each stands, and what is new in them. Rules on no call.
+//!
+//! System, user, project (in the server's folder) and run (`--policy`). The first text found of a file is taken as it is,
+//! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use similar::TextDiff;
+
+use super::accepted::Accepted;
+use super::places::Places;
+use super::policy_file::{self, Broken, PolicyPlace, Why};
+use crate::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use crate::policy::parse;
+use crate::policy::rule::{Layer, Policy};
+use crate::policy::under::Roots;
+use crate::wire::digest::Digest;
+
+/// A project's own policy, in the folder that its servers run in.
+pub const PROJECT: &str = ".mcp-approve.toml";
+/// How much of a diff is kept.
+const DIFF: usize = 16 << 10;
+/// How long texts are compared: a server must not wait for its policy because someone filled the file.
+const COMPARING: Duration = Duration::from_millis(200);
+
+/// All files of one wrapper, as they were last read.
+#[derive(Debug)]
+pub struct Layers {
+    files: Vec<LayerFile>,
+    accepted: Accepted,
+    roots: Roots,
+    /// The last sound text of each file in this process: its asks and denies outlive a broken one.
+    last: BTreeMap<PathBuf, Policy>,
+    /// The copies seen in this process: who removes one makes no text the first.
+    kept: BTreeMap<PathBuf, String>,
+    stamps: Vec<Stamp>,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerFile {
+    pub layer: Layer,
+    pub place: PolicyPlace,
+}
+
+/// Why a text was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    #[error("this wrapper does not read that policy")]
+    NotRead,
+    #[error("the policy {0}; mend it first")]
+    Unusable(Why),
+    #[error("the policy has changed again since it was shown; look at it again")]
+    Changed,
+    #[error("the policy has changed again since it was shown, or waits no longer; look at it again")]
+    NotPending,
+    #[error("the acceptance could not be kept: {0}; run `mcp-approve doctor`")]
+    NotKept(io::Error),
+}
+
+/// Whether reading may write down what needs nobody's acceptance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeps {
+    /// The first text found, and what only tightens.
+    Copies,
+    /// Nothing: it only looks.
+    Nothing,
+}
+
+/// What tells that a file is another than before; `None` where there is none.
+type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
+
+impl Layers {
+    /// The files for a server that runs in `folder`; `named` is what `--policy` names.
+    pub fn of(places: &Places, folder: Option<&Path>, named: &PolicyPlace) -> Self {
+        let usual = |layer, path| LayerFile { layer, place: PolicyPlace::Usual(path) };
+        let mut files =
+            vec![usual(Layer::System, places.system_policy_file()), usual(Layer::User, places.policy_file())];
+        files.extend(folder.map(|folder| usual(Layer::Project, folder.join(PROJECT))));
+        if let PolicyPlace::Named(path) = named {
+            files.push(LayerFile { layer: Layer::Run, place: PolicyPlace::Named(path.clone()) });
+        }
+        let accepted = Accepted::new(places.accepted_dir());
+        Self {
+            files,
+            accepted,
+            roots: policy_file::roots(),
+            last: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            stamps: Vec::new(),
+        }
+    }
+
+    /// The files that can apply, whether they exist or not.
+    pub fn files(&self) -> &[LayerFile] {
+        &self.files
+    }
+
+    /// Reads all files and pools them. What is broken is told in the policy's banner, and allows nothing.
+    pub fn load(&mut self, keeps: Keeps) -> Policy {
+        // Looked at before they are read: a change in between is found the next time.
+        self.stamps = self.look();
+        let files = self.files.clone();
+        let found: Vec<Contribution> = files.iter().filter_map(|file| self.contribution(file, keeps)).collect();
+        pool(&found, &self.roots)
+    }
+
+    /// Pools the files as they are written, as if all of it were accepted: to try what is meant.
+    ///
+    /// # Errors
+    /// The first file that cannot be used.
+    pub fn as_written(&self) -> Result<Policy, Broken> {
+        let found = self.present().map(|file| {
+            let stands = Stands::Whole(policy_file::load(&file.place)?);
+            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), stands })
+        });
+        Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
+    }
+
+    /// Pools the files as they stand, and this one as if its text with this digest were accepted: to try what that means.
+    ///
+    /// # Errors
+    /// That text does not wait to be accepted any more.
+    pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
+        let mut waits = false;
+        let files = self.files.clone();
+        let mut found: Vec<Contribution> =
+            files.iter().filter_map(|file| self.contribution(file, Keeps::Nothing)).collect();
+        for one in &mut found {
+            if let Stands::Changed { now, .. } = &one.stands
+                && Path::new(&*one.file) == path
+                && now.digest == digest
+            {
+                (waits, one.stands) = (true, Stands::Whole((**now).clone()));
+            }
+        }
+        if waits { Ok(pool(&found, &self.roots)) } else { Err(AcceptError::NotPending) }
+    }
+
+    /// The files that are there, or should be: a link to nowhere, or what an option names.
+    pub fn present(&self) -> impl Iterator<Item = &LayerFile> {
+        let there = |file: &&LayerFile| match &file.place {
+            PolicyPlace::Usual(path) => path.symlink_metadata().is_ok(),
+            PolicyPlace::Named(_) => true,
+        };
+        self.files.iter().filter(there)
+    }
+
+    /// The policy anew, when a file or its accepted copy is another than it was.
+    pub fn changed(&mut self) -> Option<Policy> {
+        (self.look() != self.stamps).then(|| self.load(Keeps::Copies))
+    }
+
+    /// Accepts the text of a file, if it still is the one with this digest.
+    ///
+    /// # Errors
+    /// Why nothing was accepted, with what to do.
+    pub fn accept(&self, file: &Path, digest: Digest) -> Result<(), AcceptError> {
+        if !self.files.iter().any(|known| known.place.path() == file) {
+            return Err(AcceptError::NotRead);
+        }
+        let text = match policy_file::text(file) {
+            Ok(text) => Some(text),
+            Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(why) => return Err(AcceptError::Unusable(why)),
+        };
+        if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
+            return Err(AcceptError::Changed);
+        }
+        self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)
+    }
+
+    fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
+        let path = file.place.path();
+        let stands = self.stands(file, keeps).unwrap_or_else(|broken| {
+            let accepted = self.accepted.text(path).ok().flatten();
+            let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
+            let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
+            Some(Stands::Broken { banner: format!("{}. Until then, what is not denied asks", broken.banner()), before })
+        })?;
+        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
+    }
+
+    /// How a file stands; `None` where there is none, and none was accepted.
+    fn stands(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<Stands>, Broken> {
+        let path = file.place.path();
+        let broken = |why| Broken { path: path.into(), why };
+        let text = match policy_file::text(path) {
+            Ok(text) => Some(text),
+            Err(Why::Unreadable(error)) if policy_file::is_absent(&file.place, &error) => None,
+            Err(why) => return Err(broken(why)),
+        };
+        let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
+        let now = text.as_deref().map(read).transpose()?;
+        if file.layer == Layer::System {
+            return Ok(now.map(Stands::Whole));
+        }
+        let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
+        let was = match (&kept, file.layer) {
+            // A copy that this version cannot read is no reason to trust the new text.
+            (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
+            (None, Layer::Project) => Some(nothing(&self.roots)),
+            (None, _) => None,
+        };
+        if let Some(kept) = &kept {
+            self.kept.insert(path.into(), kept.clone());
+        }
+        if now.is_none() && kept.as_deref().is_none_or(str::is_empty) {
+            return Ok(None);
+        }
+        let now = now.unwrap_or_else(|| nothing(&self.roots));
+        self.last.insert(path.into(), now.clone());
+        let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
+        if !loosens {
+            if keeps == Keeps::Copies && kept != text {
+                self.kept.insert(path.into(), text.clone().unwrap_or_default());
+                // Where it cannot be kept, the next change is compared with an older text: stricter, never looser.
+                if let Err(error) = self.accepted.accept(path, text.as_deref()) {
+                    tracing::warn!(%error, "a policy's text was not kept");
+                }
+            }
+            return Ok(text.is_some().then_some(Stands::Whole(now)));
+        }
+        let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
+        let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
+        Ok(Some(Stands::Changed { now: Box::new(now), accepted, diff }))
+    }
+
+    fn look(&self) -> Vec<Stamp> {
+        let paths = self.files.iter().flat_map(|file| {
+            let path = file.place.path();
+            [path.to_owned(), self.accepted.copy(path)]
+        });
+        paths.map(|path| stamp(&path)).collect()
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let found = std::fs::metadata(path).ok()?;
+    let (changed, made) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
+    Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
+}
+
+/// A unified diff, cut where it is long; a coarse one where a fine one takes too long.
+pub fn diff(old: &str, new: &str) -> String {
+    let compared = TextDiff::configure().timeout(COMPARING).diff_lines(old, new);
+    let mut text = compared.unified_diff().context_radius(2).to_string();
+    if text.len() > DIFF {
+        text.truncate(text.floor_char_boundary(DIFF));
+        text.push_str("\n[cut here: compare the files themselves]\n");
+    }
+    text
+}

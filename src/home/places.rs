@@ -1,0 +1,231 @@
+//! Where everything lies, and whether only its owner can change it. Owns no file's content.
+//!
+//! The user database or `--home` say where; no environment variable does, because hosts scrub it and agents set it.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use super::user;
+
+/// The folders of configuration and state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// What `--home` named; `None` for the user's own home.
+    root: Option<PathBuf>,
+    config: PathBuf,
+    state: PathBuf,
+}
+
+/// Why a place cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    #[error(transparent)]
+    Homeless(#[from] user::Unknown),
+    #[error("{} belongs to user {owner}, not to you", path.display())]
+    Foreign { path: PathBuf, owner: u32 },
+    #[error("others than you may write to {} (mode {mode:04o})", path.display())]
+    Loose { path: PathBuf, mode: u32 },
+    #[error("{} is no folder of its own: {found}", path.display())]
+    NoFolder { path: PathBuf, found: &'static str },
+    #[error("{} cannot be used: {cause}", path.display())]
+    Io { path: PathBuf, cause: io::Error },
+}
+
+impl PlaceError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Homeless(_) => "name a folder with --home DIR".to_owned(),
+            Self::Foreign { path, .. } => {
+                format!("take it over (`chown`) if you trust what is in it, or move it away: {}", path.display())
+            }
+            Self::Loose { path, .. } => format!("chmod go-w {}", quoted(path)),
+            Self::NoFolder { path, .. } => format!("move {} away", path.display()),
+            Self::Io { .. } => {
+                "check that the folder exists, and that you may write to it; or use --home DIR".to_owned()
+            }
+        }
+    }
+}
+
+impl Places {
+    /// The places under the home that the user database names.
+    ///
+    /// # Errors
+    /// [`PlaceError::Homeless`] when it names none.
+    pub fn of_user() -> Result<Self, PlaceError> {
+        let home = user::current()?.home;
+        Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })
+    }
+
+    /// All places under one folder, `DIR/config` and `DIR/state`.
+    ///
+    /// # Errors
+    /// [`PlaceError::Io`] when the path cannot be made absolute.
+    pub fn under(dir: &Path) -> Result<Self, PlaceError> {
+        let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io { path: dir.into(), cause })?;
+        Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })
+    }
+
+    /// The folder that `--home` named, to be handed on to processes of our own.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
+    /// The folder of what the operator writes.
+    pub fn config_dir(&self) -> &Path {
+        &self.config
+    }
+
+    /// The folder of what this program writes.
+    pub fn state_dir(&self) -> &Path {
+        &self.state
+    }
+
+    /// `config.toml`: options of `wrap`.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// `policy.toml`: the rules.
+    pub fn policy_file(&self) -> PathBuf {
+        self.config.join("policy.toml")
+    }
+
+    /// The machine's policy, which its administrator writes.
+    pub fn system_policy_file(&self) -> PathBuf {
+        match &self.root {
+            None => PathBuf::from("/etc/mcp-approve/policy.toml"),
+            Some(root) => root.join("etc/policy.toml"),
+        }
+    }
+
+    /// `accepted/`: the policies as the operator has last accepted them.
+    pub fn accepted_dir(&self) -> PathBuf {
+        self.state.join("accepted")
+    }
+
+    /// `audit.db`: the log of decisions.
+    pub fn audit_db(&self) -> PathBuf {
+        self.state.join("audit.db")
+    }
+
+    /// `pins.db`: what is remembered of servers and tools.
+    pub fn pins_db(&self) -> PathBuf {
+        self.state.join("pins.db")
+    }
+
+    /// `redaction.key`: what redacted values are hashed with.
+    pub fn redaction_key(&self) -> PathBuf {
+        self.state.join("redaction.key")
+    }
+
+    /// `tour-seen`: there once the operator has dismissed the console's tour.
+    pub fn tour_seen(&self) -> PathBuf {
+        self.state.join("tour-seen")
+    }
+
+    /// `log/`: our own diagnostics.
+    pub fn log_dir(&self) -> PathBuf {
+        self.state.join("log")
+    }
+
+    /// `run/`: the sockets of running wrappers.
+    pub fn run_dir(&self) -> PathBuf {
+        self.state.join("run")
+    }
+
+    /// Checks owner and mode of the configuration folder, where there is one.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when somebody else could change it.
+    pub fn check_config(&self) -> Result<(), PlaceError> {
+        for dir in self.root.iter().chain([&self.config]) {
+            match fs::metadata(dir) {
+                Ok(found) if found.is_dir() => check_owner(dir, &found)?,
+                Ok(_) => {
+                    return Err(PlaceError::NoFolder { path: dir.clone(), found: "it is a file" });
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => {
+                    return Err(PlaceError::Io { path: dir.clone(), cause });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks owner and mode of the state folders that exist.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when one is a link, a file, or not the user's alone.
+    pub fn check_state(&self) -> Result<(), PlaceError> {
+        if let Some(root) = &self.root {
+            check_folder(root, fs::metadata(root))?;
+        }
+        for dir in self.state_dirs() {
+            check_folder(&dir, fs::symlink_metadata(&dir))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the state folders (0700) where they are missing, and checks them.
+    ///
+    /// # Errors
+    /// [`PlaceError`] when one cannot be made, or is not the user's alone.
+    pub fn create_state(&self) -> Result<(), PlaceError> {
+        if let Some(root) = &self.root {
+            check_folder(root, fs::metadata(root))?;
+        }
+        // Each is checked before the next is made: what is made below a link is made in somebody else's folder.
+        for dir in self.state_dirs() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&dir)
+                .or_else(|cause| if fs::symlink_metadata(&dir).is_ok() { Ok(()) } else { Err(cause) })
+                .map_err(|cause| PlaceError::Io { path: dir.clone(), cause })?;
+            check_folder(&dir, fs::symlink_metadata(&dir))?;
+        }
+        Ok(())
+    }
+
+    fn state_dirs(&self) -> [PathBuf; 3] {
+        [self.state.clone(), self.log_dir(), self.run_dir()]
+    }
+}
+
+/// Checks that only the user (or root) can change a file or folder.
+///
+/// # Errors
+/// [`PlaceError::Foreign`] or [`PlaceError::Loose`].
+pub fn check_owner(path: &Path, found: &Metadata) -> Result<(), PlaceError> {
+    let (owner, me) = (found.uid(), rustix::process::geteuid().as_raw());
+    if owner != me && owner != 0 {
+        return Err(PlaceError::Foreign { path: path.into(), owner });
+    }
+    let mode = found.mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(PlaceError::Loose { path: path.into(), mode });
+    }
+    Ok(())
+}
+
+/// A missing folder is fine; one that is there must be a folder of the user's own.
+fn check_folder(path: &Path, found: io::Result<Metadata>) -> Result<(), PlaceError> {
+    let no_folder = |found| Err(PlaceError::NoFolder { path: path.into(), found });
+    match found {
+        Ok(found) if found.is_symlink() => no_folder("it is a link"),
+        Ok(found) if found.is_dir() => check_owner(path, &found),
+        Ok(_) => no_folder("it is a file"),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(cause) => Err(PlaceError::Io { path: path.into(), cause }),
+    }
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}

@@ -1,0 +1,265 @@
+//! Who is asked: becomes visible to consoles, keeps who is attached, tells them what the gate shows. Decides nothing.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::notice;
+use crate::gate::data::event::{Event, Now};
+use crate::gate::data::snapshot::Snapshot;
+use crate::gate::{Gate, Mode};
+use crate::link::error::LinkError;
+use crate::link::folder::{self, NameClaim};
+use crate::link::message::{FromConsole, FromWrapper, Wrapper};
+use crate::link::server::{ConsoleId, FromConsoles, Server};
+
+/// Microseconds between two reports of how the wrapper stands.
+const STATUS: u64 = 100_000;
+
+/// What it takes to become visible, once the first message that is no probe comes.
+#[derive(Debug)]
+pub struct Registration {
+    pub run_dir: PathBuf,
+    /// The name without `#2`.
+    pub name: String,
+    pub session: Arc<str>,
+    pub command: Vec<String>,
+    pub started: i64,
+    pub mode: Mode,
+}
+
+/// The consoles of one wrapper.
+pub struct Consoles {
+    registration: Registration,
+    /// `None` before the wrapper is visible, and where it cannot be.
+    link: Option<Link>,
+    to_us: mpsc::UnboundedSender<FromConsoles>,
+    /// Who is attached, by connection.
+    consoles: BTreeMap<ConsoleId, Guest>,
+    visible: Visible,
+    /// When the consoles are told how the wrapper stands, and when they last were.
+    status_at: Option<u64>,
+    status_sent: u64,
+    /// The version of the server's tools that the consoles were told of.
+    tools_sent: u64,
+    waiting: notice::Waiting,
+}
+
+/// One attached console.
+struct Guest {
+    who: Arc<str>,
+    /// Calls that waited when it came and that it was not shown yet: it is shown one at a time, as fast as it reads,
+    /// so that much that waits neither keeps it out nor fills the memory.
+    unseen: VecDeque<Snapshot>,
+}
+
+/// A name and its socket. The name is ours for as long as the claim lives.
+struct Link {
+    server: Server,
+    claim: NameClaim,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visible {
+    NotYet,
+    Tried,
+}
+
+impl Consoles {
+    /// Nobody yet. What consoles do comes through `to_us`.
+    pub fn new(registration: Registration, to_us: mpsc::UnboundedSender<FromConsoles>) -> Self {
+        Self {
+            registration,
+            link: None,
+            to_us,
+            consoles: BTreeMap::new(),
+            visible: Visible::NotYet,
+            status_at: None,
+            status_sent: 0,
+            tools_sent: 0,
+            waiting: notice::Waiting::default(),
+        }
+    }
+
+    /// Whether the wrapper has become visible, or tried to.
+    pub fn is_registered(&self) -> bool {
+        self.visible == Visible::Tried
+    }
+
+    /// Becomes visible, the first time: a name, a socket, and the event that starts the record. Trouble here costs
+    /// visibility, never a verdict. `child` is the wrapped server's process: nothing it starts may decide.
+    pub fn register(&mut self, child: Option<u32>) -> Option<Event> {
+        if self.visible == Visible::Tried {
+            return None;
+        }
+        self.visible = Visible::Tried;
+        match self.open(child) {
+            Ok(link) => self.link = Some(link),
+            Err(err) => {
+                tracing::error!(%err, "no console can attach");
+                notice::say(&format!("no console can attach: {err}"));
+            }
+        }
+        let server = self.link.as_ref().map_or(self.registration.name.as_str(), |link| link.claim.name()).into();
+        Some(Event::Started { server, command: self.registration.command.clone(), pid: std::process::id() })
+    }
+
+    fn open(&self, child: Option<u32>) -> Result<Link, LinkError> {
+        let registration = &self.registration;
+        folder::prepare(&registration.run_dir)?;
+        let claim = NameClaim::claim(&registration.run_dir, &registration.name)?;
+        let me = Wrapper {
+            server: claim.name().to_owned(),
+            session: registration.session.to_string(),
+            pid: std::process::id(),
+            command: registration.command.clone(),
+            started: registration.started,
+            assurance: "L0".into(),
+            observe: registration.mode == Mode::Observe,
+        };
+        let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
+        if let Some(child) = child {
+            server.forbid(child);
+        }
+        Ok(Link { server, claim })
+    }
+
+    /// What a console did, as an event for the gate; a newcomer is shown what waits.
+    pub fn hear(&mut self, said: FromConsoles, gate: &Gate) -> Option<Event> {
+        match said {
+            FromConsoles::Attached { console, operator, pid, .. } => {
+                let who: Arc<str> = format!("{operator} (pid {pid})").into();
+                let unseen = gate.snapshots().into();
+                self.consoles.insert(console, Guest { who: Arc::clone(&who), unseen });
+                self.show_next(console);
+                self.tell(console, &FromWrapper::Status(gate.status()));
+                if gate.tools_version() > 0 {
+                    self.tell(console, &FromWrapper::Tools { tools: gate.tools() });
+                }
+                Some(Event::Attached { who, attached: self.attached() })
+            }
+            FromConsoles::Shown { console } => {
+                self.show_next(console);
+                None
+            }
+            FromConsoles::Detached { console } => {
+                let who = self.consoles.remove(&console)?.who;
+                Some(Event::Detached { who, attached: self.attached() })
+            }
+            FromConsoles::Rejected { why } => {
+                if why.is_alarm() {
+                    notice::say(&why.to_string());
+                }
+                Some(Event::Intruded { what: why.to_string() })
+            }
+            FromConsoles::Said { console, message } => {
+                let who = Arc::clone(&self.consoles.get(&console)?.who);
+                let console = console.0;
+                match message {
+                    FromConsole::Decide { ticket, digest, verdict } => {
+                        Some(Event::Decided { ticket, digest, verdict, who, console })
+                    }
+                    FromConsole::Edit { ticket, digest, arguments } => {
+                        Some(Event::Edited { ticket, digest, arguments, who, console })
+                    }
+                    FromConsole::Grant { ticket, digest, terms } => {
+                        Some(Event::Granted { ticket, digest, terms, who, console })
+                    }
+                    FromConsole::EndGrant { grant } => Some(Event::GrantEnded { grant, who, console }),
+                    FromConsole::AcceptPolicy { file, digest } => {
+                        Some(Event::PolicyAccepted { file, digest, who, console })
+                    }
+                    FromConsole::Hello { .. } => None,
+                }
+            }
+        }
+    }
+
+    /// How many consoles are attached.
+    pub fn attached(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.server.attached())
+    }
+
+    /// Puts a call before every console; where there is none, stderr says that it waits.
+    pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
+        if self.attached() == 0 {
+            self.waiting.say(now, &call.ticket);
+        }
+        if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
+            return self.broadcast(&FromWrapper::Held { call });
+        }
+        let held = FromWrapper::Held { call: call.clone() };
+        let mut current = Vec::new();
+        for (console, guest) in &mut self.consoles {
+            match guest.unseen.iter().position(|unseen| unseen.ticket == call.ticket) {
+                // It was edited since.
+                Some(at) => guest.unseen[at].clone_from(&call),
+                None if guest.unseen.is_empty() => current.push(*console),
+                None => guest.unseen.push_back((*call).clone()),
+            }
+        }
+        for console in current {
+            self.tell(console, &held);
+        }
+    }
+
+    /// Shows a console the next call that it has not seen.
+    fn show_next(&mut self, console: ConsoleId) {
+        let Some(call) = self.consoles.get_mut(&console).and_then(|guest| guest.unseen.pop_front()) else { return };
+        let held = FromWrapper::Held { call: Box::new(call) };
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.show(console, &held));
+        if let Err(err) = told {
+            tracing::error!(%err, "a console was not shown a call");
+        }
+    }
+
+    /// Tells every console that we know of. One that attached, but whose arrival we have not read yet, is left out: it is
+    /// shown what waits when we do, and would hear of the same call twice.
+    pub fn broadcast(&mut self, message: &FromWrapper) {
+        if let FromWrapper::Settled(settled) = message {
+            for guest in self.consoles.values_mut() {
+                guest.unseen.retain(|unseen| unseen.ticket != settled.ticket);
+            }
+        }
+        let consoles = self.consoles.keys().copied();
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
+        if let Err(err) = told {
+            tracing::error!(%err, "the consoles were not told");
+        }
+    }
+
+    /// Tells one console.
+    pub fn tell(&self, console: ConsoleId, message: &FromWrapper) {
+        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
+        if let Err(err) = told {
+            tracing::error!(%err, "a console was not told");
+        }
+    }
+
+    /// Something has changed: the consoles are told how the wrapper stands, soon.
+    pub fn changed(&mut self, now: Now) {
+        if self.status_at.is_none() && self.attached() > 0 {
+            self.status_at = Some(now.mono.max(self.status_sent + STATUS));
+        }
+    }
+
+    /// Tells how the wrapper stands, when it is time.
+    pub fn report(&mut self, now: Now, gate: &Gate) {
+        if self.status_at.is_some_and(|at| at <= now.mono) {
+            self.status_at = None;
+            self.status_sent = now.mono;
+            self.broadcast(&FromWrapper::Status(gate.status()));
+            if gate.tools_version() != self.tools_sent {
+                self.tools_sent = gate.tools_version();
+                self.broadcast(&FromWrapper::Tools { tools: gate.tools() });
+            }
+        }
+    }
+
+    /// When it is time.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.status_at
+    }
+}

@@ -1,0 +1,124 @@
+//! What is remembered between sessions, beside the loop: read once at the start, kept on a thread, and read again when
+//! an operator has reviewed it elsewhere. Owns no judgement.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::clock;
+use super::notice;
+use crate::behavior::conclude::Trust;
+use crate::gate::data::pin::{Pins, Sighting};
+use crate::pins::{Launch, Memory, PinsError, Program};
+
+/// How soon a review takes effect.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long the end waits for a disk that does not answer.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The loop's side. Dropped, it has everything kept first.
+pub struct PinWriter {
+    seen: Option<Sender<Sighting>>,
+    ended: Receiver<()>,
+}
+
+impl PinWriter {
+    /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
+    /// with what stands, once it is read and whenever an operator has reviewed it.
+    ///
+    /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
+    pub fn start(
+        path: PathBuf,
+        launch: Launch,
+        trust: Trust,
+        mut on_review: impl FnMut(Pins) + Send + 'static,
+    ) -> (Pins, Self) {
+        let (seen, inbox) = mpsc::channel();
+        let (end, ended) = mpsc::channel();
+        let work = move || {
+            match read(&path, &launch, trust) {
+                Ok((memory, pins, program)) => {
+                    on_review(pins);
+                    Writer { memory, launch, program, inbox, on_review }.work();
+                }
+                Err(error) => on_review(untrusted(&error.to_string(), &error.hint())),
+            }
+            // Nobody listens any more when the wrapper gave up waiting.
+            let _ = end.send(());
+        };
+        let pins = match Builder::new().name("pins".to_owned()).spawn(work) {
+            Ok(_) => Pins::awaited(),
+            Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
+        };
+        (pins, Self { seen: Some(seen), ended })
+    }
+
+    /// Keeps a definition. Never waits.
+    pub fn keep(&self, sighting: Sighting) {
+        if let Some(seen) = &self.seen {
+            // A thread that is gone has said why.
+            let _ = seen.send(sighting);
+        }
+    }
+}
+
+impl Drop for PinWriter {
+    fn drop(&mut self) {
+        self.seen = None;
+        if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            tracing::error!("the definitions seen last may not be remembered");
+        }
+    }
+}
+
+fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Program), PinsError> {
+    let mut memory = Memory::open(path)?;
+    let (pins, program) = memory.greet(launch, trust, clock::wall_ms())?;
+    Ok((memory, pins, program))
+}
+
+/// What stands where nothing could be read.
+fn untrusted(why: &str, hint: &str) -> Pins {
+    let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
+    notice::say(&why);
+    Pins { changed: Some(why.into()), ..Pins::default() }
+}
+
+/// The thread's side.
+struct Writer<F> {
+    memory: Memory,
+    launch: Launch,
+    program: Program,
+    inbox: Receiver<Sighting>,
+    on_review: F,
+}
+
+impl<F: FnMut(Pins)> Writer<F> {
+    fn work(mut self) {
+        let mut generation = self.memory.generation().ok();
+        let mut told = false;
+        loop {
+            match self.inbox.recv_timeout(LOOK) {
+                Ok(sighting) => {
+                    if let Err(error) = self.memory.keep(&self.launch, &sighting, clock::wall_ms())
+                        && !told
+                    {
+                        told = true;
+                        notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    let now = self.memory.generation().ok();
+                    if now != generation
+                        && let Ok(pins) = self.memory.load(&self.launch, &self.program)
+                    {
+                        generation = now;
+                        (self.on_review)(pins);
+                    }
+                }
+            }
+        }
+    }
+}

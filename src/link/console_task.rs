@@ -1,0 +1,356 @@
+//! The task that owns a wrapper's consoles: accepts them, reads them, keeps their queues. The only lines it
+//! writes of its own are refusals.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::unix::OwnedReadHalf;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::message::{FromConsole, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Subject};
+use super::outbox::{Line, Outbox, Put, Then};
+use super::peer;
+use super::server::{ConsoleId, FromConsoles, Rejection, line};
+
+/// A person opens one console or two; more are a mistake or an attack.
+const MOST_CONSOLES: usize = 64;
+/// How long a new connection may take to greet. A console greets at once; a connection that does not must not use up a place.
+const GREETING: Duration = Duration::from_secs(2);
+/// How long the last lines may take to be written.
+const FAREWELL: Duration = Duration::from_millis(250);
+/// How long to wait when the system has no descriptor left for a new connection.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// What the handle asks of the task.
+#[derive(Debug)]
+pub(super) enum Order {
+    Send(ConsoleId, Line),
+    /// As `Send`, and [`FromConsoles::Shown`] once it is written.
+    Show(ConsoleId, Line),
+    Broadcast(Line),
+    /// Nothing that descends from this process may attach.
+    Forbid(u32),
+    Close(oneshot::Sender<()>),
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Line({} bytes)", self.bytes.len())
+    }
+}
+
+/// What a console's reader received.
+enum Incoming {
+    Line(Vec<u8>),
+    End,
+    TooLong,
+    /// No greeting came in time.
+    Nothing,
+}
+
+enum Attachment {
+    /// Has not greeted yet.
+    NotGreeted,
+    Attached,
+    /// Greeted in another protocol: it is sent the reason, and nothing else.
+    OtherProtocol(String),
+}
+
+struct Console {
+    attachment: Attachment,
+    /// As the kernel says.
+    pid: Option<u32>,
+    outbox: Outbox,
+    writer: JoinHandle<()>,
+    reader: JoinHandle<()>,
+}
+
+pub(super) struct ConsoleTask {
+    listener: UnixListener,
+    hello: Line,
+    on: mpsc::UnboundedSender<FromConsoles>,
+    attached: Arc<AtomicUsize>,
+    consoles: BTreeMap<ConsoleId, Console>,
+    last: u64,
+    server: Option<u32>,
+    /// Consoles to which a line of [`Order::Show`] was written: at most one such line each.
+    written: mpsc::UnboundedSender<ConsoleId>,
+    shown: mpsc::UnboundedReceiver<ConsoleId>,
+}
+
+impl ConsoleTask {
+    pub(super) fn new(
+        listener: UnixListener,
+        hello: Line,
+        on: mpsc::UnboundedSender<FromConsoles>,
+        attached: Arc<AtomicUsize>,
+    ) -> Self {
+        let (written, shown) = mpsc::unbounded_channel();
+        Self { listener, hello, on, attached, consoles: BTreeMap::new(), last: 0, server: None, written, shown }
+    }
+
+    /// Runs until the handle closes or drops it.
+    pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        // Bounded: what a flooding console sends waits in its own socket.
+        let (tell, mut heard) = mpsc::channel(16);
+        loop {
+            tokio::select! {
+                // In this order: the task learns who must not attach before it accepts anybody.
+                biased;
+                order = orders.recv() => match order {
+                    Some(Order::Close(done)) => {
+                        self.close().await;
+                        let _ = done.send(());
+                        return;
+                    }
+                    Some(order) => self.obey(order),
+                    None => return,
+                },
+                came = self.listener.accept() => match came {
+                    Ok((stream, _)) => self.admit(stream, &tell),
+                    Err(error) => {
+                        tracing::warn!(%error, "a console could not be let in");
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
+                Some((console, what)) = heard.recv() => self.hear(console, what),
+                Some(console) = self.shown.recv() => self.say(FromConsoles::Shown { console }),
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Send(console, line) => self.put(console, &line, Then::Nothing),
+            Order::Show(console, line) => self.put(console, &line, Then::Tell),
+            Order::Broadcast(line) => {
+                let attached: Vec<ConsoleId> = self
+                    .consoles
+                    .iter()
+                    .filter(|(_, console)| matches!(console.attachment, Attachment::Attached))
+                    .map(|(id, _)| *id)
+                    .collect();
+                for console in attached {
+                    self.put(console, &line, Then::Nothing);
+                }
+            }
+            Order::Forbid(server) => self.forbid(server),
+            // Taken by `run`, which owns the end.
+            Order::Close(_) => {}
+        }
+    }
+
+    /// Consoles that connected before the server was named are checked again.
+    fn forbid(&mut self, server: u32) {
+        self.server = Some(server);
+        let known = self.consoles.iter().filter_map(|(id, console)| Some((*id, console.pid?)));
+        let rejected: Vec<_> =
+            known.filter_map(|(id, pid)| Some((id, peer::check_family(pid, server).err()?))).collect();
+        for (id, why) in rejected {
+            self.say(FromConsoles::Rejected { why });
+            self.let_go(id);
+        }
+    }
+
+    fn admit(&mut self, stream: UnixStream, tell: &mpsc::Sender<(ConsoleId, Incoming)>) {
+        let most = MOST_CONSOLES;
+        let checked = match peer::check(&stream, self.server) {
+            Ok(_) if self.consoles.len() >= most => Err(Rejection::TooMany { most }),
+            checked => checked,
+        };
+        let pid = match checked {
+            Ok(pid) => pid,
+            Err(why) => return self.turn_away(&stream, why),
+        };
+        self.last += 1;
+        let id = ConsoleId(self.last);
+        let (read, write) = stream.into_split();
+        let written = self.written.clone();
+        let (outbox, writer) = Outbox::open(write, move || {
+            // The task has ended when nobody receives this.
+            let _ = written.send(id);
+        });
+        let reader = tokio::spawn(listen(read, id, tell.clone()));
+        let console = Console { attachment: Attachment::NotGreeted, pid, outbox, writer, reader };
+        self.consoles.insert(id, console);
+        let hello = self.hello.clone();
+        self.put(id, &hello, Then::Nothing);
+    }
+
+    /// Sends a new connection the reason, if the socket takes it at once, and closes it.
+    fn turn_away(&self, stream: &UnixStream, why: Rejection) {
+        if let Ok(line) = refusal(String::new(), why.to_string()) {
+            let _ = stream.try_write(&line.bytes);
+        }
+        self.say(FromConsoles::Rejected { why });
+    }
+
+    fn hear(&mut self, id: ConsoleId, heard: Incoming) {
+        let Some(console) = self.consoles.get(&id) else {
+            return;
+        };
+        let line = match heard {
+            Incoming::Line(line) => line,
+            Incoming::End => return self.let_go(id),
+            Incoming::Nothing => {
+                self.say(FromConsoles::Rejected { why: Rejection::Silent });
+                return self.let_go(id);
+            }
+            Incoming::TooLong => return self.garbage(id, "a line that is too long".to_owned()),
+        };
+        match &console.attachment {
+            Attachment::NotGreeted => self.greet(id, &line),
+            Attachment::OtherProtocol(why) => {
+                let subject: Subject = serde_json::from_slice(&line).unwrap_or_default();
+                let why = why.clone();
+                self.refuse(id, subject.ticket, why);
+            }
+            Attachment::Attached => match serde_json::from_slice(&line) {
+                Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
+                Ok(message) => self.say(FromConsoles::Said { console: id, message }),
+                Err(error) => self.garbage(id, error.to_string()),
+            },
+        }
+    }
+
+    fn greet(&mut self, id: ConsoleId, line: &[u8]) {
+        let Some(greeting) = Greeting::read(line) else {
+            return self.garbage(id, "no greeting".to_owned());
+        };
+        if greeting.protocol != PROTOCOL {
+            let why = Rejection::OtherProtocol { theirs: greeting.protocol, version: greeting.version };
+            self.set_attachment(id, Attachment::OtherProtocol(why.to_string()));
+            self.refuse(id, String::new(), why.to_string());
+            return self.say(FromConsoles::Rejected { why });
+        }
+        match serde_json::from_slice(line) {
+            Ok(FromConsole::Hello { version, operator, pid, .. }) => {
+                let known = self.consoles.get(&id).and_then(|console| console.pid);
+                self.set_attachment(id, Attachment::Attached);
+                self.attached.fetch_add(1, Ordering::Relaxed);
+                self.say(FromConsoles::Attached { console: id, operator, version, pid: known.unwrap_or(pid) });
+            }
+            Ok(_) => {
+                self.garbage(id, "no greeting".to_owned());
+            }
+            Err(error) => self.garbage(id, error.to_string()),
+        }
+    }
+
+    fn set_attachment(&mut self, id: ConsoleId, attachment: Attachment) {
+        if let Some(console) = self.consoles.get_mut(&id) {
+            console.attachment = attachment;
+        }
+    }
+
+    fn refuse(&mut self, id: ConsoleId, ticket: String, why: String) {
+        match refusal(ticket, why) {
+            Ok(line) => self.put(id, &line, Then::Nothing),
+            Err(error) => tracing::error!(%error, "a refusal was not sent"),
+        }
+    }
+
+    fn put(&mut self, id: ConsoleId, line: &Line, then: Then) {
+        let Some(console) = self.consoles.get(&id) else {
+            return;
+        };
+        match console.outbox.put(line, then) {
+            Put::Queue | Put::LeaveOut => {}
+            Put::LetGo => {
+                tracing::warn!(console = %id, "a console does not read and is let go");
+                self.let_go(id);
+            }
+        }
+    }
+
+    fn garbage(&mut self, id: ConsoleId, what: String) {
+        let why = Rejection::Garbage { what };
+        self.say(FromConsoles::Rejected { why });
+        self.let_go(id);
+    }
+
+    fn let_go(&mut self, id: ConsoleId) {
+        let Some(console) = self.consoles.remove(&id) else {
+            return;
+        };
+        console.reader.abort();
+        console.writer.abort();
+        match console.attachment {
+            Attachment::Attached => {
+                self.attached.fetch_sub(1, Ordering::Relaxed);
+                self.say(FromConsoles::Detached { console: id });
+            }
+            Attachment::NotGreeted | Attachment::OtherProtocol(_) => {}
+        }
+    }
+
+    fn say(&self, what: FromConsoles) {
+        // Nobody listens once the pump is on its way out.
+        let _ = self.on.send(what);
+    }
+
+    async fn close(mut self) {
+        let consoles = std::mem::take(&mut self.consoles);
+        self.attached.store(0, Ordering::Relaxed);
+        let mut writers = Vec::new();
+        for console in consoles.into_values() {
+            console.reader.abort();
+            // Dropping the outbox lets the writer end after its last line.
+            drop(console.outbox);
+            writers.push(console.writer);
+        }
+        let aborts: Vec<_> = writers.iter().map(JoinHandle::abort_handle).collect();
+        let all = async {
+            for writer in writers {
+                let _ = writer.await;
+            }
+        };
+        if timeout(FAREWELL, all).await.is_err() {
+            for writer in aborts {
+                writer.abort();
+            }
+        }
+    }
+}
+
+impl Drop for ConsoleTask {
+    fn drop(&mut self) {
+        for console in self.consoles.values() {
+            console.reader.abort();
+            console.writer.abort();
+        }
+    }
+}
+
+fn refusal(ticket: String, why: String) -> Result<Line, super::LinkError> {
+    line(&FromWrapper::Refused { ticket, why })
+}
+
+/// Reads one console's lines until it ends, it breaks the rules, or the desk lets it go.
+async fn listen(stream: OwnedReadHalf, id: ConsoleId, tell: mpsc::Sender<(ConsoleId, Incoming)>) {
+    let mut stream = BufReader::new(stream);
+    let mut heard = timeout(GREETING, next(&mut stream)).await.unwrap_or(Incoming::Nothing);
+    loop {
+        let last = !matches!(heard, Incoming::Line(_));
+        if tell.send((id, heard)).await.is_err() || last {
+            return;
+        }
+        heard = next(&mut stream).await;
+    }
+}
+
+async fn next(stream: &mut BufReader<OwnedReadHalf>) -> Incoming {
+    let mut line = Vec::new();
+    match stream.take(LONGEST_FROM_CONSOLE as u64).read_until(b'\n', &mut line).await {
+        Ok(0) | Err(_) => Incoming::End,
+        Ok(_) if line.ends_with(b"\n") => Incoming::Line(line),
+        Ok(n) if n == LONGEST_FROM_CONSOLE => Incoming::TooLong,
+        Ok(_) => Incoming::End,
+    }
+}

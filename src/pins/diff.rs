@@ -1,0 +1,83 @@
+//! What differs between two definitions of a tool, by place: `- /description: …`, `+ /description: …`.
+
+use serde_json::Value;
+
+use super::reading::Known;
+use super::{Memory, PinsError};
+
+/// A difference. Foreign text in both, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// A JSON pointer.
+    pub place: String,
+    /// The JSON text before and after; `None` where there was none.
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Memory {
+    /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
+        let before = match known.pin.trusted {
+            Some(digest) if digest != known.pin.latest => self.definition(digest)?,
+            _ => None,
+        };
+        let before = before.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(before.map(|before| changes(&before, &known.tool.definition)).unwrap_or_default())
+    }
+}
+
+/// Everything that differs, in the order of the new definition.
+fn changes(before: &Value, after: &Value) -> Vec<Change> {
+    let mut found = Vec::new();
+    compare(String::new(), Some(before), Some(after), &mut found);
+    found
+}
+
+fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: &mut Vec<Change>) {
+    match (before, after) {
+        (Some(before), Some(after)) if before == after => {}
+        (Some(Value::Object(before)), Some(Value::Object(after))) => {
+            let gone = before.keys().filter(|key| !after.contains_key(*key));
+            for key in after.keys().chain(gone) {
+                let place = format!("{place}/{}", key.replace('~', "~0").replace('/', "~1"));
+                compare(place, before.get(key), after.get(key), found);
+            }
+        }
+        (before, after) => {
+            let text = |value: Option<&Value>| value.map(Value::to_string);
+            found.push(Change { place, before: text(before), after: text(after) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn each_difference_has_its_place() {
+        let before =
+            json!({ "name": "t", "description": "Reads.", "annotations": { "a/b": true, "gone": 1 }, "e": [1] });
+        let after =
+            json!({ "name": "t", "description": "Sends.", "annotations": { "a/b": false }, "e": [1, 2], "new": {} });
+        let found: Vec<String> = super::changes(&before, &after)
+            .into_iter()
+            .map(|one| format!("{} {} {}", one.place, one.before.unwrap_or_default(), one.after.unwrap_or_default()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "/description \"Reads.\" \"Sends.\"",
+                "/annotations/a~1b true false",
+                "/annotations/gone 1 ",
+                "/e [1] [1,2]",
+                "/new  {}"
+            ]
+        );
+        assert_eq!(super::changes(&before, &before), []);
+    }
+}

@@ -1,0 +1,273 @@
+//! The log reader over a real log: pages, searches, a record's link, counts, the chain; and a log that was changed.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use mcp_approve::audit::query::Filter;
+use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
+use mcp_approve::audit::redact::Redactor;
+use mcp_approve::audit::search::Search;
+use mcp_approve::audit::stats;
+use mcp_approve::audit::store::{Reader, Store};
+use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
+use mcp_approve::console::log_reader::{Sources, start};
+use mcp_approve::home::places::Places;
+use mcp_approve::policy::rule::Decision;
+
+use crate::desk::NINE;
+
+fn entry(n: i64, kind: Kind) -> Entry {
+    let mut entry = Entry::new(NINE + n, kind, &Arc::from("filesystem"), &Arc::from("files"));
+    entry.ticket = Some(format!("filesystem-{}", n / 3));
+    entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.to_owned());
+    entry.badge = Some(if n % 2 == 0 { Mutability::Mutates } else { Mutability::Pure });
+    entry
+}
+
+/// Calls that were asked, denied or approved, and answered: three records each.
+fn call(n: i64) -> [Entry; 3] {
+    let mut decision = entry(n, Kind::Decision);
+    let denied = n % 5 == 0;
+    decision.verdict = Some(if denied { VerdictWord::Deny } else { VerdictWord::Approve });
+    decision.by = Some(if n % 7 == 0 { By::Rule } else { By::Operator });
+    decision.rule = (n % 7 == 0).then(|| "scratch".to_owned());
+    decision.latency_us = Some(2_000_000);
+    let evidence = serde_json::json!(["annotated MUTATES: hint"]);
+    let asked = entry(n, Kind::DecisionAsked).with("evidence", evidence).with("words", "MUTATES|CREATE|ACK");
+    let mut outcome = entry(n, Kind::Outcome).with("result", if n % 4 == 0 { "tool-error" } else { "ok" });
+    outcome.latency_us = Some(3_000);
+    [asked, decision.with("reason", format!("reason {n}")), outcome]
+}
+
+fn write(db: &Path, calls: i64) {
+    let redactor = Redactor::new(&[7; 32]);
+    let mut store = Store::open(db, [1; 16]).unwrap();
+    let entries: Vec<_> = (0..calls).map(|n| n * 3).flat_map(call).collect();
+    let batch: Vec<_> = (1..).zip(entries).collect();
+    for batch in batch.chunks(500) {
+        store.append(batch, &redactor).unwrap();
+    }
+}
+
+struct Desk {
+    ask: Sender<Task>,
+    told: Receiver<Finding>,
+    pages: u64,
+}
+
+impl Desk {
+    fn over(db: &Path) -> Self {
+        let (tell, told) = mpsc::channel();
+        let places = Places::under(db.parent().unwrap()).unwrap();
+        let sources = Sources { log: db.to_path_buf(), places, now: || NINE };
+        let ask = start(sources, move |finding| drop(tell.send(finding))).unwrap();
+        Self { ask, told, pages: 0 }
+    }
+
+    fn hear(&self) -> Finding {
+        self.told.recv_timeout(Duration::from_secs(60)).expect("the log reader says something")
+    }
+
+    /// A whole page, in whatever parts it comes.
+    fn page(&mut self, find: &str, from: Edge, most: usize) -> (Vec<u64>, Page) {
+        self.pages += 1;
+        let search = Search::read(find, NINE).unwrap();
+        self.ask.send(Task::Page(Wanted { id: self.pages, search, from, most })).unwrap();
+        let mut lines: Vec<Line> = Vec::new();
+        loop {
+            let Finding::Page(page) = self.hear() else { continue };
+            assert_eq!(page.id, self.pages);
+            match from {
+                Edge::Newest | Edge::Below(_) => lines.extend(page.lines.clone()),
+                Edge::Oldest | Edge::Above(_) => lines.splice(..0, page.lines.clone()).for_each(drop),
+            }
+            if page.progress != Progress::Searching {
+                return (lines.iter().map(|line| line.seq).collect(), page);
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_of_the_log_are_read_from_either_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 4_000);
+    let mut desk = Desk::over(&db);
+    let (seqs, page) = desk.page("", Edge::Newest, 300);
+    assert_eq!((seqs.len(), seqs[0], seqs[299], page.newest), (300, 12_000, 11_701, 12_000));
+    assert_eq!((page.searched, page.progress), (11_701, Progress::Full));
+    let (seqs, _) = desk.page("", Edge::Below(11_701), 300);
+    assert_eq!((seqs[0], seqs[299]), (11_700, 11_401));
+    let (seqs, _) = desk.page("", Edge::Oldest, 10);
+    assert_eq!(seqs, (1..=10).rev().collect::<Vec<_>>());
+    let (seqs, page) = desk.page("", Edge::Above(11_998), 300);
+    assert_eq!((seqs, page.progress), (vec![12_000, 11_999], Progress::AtTheEnd));
+    let (seqs, _) = desk.page("", Edge::Below(5), 300);
+    assert_eq!(seqs, [4, 3, 2, 1]);
+}
+
+#[test]
+fn a_search_finds_by_field_and_word_across_the_whole_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 4_000);
+    let mut desk = Desk::over(&db);
+    let mut count = |find: &str| desk.page(find, Edge::Newest, 100_000).0.len();
+    assert_eq!(count("kind:decision"), count("kind:=decision"));
+    assert_eq!(count("kind:=decision verdict:deny"), 800);
+    assert_eq!(count("kind:=decision verdict:deny tool:WRITE"), 400);
+    assert_eq!(count("kind:=decision -verdict:deny"), 3_200);
+    assert_eq!(count("\"REASON 2997\""), 1, "quotes keep words together");
+    assert_eq!(count("kind:=decision rule:scr*"), count("by:rule"));
+    assert_eq!(count("ticket:=filesystem-77"), 3);
+    assert_eq!(count("since:1s kind:=decision"), 4_000, "all of it lies after that moment");
+    assert_eq!(count("until:1s"), 0);
+}
+
+/// The index is filled when nobody asks, is told of, and the next console finds it and the tally there.
+#[test]
+fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 3_000);
+    let desk = Desk::over(&db);
+    desk.ask.send(Task::Count).unwrap();
+    let mut decided = None;
+    loop {
+        match desk.hear() {
+            Finding::Tally(tally) => decided = Some(tally.figures.decided),
+            Finding::Indexed { upto, level: true } => {
+                assert_eq!((upto, decided), (8_192, Some(3_000)));
+                break;
+            }
+            Finding::Indexed { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    drop(desk);
+    // Were it counted again, the records would now tell other figures.
+    let raw = rusqlite::Connection::open(&db).unwrap();
+    raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = 'gone' WHERE seq < 5000").unwrap();
+    let mut desk = Desk::over(&db);
+    desk.ask.send(Task::Count).unwrap();
+    assert!(matches!(desk.hear(), Finding::Tally(tally) if tally.figures.decided == 3_000 && tally.tools.len() == 2));
+    // What the index names is shown only if the record says so as well.
+    let (seqs, _) = desk.page("\"reason 300\"", Edge::Newest, 10);
+    assert_eq!(seqs, Vec::<u64>::new());
+    let (seqs, _) = desk.page("\"reason 6000\"", Edge::Oldest, 10);
+    assert_eq!(seqs, [6_002]);
+}
+
+#[test]
+fn a_search_that_is_given_up_makes_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 8_000);
+    let mut desk = Desk::over(&db);
+    let search = Search::read("nowhere-to-be-found", NINE).unwrap();
+    desk.ask.send(Task::Page(Wanted { id: 0, search, from: Edge::Newest, most: 10 })).unwrap();
+    let (seqs, _) = desk.page("", Edge::Newest, 1);
+    assert_eq!(seqs, [24_000]);
+}
+
+#[test]
+fn a_record_tells_its_link_and_the_rest_of_its_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 40);
+    let open = |seq| {
+        let desk = Desk::over(&db);
+        desk.ask.send(Task::Record { seq }).unwrap();
+        match desk.hear() {
+            Finding::Record(told, opened) if told == seq => opened.map(|opened| *opened),
+            other => panic!("{other:?}"),
+        }
+    };
+    for seq in [1, 2, 120] {
+        let opened = open(seq).unwrap();
+        assert_eq!((opened.link, opened.beside.len(), opened.newest), (Ok(()), 2, 120), "record {seq}");
+    }
+    assert!(open(121).is_none());
+    let changed = rusqlite::Connection::open(&db).unwrap();
+    changed.execute_batch("DROP TRIGGER record_is_not_changed").unwrap();
+    changed.execute("UPDATE record SET body = replace(body, 'deny', 'approve') WHERE seq = 2", []).unwrap();
+    assert!(open(2).unwrap().link.unwrap_err().contains("record 2 does not carry the link"));
+    assert_eq!(open(3).unwrap().link, Ok(()));
+    let desk = Desk::over(&db);
+    desk.ask.send(Task::Verify).unwrap();
+    match desk.hear() {
+        Finding::Verified(checked) => {
+            assert_eq!(checked.holds, 1);
+            assert!(checked.broken.unwrap().contains("record 2"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_tally_counts_what_was_decided_and_goes_on_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    write(&db, 3_500);
+    let desk = Desk::over(&db);
+    let tally = |upto: u64| {
+        desk.ask.send(Task::Count).unwrap();
+        loop {
+            match desk.hear() {
+                Finding::Tally(tally) if tally.upto == upto => return tally,
+                _ => {}
+            }
+        }
+    };
+    let first = tally(10_500);
+    assert_eq!((first.figures.asked, first.figures.decided), (3_500, 3_500));
+    assert_eq!(first.rules["scratch"].hits, 500);
+    // What `log stats` tells of the same log, it tells in the same words.
+    let reader = Reader::open(&db).unwrap().unwrap();
+    let stats = stats::count(&reader, None, &Filter::default()).unwrap();
+    let figures = &first.figures;
+    assert_eq!(
+        (figures.decided, figures.asked, figures.approved, figures.denied, figures.by_rule),
+        (stats.all.calls, stats.all.asked, stats.all.approved, stats.all.denied, stats.saved_by_rules)
+    );
+    assert_eq!((figures.approved, figures.denied, figures.by_rule), (2_800, 700, 400));
+    let tool = &first.tools[&("filesystem".to_owned(), "write_file".to_owned())];
+    assert_eq!((tool.calls, tool.failed), (1_750, 875));
+    assert!(tool.detail.contains("MUTATES|CREATE|ACK"));
+    assert_eq!(first.sessions["files"].calls, 3_500);
+    write(&db, 1);
+    assert_eq!(tally(10_503).figures.decided, 3_501);
+}
+
+#[test]
+fn a_chain_that_holds_is_said_to_and_no_log_is_no_trouble() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    let desk = Desk::over(&db);
+    desk.ask.send(Task::Verify).unwrap();
+    assert!(matches!(desk.hear(), Finding::NoLog));
+    write(&db, 4_000);
+    desk.ask.send(Task::Verify).unwrap();
+    loop {
+        if let Finding::Verified(checked) = desk.hear()
+            && checked.until.is_none()
+        {
+            assert_eq!((checked.holds, checked.broken, checked.lost), (12_000, None, false));
+            return;
+        }
+    }
+}
+
+#[test]
+fn what_is_no_log_is_told_with_its_mend() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("audit.db");
+    std::fs::write(&db, "this is no database, and long enough to be read as one; it is not ".repeat(40)).unwrap();
+    let desk = Desk::over(&db);
+    desk.ask.send(Task::Count).unwrap();
+    assert!(matches!(desk.hear(), Finding::Trouble(what) if what.contains(';')));
+}

@@ -1,0 +1,45 @@
+//! What tests say to a gate: its configuration, a server's tools, calls as lines.
+
+use mcp_approve::behavior::conclude::Trust;
+use mcp_approve::capability::scope::Scope;
+use mcp_approve::gate::data::pin::Pins;
+use mcp_approve::gate::{Config, Mode, Unattended};
+
+/// What a gate is told in tests.
+pub fn config() -> Config {
+    Config {
+        server: "files".into(),
+        session: "session".into(),
+        nonce: "nonce".into(),
+        approval_timeout: 300_000_000,
+        host_timeout: None,
+        unattended: Unattended::Wait,
+        mode: Mode::Enforce,
+        trust: Trust::Corroborate,
+        scope: Scope::Whole,
+        approvers: Vec::new(),
+        pins: Pins::default(),
+        expected: None,
+    }
+}
+
+/// A read that its server marks read-only, a write, a delete.
+pub const TOOLS: &str = r#"[
+{"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
+{"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
+{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
+]"#;
+
+/// A legacy `tools/call`.
+pub fn call(id: &str, tool: &str, arguments: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+    )
+}
+
+/// A `tools/call` of the stateless era.
+pub fn modern_call(id: &str, tool: &str, arguments: &str, more: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{more},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"modern","version":"2"}}}}}}}}"#
+    )
+}
