@@ -17,7 +17,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// So much of a write-ahead log is worth a checkpoint when idle. Below it the next fold would pay for a log begun anew.
 const IDLE_BACKLOG: u64 = 4 << 20;
 /// So much is worth one in the middle of the work.
-const BUSY_BACKLOG: u64 = 64 << 20;
+const BUSY_BACKLOG: u64 = 8 << 20;
 
 /// What the loop asks of it.
 pub(super) enum Fold {
@@ -42,6 +42,10 @@ pub(super) struct Folder<T> {
     log: Option<Recording>,
     parts: Vec<(Part, Arc<JournalFile>)>,
     retired: Vec<Journal>,
+    /// A journal that was emptied, for the next time one is wanted.
+    spare: Option<Journal>,
+    /// The last entries; `None` until the end.
+    last: Option<Vec<(u64, Entry)>>,
 }
 
 impl<T: Fn(What)> Folder<T> {
@@ -52,13 +56,23 @@ impl<T: Fn(What)> Folder<T> {
         folding: Arc<AtomicUsize>,
         tell: T,
     ) -> Self {
-        Self { path, key_path, jobs, folding, tell, log: None, parts: Vec::new(), retired: Vec::new() }
+        Self {
+            path,
+            key_path,
+            jobs,
+            folding,
+            tell,
+            log: None,
+            parts: Vec::new(),
+            retired: Vec::new(),
+            spare: None,
+            last: None,
+        }
     }
 
     pub(super) fn work(mut self) {
         // Made ahead of the first entry, which then need not wait.
         let mut wanted = true;
-        let mut last = Vec::new();
         loop {
             if let Err(why) = self.fold() {
                 tracing::error!(why, "the log does not take what was recorded");
@@ -74,10 +88,11 @@ impl<T: Fn(What)> Folder<T> {
                     Fold::Part(part, file) => self.parts.push((part, file)),
                     Fold::Retired(journal) => self.retired.push(*journal),
                     Fold::Journal => wanted = true,
-                    Fold::Last(entries) => last.extend(entries),
+                    Fold::Last(entries) => self.last = Some(entries),
                 }
             }
         }
+        let last = self.last.take().unwrap_or_default();
         if let Err(why) = self.fold().and_then(|()| self.record(&last)) {
             tracing::error!(why, "the last entries did not reach the log");
         }
@@ -111,7 +126,13 @@ impl<T: Fn(What)> Folder<T> {
             return Err(why);
         }
         self.forget(&parts);
-        self.retired.drain(..).for_each(Journal::remove);
+        for mut journal in std::mem::take(&mut self.retired) {
+            if self.last.is_none() && journal.empty().is_ok() {
+                self.spare = Some(journal);
+            } else {
+                journal.remove();
+            }
+        }
         self.checkpoint(BUSY_BACKLOG);
         match parts.iter().all(|(_, file)| file.is_in_place()) {
             true => Ok(()),
@@ -139,8 +160,9 @@ impl<T: Fn(What)> Folder<T> {
     }
 
     fn journal(&mut self) -> Result<What, String> {
+        let spare = self.spare.take().filter(|journal| journal.file().is_in_place());
         let log = self.open()?;
-        match log.journal() {
+        match spare.map_or_else(|| log.journal(), Ok) {
             Ok(journal) => Ok(What::Journal(Box::new(journal), log.redactor.clone())),
             Err(error) => {
                 self.log = None;
