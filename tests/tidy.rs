@@ -86,7 +86,7 @@ const DOORS: [(&str, &[&str]); 8] = [
     ("unicode_security", &["behavior/hazards/lookalike.rs"]),
     ("SystemTime", &["interpose/clock.rs"]),
     ("Receipt::new", &["audit/"]),
-    ("GuardrailToken::mint", &["gate/call/decide.rs"]),
+    ("GuardrailToken::mint", &["gate/call/forward.rs"]),
     ("forkpty", &[]),
 ];
 

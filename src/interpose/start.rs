@@ -30,7 +30,7 @@ use super::wrapper::Wrapper;
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
-use crate::gate::call::judged::BeforeTool;
+
 use crate::gate::data::opinion::Approver;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode, Unattended};
@@ -187,7 +187,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     });
     widen(&pipe.output);
     let wrapper = Wrapper {
-        gate: Gate::new(config, BeforeTool::Policy(Arc::new(setup.policy))),
+        gate: Gate::new(config, Arc::new(setup.policy)),
         scribe,
         done,
         keeper,

@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
-use mcp_approve::audit::rehearsal::Rehearsal;
-use mcp_approve::gate::call::judged::BeforeTool;
+use mcp_approve::audit::rehearsal;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::{Event, Now, Side};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
@@ -59,7 +58,6 @@ struct Pending {
 pub struct World {
     pub gate: Gate,
     pub now: Now,
-    log: Rehearsal,
     pending: VecDeque<Pending>,
     /// Everything ever given to the log, in order.
     pub entries: Vec<Entry>,
@@ -97,9 +95,8 @@ impl World {
     pub fn with(config: Config, policy: &str) -> Self {
         let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
         let mut world = Self {
-            gate: Gate::new(config, BeforeTool::Policy(Arc::new(policy))),
+            gate: Gate::new(config, Arc::new(policy)),
             now: Now { mono: 1_000_000, wall: 1_790_000_000_000 },
-            log: Rehearsal::default(),
             pending: VecDeque::new(),
             entries: Vec::new(),
             recorded: BTreeMap::new(),
@@ -209,7 +206,7 @@ impl World {
         {
             self.recorded.insert(ticket.clone(), (digest, verdict));
         }
-        let receipt = self.log.receipt(id);
+        let receipt = rehearsal::receipt(id, &entry);
         self.step(Event::Recorded(receipt))
     }
 

@@ -23,7 +23,7 @@ const KEYS: [(&str, &str); 13] = [
 const SHOWN: usize = 120;
 
 /// What `_meta` tells, each word once, in the order of the table.
-pub fn told(meta: Option<&str>) -> Vec<(String, String)> {
+pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();
     };
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn hosts_tell_who_asks() {
-        let told = |meta| told(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
+        let told = |meta| of(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
         assert_eq!(told(r#"{"claudecode/toolUseId":"toolu_1"}"#), ["host's call=toolu_1"]);
         let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
         assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);

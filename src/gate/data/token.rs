@@ -21,14 +21,12 @@
 //!
 //! ```compile_fail
 //! use mcp_approve::gate::data::token::GuardrailToken;
-//! let forged = GuardrailToken { wrapper: "w".into(), digest: mcp_approve::wire::digest::Digest::of(b""), seq: 1 };
+//! let forged = GuardrailToken { wrapper: "w".into(), digest: mcp_approve::wire::digest::Digest::of(b"") };
 //! ```
 
 use std::sync::Arc;
 
-use crate::audit::record::Receipt;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::taxonomy::Mutability;
+use crate::audit::record::{Receipt, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
@@ -43,57 +41,31 @@ use crate::wire::digest::Digest;
 pub struct GuardrailToken {
     wrapper: Arc<str>,
     digest: Digest,
-    seq: u64,
-}
-
-/// Why a call may run: its guardrail callback ran and approved, or it explicitly needs none.
-#[derive(Debug)]
-pub enum Clearance {
-    /// The policy, registered as `before_tool`, or the operator it asked, approved.
-    Approved(Approved),
-    /// No callback is registered, and the tool is proven read-only.
-    Unchecked(UncheckedInvocation),
-}
-
-/// The mark of an approval; only the gate makes one.
-#[derive(Debug)]
-pub struct Approved(());
-
-impl Approved {
-    pub(in crate::gate) fn new() -> Self {
-        Self(())
-    }
-}
-
-/// The explicit opt-out from the guardrail callback (capability lattice, section 8.5): possible only for what is
-/// proven read-only, and visible in the code and in the record.
-#[derive(Debug)]
-pub struct UncheckedInvocation(());
-
-impl UncheckedInvocation {
-    /// An opt-out for a call that is PURE, undisputed and without a hazard; `None` for any other.
-    pub fn for_read_only(behavior: &Behavior) -> Option<Self> {
-        let proven = behavior.badge() == Mutability::Pure && !behavior.disputed && behavior.hazards.is_empty();
-        proven.then_some(Self(()))
-    }
 }
 
 impl GuardrailToken {
-    /// Mints the token: the three checks of `Safe` are its arguments, and the log's receipt for this very decision.
+    /// Mints the token from the three checks of `Safe`: capability, session, and the log's receipt for this very approval.
+    ///
+    /// # Errors
+    /// [`NotProven`] when one of the three is for another call, or the receipt is for no approval.
     pub(in crate::gate) fn mint(
         wrapper: &Arc<str>,
         call: &Call,
-        _session: InSession,
-        _scope: InScope,
-        _clearance: Clearance,
+        scope: &InScope,
+        session: &InSession,
         receipt: &Receipt,
-    ) -> Self {
-        Self { wrapper: Arc::clone(wrapper), digest: call.digest(), seq: receipt.seq() }
-    }
-
-    /// The record that approved the call.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    ) -> Result<Self, NotProven> {
+        let digest = call.digest();
+        if receipt.digest() != Some(digest) || receipt.verdict() != Some(VerdictWord::Approve) {
+            return Err(NotProven::Approval);
+        }
+        if !session.is_for(call) {
+            return Err(NotProven::Session);
+        }
+        if !scope.is_for(call) {
+            return Err(NotProven::Scope);
+        }
+        Ok(Self { wrapper: Arc::clone(wrapper), digest })
     }
 
     /// The digest of the bytes it is for.
@@ -118,3 +90,14 @@ impl GuardrailToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the guardrail token is not for this call")]
 pub struct NotThisCall;
+
+/// Which of the three checks is not one of this call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotProven {
+    #[error("the log's receipt is not for an approval of this call")]
+    Approval,
+    #[error("the session was checked for another call")]
+    Session,
+    #[error("the scope was checked for another call")]
+    Scope,
+}

@@ -7,7 +7,7 @@ use crate::audit::record::By;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::call::deadline::CONTINUE;
 use crate::gate::data::event::Now;
-use crate::gate::server::catalog::Described;
+use crate::gate::server::described::Described;
 use crate::mcp::result::Answer;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
