@@ -26,6 +26,7 @@
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
 //!   hosts      where each host keeps its list of servers
+//!   home       the operator's own files: places, config, policy layers and their acceptance, changes of rules
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
 //!   pins       what is remembered of servers and tools between sessions
 //!   gate       the heart: step(now, Event) -> Vec<Effect>              (pure)
@@ -51,8 +52,8 @@ pub mod behavior;
 pub mod capability;
 pub mod cli;
 pub mod console;
-pub mod error;
 pub mod gate;
+pub mod home;
 pub mod hosts;
 pub mod interpose;
 pub mod link;

@@ -2,7 +2,6 @@
 
 mod browse;
 mod cards;
-mod clerk;
 mod edits;
 mod folds;
 mod frames;
@@ -10,6 +9,7 @@ mod grants;
 mod keymap;
 mod keys;
 mod lists;
+mod log_reader;
 mod matrix;
 mod past;
 mod plain;

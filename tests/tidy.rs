@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer and the layers it may name. An arrow up wants an event or an effect instead.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("wire", &[]),
     ("mcp", &["wire"]),
     ("capability", &["wire", "mcp"]),
@@ -14,9 +14,10 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("audit", &["wire", "behavior", "policy"]),
     ("gate", &["wire", "mcp", "capability", "behavior", "policy", "audit"]),
     ("pins", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
+    ("home", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins"]),
     ("link", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
-    ("console", &["wire", "behavior", "policy", "audit", "gate", "link"]),
-    ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "link"]),
+    ("console", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link"]),
+    ("interpose", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link"]),
     ("hosts", &["wire"]),
     (
         "cli",
@@ -32,8 +33,8 @@ const LAYERS: [(&str, &[&str]); 13] = [
             "console",
             "interpose",
             "pins",
+            "home",
             "hosts",
-            "error",
         ],
     ),
 ];

@@ -84,10 +84,10 @@ impl PartialEq for Search {
 
 /// A search that cannot be meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}; {mend}")]
+#[error("{what}; {hint}")]
 pub struct Meaningless {
     pub what: String,
-    pub mend: String,
+    pub hint: String,
 }
 
 impl Search {
@@ -227,18 +227,18 @@ pub fn exactly(name: &str, value: &str) -> String {
 fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     let Some((_, field, words)) = FIELDS.iter().find(|(known, ..)| *known == name) else {
         let known: Vec<&str> = FIELDS.iter().map(|(known, ..)| *known).chain(["since", "until"]).collect();
-        let mend = match nearest(name, &known) {
+        let hint = match nearest(name, &known) {
             Some(near) => format!("did you mean {near}:?"),
             None => format!("fields are {}", known.join(", ")),
         };
-        return Err(Meaningless { what: format!("there is no field {name}"), mend });
+        return Err(Meaningless { what: format!("there is no field {name}"), hint });
     };
     let value = value.to_lowercase();
     if words.is_empty() && value.contains(['*', '?', '[']) {
         let glob = GlobBuilder::new(&value).case_insensitive(true).build();
         let glob = glob.map_err(|error| Meaningless {
             what: format!("{name}:{value} is no pattern ({})", error.kind()),
-            mend: "* stands for any text, ? for one character".to_owned(),
+            hint: "* stands for any text, ? for one character".to_owned(),
         })?;
         return Ok((*field, Value::Glob(glob.compile_matcher())));
     }
@@ -257,7 +257,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         Some(word) => Ok((*field, Value::Word((*word).to_owned()))),
         None => Err(Meaningless {
             what: format!("{name} is never {value}"),
-            mend: format!("it is one of {}", words.join(", ")),
+            hint: format!("it is one of {}", words.join(", ")),
         }),
     }
 }
@@ -265,7 +265,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
 fn moment(name: &str, value: &str, now: i64) -> Result<i64, Meaningless> {
     let since: Since = value.parse().map_err(|error: super::query::NotAMoment| Meaningless {
         what: format!("{name}:{value} names no moment"),
-        mend: error.to_string(),
+        hint: error.to_string(),
     })?;
     Ok(since.moment(now))
 }

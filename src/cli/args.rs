@@ -11,9 +11,9 @@ use super::log::LogCommand;
 use super::rules::options::{
     AddOptions, EditOptions, ExceptOptions, ImportOptions, RemoveOptions, ReplayOptions, SuggestOptions, SwitchOptions,
 };
-use super::{duration, name};
 use crate::behavior::expected::Expected;
 use crate::behavior::identity::Identity;
+use crate::home::{duration, name};
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///

@@ -13,13 +13,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::args::{Unattended, WrapOptions};
-use super::places::Places;
-use super::policy_file::{self, PolicyPlace, Why};
-use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::{Expected, NotExpected};
-use crate::error::Error;
+use crate::cli::error::Error;
 use crate::gate::data::opinion::Approver;
+use crate::home::places::Places;
+use crate::home::policy_file::{self, PolicyPlace, Why};
+use crate::home::{duration, name};
 use crate::interpose::approver::Callback;
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;

@@ -15,20 +15,21 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
-use super::accepted::Accepted;
+use super::config;
 use super::config::console::{Manners, Theme};
-use super::layers::{Keeps, Layers};
-use super::places::Places;
-use super::policy_file::PolicyPlace;
 use super::rules::append::{append, put, switch, take_back, take_out, text_of};
-use super::{config, user};
-use crate::console::clerk::Sources;
+use crate::cli::error::Error;
 use crate::console::found::{RuleBook, Unwrapped};
+use crate::console::log_reader::Sources;
 use crate::console::model::{Manner, Settings, Tour};
 use crate::console::run::{self, Notice, Outside, Pointer, Program};
 use crate::console::theme::Palette;
 use crate::console::update::RuleChange;
-use crate::error::Error;
+use crate::home::accepted::Accepted;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
+use crate::home::user;
 use crate::hosts::{self, Listed, Start};
 use crate::interpose::clock;
 use crate::interpose::secrecy;
@@ -263,8 +264,8 @@ fn notice(wanted: config::console::Notice) -> (Notice, Option<String>) {
         Wanted::Desktop => match Program::find() {
             Some(program) => Notice::Desktop(program),
             None => {
-                let mend = "install it (libnotify), or write `notice = \"auto\"`";
-                let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {mend}");
+                let hint = "install it (libnotify), or write `notice = \"auto\"`";
+                let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {hint}");
                 return (Notice::None, Some(says));
             }
         },

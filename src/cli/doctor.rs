@@ -1,4 +1,4 @@
-//! `mcp-approve doctor`: what is in order, what is not, and how to mend it. Looks only; changes nothing.
+//! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
 mod listed;
 
@@ -10,13 +10,13 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::layers::{Keeps, Layers};
-use super::places::Places;
-use super::policy_file::{PolicyPlace, load};
 use super::{config, console};
+use crate::cli::error::Error;
 use crate::console::plain::visible;
-use crate::error::Error;
 use crate::gate::data::pin::PinState;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
 
 /// What level 0 gives, and what it does not.
@@ -30,7 +30,7 @@ struct Check {
     about: &'static str,
     state: State,
     what: String,
-    mend: Option<String>,
+    hint: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
             for line in lines {
                 writeln!(out, "{:22} {}", "", visible(line))?;
             }
-            if let Some(mend) = &check.mend {
-                writeln!(out, "{:22} to mend: {}", "", visible(mend))?;
+            if let Some(hint) = &check.hint {
+                writeln!(out, "{:22} to mend: {}", "", visible(hint))?;
             }
         }
     }
@@ -73,7 +73,7 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
 }
 
 fn row(check: &Check) -> Value {
-    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.mend })
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint })
 }
 
 fn word(state: State) -> &'static str {
@@ -85,15 +85,15 @@ fn word(state: State) -> &'static str {
 }
 
 fn good(about: &'static str, what: impl Into<String>) -> Check {
-    Check { about, state: State::InOrder, what: what.into(), mend: None }
+    Check { about, state: State::InOrder, what: what.into(), hint: None }
 }
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
     Check { state: State::Note, ..good(about, what) }
 }
 
-fn broken(about: &'static str, what: impl Into<String>, mend: Option<String>) -> Check {
-    Check { state: State::Broken, mend, ..good(about, what) }
+fn broken(about: &'static str, what: impl Into<String>, hint: Option<String>) -> Check {
+    Check { state: State::Broken, hint, ..good(about, what) }
 }
 
 fn configuration(places: &Places) -> Check {
@@ -128,7 +128,7 @@ fn policies(places: &Places) -> Vec<Check> {
     }
     let waits = layers.load(Keeps::Nothing).pending;
     checks.extend(waits.into_iter().map(|one| Check {
-        mend: Some("look at it with `mcp-approve rules accept`".to_owned()),
+        hint: Some("look at it with `mcp-approve rules accept`".to_owned()),
         ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
     }));
     checks
@@ -150,7 +150,7 @@ fn pins(places: &Places) -> Check {
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
-            mend: Some("look at them with `mcp-approve tools review`".to_owned()),
+            hint: Some("look at them with `mcp-approve tools review`".to_owned()),
             ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
         },
     }
@@ -161,8 +161,8 @@ fn state(places: &Places) -> Check {
     match places.check_state() {
         Err(error) => broken("state", error.to_string(), Some(error.hint())),
         Ok(()) if !may_write(dir) => {
-            let mend = "make it yours, or name another folder with --home DIR";
-            broken("state", format!("you may not write to {}", dir.display()), Some(mend.to_owned()))
+            let hint = "make it yours, or name another folder with --home DIR";
+            broken("state", format!("you may not write to {}", dir.display()), Some(hint.to_owned()))
         }
         Ok(()) if dir.exists() => good("state", dir.display().to_string()),
         Ok(()) => good("state", format!("{}, made by the first wrapped server", dir.display())),
@@ -177,8 +177,8 @@ fn log(places: &Places) -> Check {
             good("audit log", format!("none yet at {}", path.display()))
         }
         Err(error) => {
-            let mend = "make it yours: without its log no call is forwarded";
-            broken("audit log", format!("{}: {error}", path.display()), Some(mend.to_owned()))
+            let hint = "make it yours: without its log no call is forwarded";
+            broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()))
         }
     }
 }

@@ -1,21 +1,15 @@
 //! One file per command; all wording of --help. Turns a command line into a command, and runs it.
 
-pub mod accepted;
 pub mod args;
 pub mod completions;
 pub mod config;
 pub mod console;
 pub mod demo;
 pub mod doctor;
-pub mod duration;
-pub mod layers;
+pub mod error;
 pub mod log;
-pub mod name;
-pub mod places;
-pub mod policy_file;
 pub mod rules;
 pub mod tools;
-pub mod user;
 pub mod wrap;
 
 use std::ffi::OsString;
@@ -26,11 +20,11 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::error::Error;
+use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
 use args::{Cli, Command, RulesCommand, ToolsCommand, ToolsListOptions, WrapOptions};
+use error::Error;
 use log::{Finding, LogCommand};
-use places::Places;
 
 /// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.
 ///
@@ -74,11 +68,7 @@ fn without_command(options: &WrapOptions, places: &Places) -> Result<ExitCode, E
     Err(Error::NoTerminal(Cli::command().render_help().to_string()))
 }
 
-fn with_command(
-    command: Command,
-    places: Result<Places, places::PlaceError>,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     match command {
         Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo { auto } => {

@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::args::RulesCommand;
-use super::layers::{Keeps, Layers};
-use super::places::Places;
-use super::policy_file::{PolicyPlace, load};
+use crate::cli::error::Error;
 use crate::console::plain;
-use crate::error::Error;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::{PolicyPlace, load};
 use crate::policy::edit::Switch;
 use crate::policy::rule::Policy;
 

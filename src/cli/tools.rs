@@ -16,8 +16,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::args::{Output, ToolsCommand};
-use super::places::Places;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
 
@@ -29,7 +29,7 @@ pub use classify::{Hints, NotTools, classify};
 /// What is remembered, or the log, cannot be read; nothing of that name is known.
 pub(super) fn run(
     command: &ToolsCommand,
-    places: Result<Places, super::places::PlaceError>,
+    places: Result<Places, crate::home::places::PlaceError>,
     now: i64,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {

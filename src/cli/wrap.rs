@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use super::args::{Unattended, WrapOptions};
 use super::config::{self, Drawing, Mode};
-use super::layers::{Keeps, Layers};
-use super::places::Places;
-use super::{console, user};
+use super::console;
+use crate::cli::error::Error;
 use crate::console::run::restore;
-use crate::error::Error;
 use crate::gate;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::user;
 use crate::interpose::reload::{Order, Reader, Told};
 use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
@@ -32,7 +33,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let mut layers = Layers::of(places, folder.as_deref(), &settings.policy);
     let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let setup = Setup {
-        launch: super::name::launch(&settings.name, &settings.command),
+        launch: crate::home::name::launch(&settings.name, &settings.command),
         expected: settings.expect,
         pins: state.is_ok().then(|| places.pins_db()),
         policy: layers.load(keeps),

@@ -1,4 +1,4 @@
-//! What the clerk is asked and what it finds: plain data between the screens and whoever reads the disk.
+//! What the log reader is asked and what it finds: plain data between the screens and whoever reads the disk.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::pinned::PinBook;
 use super::tally::Tally;
 use super::tried::{Trial, Tried};
 
-/// What the clerk is to look up.
+/// What the log reader is to look up.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// A page of the log. A newer one takes its place.
@@ -69,7 +69,7 @@ pub enum Edge {
     Above(u64),
 }
 
-/// What the clerk found.
+/// What the log reader found.
 #[derive(Clone, Debug)]
 pub enum Finding {
     Page(Page),
@@ -303,7 +303,7 @@ pub struct RuleBook {
     pub files: Vec<RuleFile>,
     pub rules: Vec<RuleLine>,
     pub defaults: Defaults,
-    /// What is wrong with the policy, and how to mend it.
+    /// What is wrong with the policy, and how to fix it.
     pub broken: Option<String>,
     /// No file: the built-in default applies.
     pub built_in: bool,

@@ -5,12 +5,12 @@
 
 pub mod caption;
 pub mod card;
-pub mod clerk;
 pub mod client;
 pub mod editor;
 pub mod found;
 pub mod grants;
 pub mod keymap;
+pub mod log_reader;
 pub mod maker;
 pub mod model;
 pub mod pages;

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::clerk::{self, Sources};
 use super::client::ClientEvent;
 use super::editor;
 use super::found::{Finding, Task};
+use super::log_reader::{self, Sources};
 use super::model::{Except, Model, Settings};
 use super::pinned::{Settled, Settling};
 use super::update::{Command, Edit, Msg, RuleChange, update};
@@ -135,7 +135,7 @@ where
     };
     let send = connect(Box::new(post)).map_err(RunError::Link)?;
     let desk = heard_here.clone();
-    let ask = clerk::start(sources, move |finding| {
+    let ask = log_reader::start(sources, move |finding| {
         let _ = desk.send(Heard::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());
@@ -246,7 +246,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                     Command::Quit => return Ok(Next::Leave),
                     Command::Bell => self.call()?,
                     Command::Look(task) => {
-                        // A clerk that has ended with a panic looks nothing up: the screens stay as they are.
+                        // A log reader that has ended with a panic looks nothing up: the screens stay as they are.
                         let _ = self.ask.send(task);
                     }
                     Command::Drain => {

@@ -1,4 +1,4 @@
-//! The thread that tries rules and policies on the calls of the log, so that neither the screen nor the clerk waits for it.
+//! The thread that tries rules and policies on the calls of the log: neither the screen nor the log reader waits for it.
 //!
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
 //! same kind; whoever looks at a panel comes before suggestions.
@@ -220,7 +220,7 @@ impl Bench {
         tool: Option<&str>,
     ) -> Result<Option<Calls<'w>>, String> {
         let Some(reader) = Reader::open(&self.grounds.log).map_err(|error| told(&error))? else { return Ok(None) };
-        // As far as the clerk has filled it: what is newer is read, and nobody waits for the rest.
+        // As far as the log reader has filled it: what is newer is read, and nobody waits for the rest.
         let newest = reader.newest().map_err(|error| told(&error))?;
         let index = if newest < SEGMENT { None } else { Index::open(&self.grounds.log, &reader) };
         Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))

@@ -40,7 +40,7 @@ pub enum Msg {
     /// A frame of this size was drawn from the model as it is.
     Drawn(u16, u16),
     Link(ClientEvent),
-    /// The clerk found something.
+    /// The log reader found something.
     Found(Finding),
     /// A click at this column and row.
     Click(u16, u16),

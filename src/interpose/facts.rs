@@ -39,7 +39,7 @@ pub struct Looked {
 type Job = (u64, Look, Instant);
 
 /// The loop's side.
-pub struct Lookout {
+pub struct FactReader {
     ground: Ground,
     jobs: Option<Sender<Job>>,
     on_found: Arc<dyn Fn(Looked) + Send + Sync>,
@@ -48,7 +48,7 @@ pub struct Lookout {
     stuck: usize,
 }
 
-impl Lookout {
+impl FactReader {
     /// Nothing is started before the first look. `on_found` is called on a thread of its own.
     pub fn new(home: Option<PathBuf>, on_found: impl Fn(Looked) + Send + Sync + 'static) -> Self {
         let ground = Ground::here(home);
@@ -99,7 +99,7 @@ impl Lookout {
         if self.jobs.is_none() && self.stuck < STUCK {
             let (jobs, inbox) = mpsc::channel::<Job>();
             let (ground, on_found) = (self.ground.clone(), Arc::clone(&self.on_found));
-            let started = Builder::new().name("lookout".to_owned()).spawn(move || {
+            let started = Builder::new().name("facts".to_owned()).spawn(move || {
                 while let Ok((look, wanted, until)) = inbox.recv() {
                     on_found(Looked { look, found: found(&ground, &wanted, until) });
                 }

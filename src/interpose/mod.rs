@@ -2,17 +2,17 @@
 
 pub mod adopted;
 pub mod approver;
-pub mod attend;
 pub mod child;
 pub mod clock;
+pub mod consoles;
 pub mod facts;
 pub mod guardian;
 pub mod host;
-pub mod keeper;
 pub mod ledger;
 pub mod longline;
 pub mod notice;
 pub mod outbox;
+pub mod pin_writer;
 pub mod reload;
 pub mod scribe;
 pub mod secrecy;

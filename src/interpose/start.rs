@@ -10,15 +10,15 @@ use tokio::sync::mpsc;
 
 use super::adopted::Adopted;
 use super::approver::Callback;
-use super::attend::Registration;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
-use super::facts::Lookout;
+use super::consoles::Registration;
+use super::facts::FactReader;
 use super::guardian::Guardian;
 use super::host::Host;
-use super::keeper::Keeper;
 use super::notice;
 use super::outbox::Outbox;
+use super::pin_writer::PinWriter;
 use super::reload::{Reader, Reload};
 use super::scribe::Scribe;
 use super::secrecy::CoreLimit;
@@ -147,14 +147,14 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
     let (to_loop, reviews) = mpsc::unbounded_channel();
-    let (pins, keeper) = match setup.pins {
+    let (pins, pin_writer) = match setup.pins {
         Some(path) => {
             let on_review = move |pins| {
-                // The loop outlives the keeper.
+                // The loop outlives the thread.
                 let _ = to_loop.send(pins);
             };
-            let (pins, keeper) = Keeper::start(path, setup.launch, setup.trust, on_review);
-            (pins, Some(keeper))
+            let (pins, pin_writer) = PinWriter::start(path, setup.launch, setup.trust, on_review);
+            (pins, Some(pin_writer))
         }
         // Without a state folder no call runs, whatever its tool.
         None => (Pins::default(), None),
@@ -176,7 +176,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         expected: setup.expected,
     };
     let (tell, looked) = mpsc::unbounded_channel();
-    let lookout = Lookout::new(setup.home, move |found| {
+    let facts = FactReader::new(setup.home, move |found| {
         // As above.
         let _ = tell.send(found);
     });
@@ -190,7 +190,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         gate: Gate::new(config, Arc::new(setup.policy)),
         scribe,
         done,
-        keeper,
+        pin_writer,
         reviews,
         server_output: child.output()?,
         server: Server::new(Outbox::new(child.input()?), Arc::clone(&session)),
@@ -198,7 +198,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         host: Host::new(Outbox::new(AsyncOut::new(pipe.output)?)),
         child,
         clock,
-        lookout,
+        facts,
         looked,
         callbacks,
         reload,

@@ -33,7 +33,7 @@ pub fn start(folder: &Path) -> Option<Trace> {
 }
 
 impl Trace {
-    /// Why diagnostics are lost, with its mend; `None` while all is well or nothing was to be written yet.
+    /// Why diagnostics are lost, with its hint; `None` while all is well or nothing was to be written yet.
     pub fn trouble(&self) -> Option<String> {
         match self.file.opened.get() {
             Some(Err(why)) => Some(format!(

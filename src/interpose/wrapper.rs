@@ -10,15 +10,15 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::approver::{self, Callback};
-use super::attend::{Attend, Registration};
 use super::child::{Child, Ended};
 use super::clock::Clock;
-use super::facts::{Looked, Lookout};
+use super::consoles::{Consoles, Registration};
+use super::facts::{FactReader, Looked};
 use super::host::Host;
-use super::keeper::Keeper;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
+use super::pin_writer::PinWriter;
 use super::reload::{Order, Reload, Told};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
@@ -55,7 +55,7 @@ pub struct Wrapper {
     pub scribe: Scribe,
     pub done: mpsc::UnboundedReceiver<Done>,
     /// What is remembered between sessions, and what was reviewed of it elsewhere.
-    pub keeper: Option<Keeper>,
+    pub pin_writer: Option<PinWriter>,
     pub reviews: mpsc::UnboundedReceiver<Pins>,
     pub child: Child,
     pub server_output: AsyncIn,
@@ -65,7 +65,7 @@ pub struct Wrapper {
     pub clock: Clock,
     pub registration: Registration,
     pub signals: Signals,
-    pub lookout: Lookout,
+    pub facts: FactReader,
     pub looked: mpsc::UnboundedReceiver<Looked>,
     pub callbacks: Vec<Callback>,
     pub reload: Reload,
@@ -76,14 +76,14 @@ pub struct Wrapper {
 struct Running {
     gate: Gate,
     scribe: Scribe,
-    keeper: Option<Keeper>,
+    pin_writer: Option<PinWriter>,
     child: Child,
     server: Server,
     host: Host,
     clock: Clock,
     ledger: Ledger,
-    attend: Attend,
-    lookout: Lookout,
+    consoles: Consoles,
+    facts: FactReader,
     reload: Reload,
     callbacks: Vec<Callback>,
     /// Where approvers' opinions go.
@@ -100,7 +100,7 @@ impl Wrapper {
             gate,
             scribe,
             mut done,
-            keeper,
+            pin_writer,
             mut reviews,
             child,
             server_output,
@@ -110,7 +110,7 @@ impl Wrapper {
             clock,
             registration,
             mut signals,
-            lookout,
+            facts,
             mut looked,
             callbacks,
             reload,
@@ -127,14 +127,14 @@ impl Wrapper {
         let mut run = Running {
             gate,
             scribe,
-            keeper,
+            pin_writer,
             child,
             server,
             host,
             clock,
             ledger: Ledger::default(),
-            attend: Attend::new(registration, to_us),
-            lookout,
+            consoles: Consoles::new(registration, to_us),
+            facts,
             reload,
             callbacks,
             opinions,
@@ -203,9 +203,9 @@ impl Running {
     }
 
     fn host_line(&mut self, now: Now, line: Line) {
-        if !self.attend.is_registered()
+        if !self.consoles.is_registered()
             && !is_probe(line.content())
-            && let Some(started) = self.attend.register(self.child.id())
+            && let Some(started) = self.consoles.register(self.child.id())
         {
             self.step(now, started);
         }
@@ -250,7 +250,7 @@ impl Running {
             self.wake = None;
             self.step(now, Event::Woke);
         }
-        for facts in self.lookout.overdue(now.mono) {
+        for facts in self.facts.overdue(now.mono) {
             self.step(now, facts);
         }
         self.scribe.rest(now.mono);
@@ -277,7 +277,7 @@ impl Running {
         for effect in self.gate.step(now, event) {
             self.perform(now, effect);
         }
-        self.attend.changed(now);
+        self.consoles.changed(now);
     }
 
     fn perform(&mut self, now: Now, effect: Effect) {
@@ -292,8 +292,8 @@ impl Running {
             }
             Effect::Query(question) => self.server.ask(question),
             Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
-            Effect::Ask(call) => self.attend.ask(now, call),
-            Effect::Settle(settled) => self.attend.broadcast(&FromWrapper::Settled(settled)),
+            Effect::Ask(call) => self.consoles.ask(now, call),
+            Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
             Effect::AcceptPolicy { file, digest, console } => {
                 if !self.reload.order(Order::Accept { file, digest, console }) {
@@ -301,14 +301,14 @@ impl Running {
                     self.refuse(console, String::new(), why.to_owned());
                 }
             }
-            Effect::Show(activity) => self.attend.broadcast(&FromWrapper::Activity(*activity)),
-            Effect::LookUp { ticket, look, wanted } => self.lookout.look(now.mono, ticket, look, wanted),
+            Effect::Show(activity) => self.consoles.broadcast(&FromWrapper::Activity(*activity)),
+            Effect::LookUp { ticket, look, wanted } => self.facts.look(now.mono, ticket, look, wanted),
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
             }
             Effect::Remember(sighting) => {
-                if let Some(keeper) = &self.keeper {
-                    keeper.keep(*sighting);
+                if let Some(pin_writer) = &self.pin_writer {
+                    pin_writer.keep(*sighting);
                 }
             }
             Effect::WakeAt(at) => self.wake = Some(at),
@@ -337,7 +337,7 @@ impl Running {
             self.step(now, Event::ParseLists);
             return self.flush();
         }
-        self.attend.report(now, &self.gate);
+        self.consoles.report(now, &self.gate);
     }
 
     fn wake_at(&self) -> Instant {
@@ -345,9 +345,9 @@ impl Running {
         let first = [
             self.wake,
             self.ledger.wake_at(),
-            self.attend.wake_at(),
+            self.consoles.wake_at(),
             self.scribe.wake_at(),
-            self.lookout.wake_at(),
+            self.facts.wake_at(),
             self.stall.wake_at(),
             stop,
         ]

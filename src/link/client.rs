@@ -25,7 +25,7 @@ pub enum ClientEvent {
     Incompatible { name: String, protocol: u32, version: String },
     /// A wrapper is gone. For one that was [`ClientEvent::Incompatible`], `session` is its name.
     Gone { session: String },
-    /// Something the operator must be told, with its mend.
+    /// Something the operator must be told, with its hint.
     Trouble(String),
 }
 

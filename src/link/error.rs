@@ -1,4 +1,4 @@
-//! What can go wrong between wrapper and console before a word is said, each with its mend.
+//! What can go wrong between wrapper and console before a word is said, each with its hint.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ pub enum LinkError {
     #[error("the folder {path:?} belongs to user {owner}, not to you; choose another with --home")]
     Foreign { path: PathBuf, owner: u32 },
     /// Others may look into the folder, or replace one above it.
-    #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {mend} {path:?}")]
-    Loose { path: PathBuf, mode: u32, mend: &'static str },
+    #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {hint} {path:?}")]
+    Loose { path: PathBuf, mode: u32, hint: &'static str },
     /// The system takes no socket path of this length.
     #[error(
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"

@@ -70,8 +70,8 @@ fn check_itself(run: &Path) -> Result<(), LinkError> {
         let owner = found.uid();
         Err(LinkError::Foreign { path, owner })
     } else if mode & 0o077 != 0 {
-        let mend = "700";
-        Err(LinkError::Loose { path, mode, mend })
+        let hint = "700";
+        Err(LinkError::Loose { path, mode, hint })
     } else {
         Ok(())
     }
@@ -90,8 +90,8 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
         // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are the rule
         // where every user has a group of their own.
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
-            let mend = "o-w";
-            return Err(LinkError::Loose { path, mode, mend });
+            let hint = "o-w";
+            return Err(LinkError::Loose { path, mode, hint });
         }
     }
     Ok(())

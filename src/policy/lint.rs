@@ -20,7 +20,7 @@ pub struct Warning {
     /// From 1, in characters.
     pub column: usize,
     pub what: String,
-    pub mend: String,
+    pub hint: String,
 }
 
 /// Looks a policy over; `now` is milliseconds since 1970, UTC.
@@ -29,9 +29,9 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let shadows = Shadows::of(policy.rules.iter().filter(|rule| !expired(rule)));
     let mut warnings = Vec::new();
     for rule in &policy.rules {
-        let mut warn = |what: String, mend: &str| {
+        let mut warn = |what: String, hint: &str| {
             let (rule, line) = (rule.id.clone(), rule.line);
-            warnings.push(Warning { rule, line, column: 1, what, mend: mend.to_owned() });
+            warnings.push(Warning { rule, line, column: 1, what, hint: hint.to_owned() });
         };
         let id = &rule.id;
         if expired(rule) {

@@ -1,11 +1,10 @@
-//! Policy text to rules: one strict constructor, every problem at once, each with its line and its mend.
+//! Policy text to rules: one strict constructor, every problem at once, each with its line and its hint.
 //!
 //! Nothing is skipped: a key that is not understood is a problem, because a rule half understood could allow.
 
 mod condition;
 mod example;
 pub mod rule;
-mod share;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -55,7 +54,6 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
             "defaults" => read_defaults(&mut reading, value, &mut given),
             "rule" => {
                 (rules, disabled) = rule::read_all(&mut reading, value, roots);
-                share::share(&mut rules);
             }
             other => reading.unknown_key(key.span(), other, TOP),
         }

@@ -1,4 +1,4 @@
-//! Reads TOML with its places: every problem is collected with line, column and mend. Knows no key and no rule.
+//! Reads TOML with its places: every problem is collected with line, column and hint. Knows no key and no rule.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,12 +15,12 @@ pub struct Problem {
     /// From 1, in characters.
     pub column: usize,
     pub what: String,
-    pub mend: String,
+    pub hint: String,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}; {}", self.line, self.column, self.what, self.mend)
+        write!(f, "{}:{}: {}; {}", self.line, self.column, self.what, self.hint)
     }
 }
 
@@ -68,20 +68,20 @@ impl<'t> Reading<'t> {
     }
 
     /// Notes a problem.
-    pub fn problem(&mut self, at: Span, what: impl Into<String>, mend: impl Into<String>) {
+    pub fn problem(&mut self, at: Span, what: impl Into<String>, hint: impl Into<String>) {
         let (line, column) = self.place(at.start);
         if !self.unreadable.contains(&line) {
-            self.problems.push(Problem { line, column, what: what.into(), mend: mend.into() });
+            self.problems.push(Problem { line, column, what: what.into(), hint: hint.into() });
         }
     }
 
     /// Notes a key that is not among `known`, with the nearest that is.
     pub fn unknown_key(&mut self, at: Span, key: &str, known: &[&str]) {
-        let mend = match nearest(key, known) {
+        let hint = match nearest(key, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known here: {}", known.join(", ")),
         };
-        self.problem(at, format!("unknown key {key:?}"), mend);
+        self.problem(at, format!("unknown key {key:?}"), hint);
     }
 
     /// Line and column, from 1, of a byte.
@@ -135,8 +135,8 @@ impl<'t> Reading<'t> {
             return text.into_iter().collect();
         };
         if list.is_empty() {
-            let mend = format!("leave `{key}` out where anything will do");
-            self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), mend);
+            let hint = format!("leave `{key}` out where anything will do");
+            self.problem(value.span(), format!("`{key}` is an empty list, which nothing matches"), hint);
         }
         list.iter().filter_map(|item| Some((item.span(), self.text(item, key)?))).collect()
     }
@@ -155,11 +155,11 @@ impl<'t> Reading<'t> {
         let meaning = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
         if meaning.is_none() {
             let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
-            let mend = match nearest(word, &known) {
+            let hint = match nearest(word, &known) {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("one of: {}", known.join(", ")),
             };
-            self.problem(at, format!("`{key}` cannot be {word:?}"), mend);
+            self.problem(at, format!("`{key}` cannot be {word:?}"), hint);
         }
         meaning
     }

@@ -150,11 +150,6 @@ impl ToolGlob {
         &self.text
     }
 
-    /// Its globs, of the server and of the tool.
-    pub(super) fn globs_mut(&mut self) -> impl Iterator<Item = &mut Glob> {
-        self.server.iter_mut().chain(&mut self.tool)
-    }
-
     /// Whether it names a server too.
     pub fn names_server(&self) -> bool {
         self.server.is_some()
@@ -188,7 +183,7 @@ pub struct Policy {
     pub roots: Roots,
     /// Digest of the text it was read from.
     pub digest: Digest,
-    /// What the operator must be told: a broken file with line and mend. `None` when all is well.
+    /// What the operator must be told: a broken file with line and hint. `None` when all is well.
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.
     pub pending: Vec<Pending>,

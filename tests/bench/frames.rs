@@ -17,9 +17,9 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::clerk::{Sources, start};
 use mcp_approve::console::found::{Edge, Finding, Page, Progress, RuleBook, Task, Wanted};
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::log_reader::{Sources, start};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::policy::rule::{Decision, Defaults};
 use mcp_approve::wire::digest::Digest;
@@ -55,7 +55,7 @@ fn log(records: i64) {
     let start = Instant::now();
     fill(&db, records);
     println!("{records} records were written in {:.1} s", start.elapsed().as_secs_f64());
-    let (ask, told) = clerk(&db);
+    let (ask, told) = log_reader(&db);
     let mut id = 0;
     let mut page = |find: &str, from: Edge| {
         id += 1;
@@ -112,7 +112,7 @@ fn frames(page: Page) {
     tell("the Log, key to frame, 120×40", times);
 }
 
-fn clerk(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
+fn log_reader(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
     let (tell, told) = mpsc::channel();
     let book = || RuleBook {
         files: Vec::new(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use mcp_approve::cli::accepted::Accepted;
+use mcp_approve::home::accepted::Accepted;
 use serde_json::{Value, json};
 
 use super::Home;

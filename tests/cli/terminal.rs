@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mcp_approve::cli::accepted::Accepted;
+use mcp_approve::home::accepted::Accepted;
 use portable_pty::CommandBuilder;
 
 use super::Home;

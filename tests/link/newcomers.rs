@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use mcp_approve::gate::Mode;
 use mcp_approve::gate::data::snapshot::Snapshot;
-use mcp_approve::interpose::attend::{Attend, Registration};
+use mcp_approve::interpose::consoles::{Consoles, Registration};
 
 use super::*;
 use crate::world::World;
 
 /// A wrapper whose calls are held and whose consoles are told by the product itself.
-struct Desk {
-    attend: Attend,
-    consoles: UnboundedReceiver<FromConsoles>,
+struct Wrapped {
+    consoles: Consoles,
+    words: UnboundedReceiver<FromConsoles>,
     world: World,
     socket: PathBuf,
 }
 
-fn desk(place: &Place) -> Desk {
-    let (to_us, consoles) = unbounded_channel();
+fn wrapped(place: &Place) -> Wrapped {
+    let (to_us, words) = unbounded_channel();
     let registration = Registration {
         run_dir: place.run.clone(),
         name: "files".to_owned(),
@@ -27,12 +27,12 @@ fn desk(place: &Place) -> Desk {
         started: 0,
         mode: Mode::Enforce,
     };
-    let mut attend = Attend::new(registration, to_us);
-    attend.register(None).unwrap();
-    Desk { attend, consoles, world: World::new().ready(), socket: place.run.join("files.sock") }
+    let mut consoles = Consoles::new(registration, to_us);
+    consoles.register(None).unwrap();
+    Wrapped { consoles, words, world: World::new().ready(), socket: place.run.join("files.sock") }
 }
 
-impl Desk {
+impl Wrapped {
     /// Holds a call whose arguments are so long.
     fn hold(&mut self, id: u32, bytes: usize) -> Snapshot {
         let arguments = format!(r#"{{"path":"/tmp/{id}","content":"{}"}}"#, "x".repeat(bytes));
@@ -43,9 +43,9 @@ impl Desk {
     /// Lets consoles come and speak until `done`, as the wrapper's loop does.
     async fn work(&mut self, mut done: impl FnMut(&FromConsoles) -> bool) {
         loop {
-            let said = timeout(DEADLINE, self.consoles.recv()).await.expect("a console does something").unwrap();
+            let said = timeout(DEADLINE, self.words.recv()).await.expect("a console does something").unwrap();
             let is_done = done(&said);
-            self.attend.hear(said, &self.world.gate);
+            self.consoles.hear(said, &self.world.gate);
             if is_done {
                 return;
             }
@@ -76,20 +76,20 @@ async fn news(raw: &mut Raw) -> String {
 fn what_waits_is_shown_to_a_newcomer_one_call_at_a_time() {
     within(async {
         let place = place();
-        let mut desk = desk(&place);
+        let mut wrapped = wrapped(&place);
         let long = 2 << 20;
         for id in 1..=4 {
-            desk.hold(id, long);
+            wrapped.hold(id, long);
         }
-        let mut raw = desk.newcomer().await;
+        let mut raw = wrapped.newcomer().await;
         // It is still at the first when the second is settled, the third edited, and a fifth comes.
-        desk.attend.broadcast(&settled("files-2"));
-        let mut edited = desk.world.cards["files-3"].clone();
+        wrapped.consoles.broadcast(&settled("files-2"));
+        let mut edited = wrapped.world.cards["files-3"].clone();
         edited.arguments = "{}".to_owned();
-        let now = desk.world.now;
-        desk.attend.ask(now, Box::new(edited));
-        let fifth = desk.hold(5, 1);
-        desk.attend.ask(now, Box::new(fifth));
+        let now = wrapped.world.now;
+        wrapped.consoles.ask(now, Box::new(edited));
+        let fifth = wrapped.hold(5, 1);
+        wrapped.consoles.ask(now, Box::new(fifth));
         let reads = async {
             let mut all = Vec::new();
             while all.len() < 5 {
@@ -97,7 +97,7 @@ fn what_waits_is_shown_to_a_newcomer_one_call_at_a_time() {
             }
             all
         };
-        let works = desk.work(|_| false);
+        let works = wrapped.work(|_| false);
         let all = tokio::select! {
             all = reads => all,
             () = works => unreachable!("it works for ever"),
@@ -114,8 +114,8 @@ fn what_waits_is_shown_to_a_newcomer_one_call_at_a_time() {
             ]
         );
         // From here on it hears with everybody.
-        let sixth = desk.hold(6, 1);
-        desk.attend.ask(now, Box::new(sixth));
+        let sixth = wrapped.hold(6, 1);
+        wrapped.consoles.ask(now, Box::new(sixth));
         assert!(news(&mut raw).await.starts_with("held files-6"));
     });
 }

@@ -1,4 +1,4 @@
-//! What a policy text is refused for: every problem, its place, its mend.
+//! What a policy text is refused for: every problem, its place, its hint.
 
 use mcp_approve::policy::parse::parse;
 

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::desk::*;
 use crate::screens::lists::scenes::{awaited, line};
 
-/// A log of so many records behind a clerk that answers at once, as a clerk does.
+/// A log of so many records behind a log reader that answers at once, as a log reader does.
 struct Log {
     newest: u64,
 }

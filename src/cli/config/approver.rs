@@ -8,8 +8,8 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::{duration, name};
 use crate::gate::data::opinion::{Approver, May};
+use crate::home::{duration, name};
 use crate::interpose::approver::{Callback, PATH};
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;
@@ -80,13 +80,13 @@ fn read<'t>(
         }
     }
     if command.is_empty() {
-        let mend = "add `command = [\"/path/to/program\", \"argument\"]`";
-        reading.problem(item.span(), "an approver without a command", mend);
+        let hint = "add `command = [\"/path/to/program\", \"argument\"]`";
+        reading.problem(item.span(), "an approver without a command", hint);
     }
     match &called {
         None => {
-            let mend = "add `name = \"a-short-name\"`: the log names it so";
-            reading.problem(item.span(), "an approver without a name", mend);
+            let hint = "add `name = \"a-short-name\"`: the log names it so";
+            reading.problem(item.span(), "an approver without a name", hint);
         }
         Some((at, text)) if !name::is_name(text) => {
             let what = format!("`name` cannot be {text:?}");
@@ -144,6 +144,6 @@ mod tests {
         let read = |word| crate::cli::config::parse(&text(word), home.path());
         assert!(read("sh").unwrap().approvers[0].1.command[0].to_string_lossy().ends_with("bin/sh"));
         let problems = read("no-such-program-here").unwrap_err();
-        assert!(problems[0].what.contains("is in none of") && problems[0].mend.contains("whole path"), "{problems:?}");
+        assert!(problems[0].what.contains("is in none of") && problems[0].hint.contains("whole path"), "{problems:?}");
     }
 }

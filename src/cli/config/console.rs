@@ -5,10 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::cli::places::Places;
-use crate::cli::policy_file;
 use crate::console::keymap::Keys;
 use crate::console::model::Confirmation;
+use crate::home::places::Places;
+use crate::home::policy_file;
 use crate::policy::reading::{Problem, Reading};
 
 /// How the console looks and behaves, as the operator wants it.
@@ -157,7 +157,7 @@ fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
         Err(conflicts) => {
             for conflict in conflicts {
                 let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
-                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.mend);
+                reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.hint);
             }
             // All or none: half of a set of keys is what nobody has chosen.
             Keys::default()

@@ -1,7 +1,7 @@
 //! The rules for the console's screen: the policy files as they stand now, with what is worth a look in them.
 
-use crate::cli::policy_file::{self, PolicyPlace};
 use crate::console::found::{RuleBook, RuleFile, RuleLine};
+use crate::home::policy_file::{self, PolicyPlace};
 use crate::policy::lint::lint;
 use crate::policy::parse;
 use crate::policy::rule::{Policy, Rule};

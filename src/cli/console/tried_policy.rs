@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::cli::config;
-use crate::cli::layers::Layers;
-use crate::cli::places::Places;
-use crate::cli::policy_file::PolicyPlace;
 use crate::console::tried::Which;
+use crate::home::layers::Layers;
+use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
 use crate::policy::rule::{Layer, Policy};
 
 /// Reads it from the files as they are now.
@@ -32,7 +32,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::cli::layers::Keeps;
+    use crate::home::layers::Keeps;
 
     const RULE: &str = "[[rule]]\nid = 'more'\ndecision = 'allow'\ntool = 'write_file'\n";
 
@@ -65,7 +65,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let project = tempfile::tempdir().unwrap();
         let places = Places::under(home.path()).unwrap();
-        let file = project.path().join(crate::cli::layers::PROJECT);
+        let file = project.path().join(crate::home::layers::PROJECT);
         fs::write(&file, format!("version = 1\n{RULE}")).unwrap();
         let usual = PolicyPlace::Usual(places.policy_file());
         let stands = Layers::of(&places, Some(project.path()), &usual).load(Keeps::Nothing);

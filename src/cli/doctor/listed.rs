@@ -1,7 +1,7 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, good, note};
-use crate::cli::user;
+use crate::home::user;
 use crate::hosts::{self, Lists, Start};
 
 /// Looks at the lists of every known host, for this user and this folder.
@@ -18,7 +18,7 @@ fn of(lists: &Lists) -> Vec<Check> {
         let file = server.file.display();
         let project = server.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
         let name = format!("{} of {} ({file}{project})", server.name, server.host);
-        let (what, mend) = match server.start {
+        let (what, hint) = match server.start {
             Start::Wrapped => continue,
             Start::Remote => continue,
             Start::Unwrapped => (
@@ -29,7 +29,7 @@ fn of(lists: &Lists) -> Vec<Check> {
                 (format!("{name} is only observed: every call passes"), "take `--observe` away once you have rules")
             }
         };
-        checks.push(Check { mend: Some(mend.to_owned()), ..note("hosts", what) });
+        checks.push(Check { hint: Some(hint.to_owned()), ..note("hosts", what) });
     }
     let remote = lists.servers.iter().filter(|server| server.start == Start::Remote).count();
     if remote > 0 {

@@ -7,14 +7,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::super::layers::{Keeps, Layers};
-use super::super::places::Places;
 use super::super::tools::person;
-use super::super::user;
 use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
+use crate::cli::error::Error;
 use crate::console::plain;
-use crate::error::Error;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::user;
 use crate::interpose::scribe::Scribe;
 use crate::policy::rule::Pending;
 

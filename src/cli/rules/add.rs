@@ -11,8 +11,8 @@ use super::check::show;
 use super::explain::read;
 use super::options::AddOptions;
 use super::{Site, accept, past, visible};
-use crate::cli::policy_file;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
 use crate::policy::maker::{Origin, Proposal, Title, id_for, proposals};
@@ -80,7 +80,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         writeln!(out, "warning: {}", visible(warning))?;
     }
     for warning in lint(&draft.policy, site.now).iter().filter(|warning| ids.contains(&warning.rule)) {
-        writeln!(out, "warning: {}; {}", visible(&warning.what), warning.mend)?;
+        writeln!(out, "warning: {}; {}", visible(&warning.what), warning.hint)?;
     }
     if !addition.dry_run {
         accept::offer(site, out)?;

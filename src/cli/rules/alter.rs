@@ -7,8 +7,8 @@ use super::change::{self, Drafted};
 use super::check::show;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions, SwitchOptions};
 use super::{Site, accept, past, visible};
+use crate::cli::error::Error;
 use crate::console::plain;
-use crate::error::Error;
 use crate::policy::edit::{self, EditError, Switch};
 use crate::policy::replay::replay;
 

@@ -1,18 +1,12 @@
 //! What the console changes of the rules, the way `rules` does: locked, checked, written whole, and to be taken back.
 
 use super::change::{self, Drafted};
-use crate::cli::places::Places;
-use crate::cli::policy_file::PolicyPlace;
+use crate::cli::error::Error;
 use crate::console::model::Except;
-use crate::error::Error;
+use crate::home::accepted::Written;
+use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
 use crate::policy::edit::{self, EditError, Switch};
-
-/// The text of the policy before a change (`None`: there was no file), and the one that was written.
-#[derive(Debug)]
-pub struct Written {
-    pub before: Option<String>,
-    pub after: String,
-}
 
 /// Adds a rule, and excepts its calls from one that asks for them. `now` is milliseconds since 1970, UTC.
 ///
@@ -88,7 +82,7 @@ fn change(
     let draft = match change::draft(&place, places, edit).map_err(|error| told(&error))? {
         Drafted::Sound(draft) => draft,
         Drafted::Broken { problems, .. } => {
-            let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.mend));
+            let first = problems.first().map(|first| format!("line {}: {}; {}", first.line, first.what, first.hint));
             return Err(first.unwrap_or_else(|| "the policy would be broken".to_owned()));
         }
     };

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
 
-use super::super::places::Places;
-use super::super::policy_file::{self, Broken, PolicyPlace, Why};
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
+use crate::home::policy_file::{self, Broken, PolicyPlace, Why};
 use crate::policy::edit::EditError;
 use crate::policy::parse::BUILT_IN;
 use crate::policy::reading::Problem;

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::super::layers::{Keeps, Layers};
-use super::super::policy_file::{self, PolicyPlace, Why, load};
 use super::visible;
+use crate::cli::error::Error;
 use crate::console::plain;
-use crate::error::Error;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::reading::Problem;
 use crate::policy::rule::Rule;
@@ -57,10 +57,10 @@ pub(super) fn run(
 /// Checks one file; whether it is in order.
 fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: &mut dyn Write) -> Result<bool, Error> {
     let path = place.path();
-    let mut row = |line: usize, column: usize, severity: &str, what: &str, mend: &str| {
+    let mut row = |line: usize, column: usize, severity: &str, what: &str, hint: &str| {
         rows.push(json!({
             "file": path.display().to_string(), "line": line, "column": column, "severity": severity,
-            "what": what, "mend": mend,
+            "what": what, "mend": hint,
         }));
     };
     let policy = match load(place) {
@@ -70,7 +70,7 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
                 return Err(broken.into());
             };
             if json {
-                problems.iter().for_each(|one| row(one.line, one.column, "error", &one.what, &one.mend));
+                problems.iter().for_each(|one| row(one.line, one.column, "error", &one.what, &one.hint));
             } else {
                 show(path, &policy_file::text(path).unwrap_or_default(), problems, out)?;
             }
@@ -79,12 +79,12 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
     };
     let warnings = lint(&policy, now);
     if json {
-        warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.mend));
+        warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
         return Ok(true);
     }
-    for Warning { line, column, what, mend, .. } in &warnings {
-        let (path, what, mend) = (shown(path), visible(what), visible(mend));
-        writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {mend}\n")?;
+    for Warning { line, column, what, hint, .. } in &warnings {
+        let (path, what, hint) = (shown(path), visible(what), visible(hint));
+        writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
     }
     let has_rate = |rule: &&Rule| rule.when.iter().chain(&rule.unless).any(|one| matches!(one.about, About::Rate(_)));
     let rated: Vec<&str> = policy.rules.iter().filter(has_rate).map(|rule| rule.id.as_str()).collect();
@@ -101,7 +101,7 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
     Ok(true)
 }
 
-/// Shows each problem with its line, a caret and its mend.
+/// Shows each problem with its line, a caret and its hint.
 pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn Write) -> Result<(), Error> {
     for problem in problems {
         let source = text.lines().nth(problem.line - 1).unwrap_or_default();
@@ -111,7 +111,7 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
         writeln!(out, "{}:{number}:{}: {}", shown(path), problem.column, visible(&problem.what))?;
         writeln!(out, "  {number} | {}", plain::block(source))?;
         writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
-        writeln!(out, "  {margin} = {}\n", visible(&problem.mend))?;
+        writeln!(out, "  {margin} = {}\n", visible(&problem.hint))?;
     }
     let count = problems.len();
     writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, shown(path))?;

@@ -15,10 +15,10 @@ use super::check::show;
 use super::options::EditOptions;
 use super::{Site, accept, past, replay, visible};
 use crate::cli::console::editor;
-use crate::cli::layers::diff;
-use crate::cli::policy_file;
+use crate::cli::error::Error;
 use crate::cli::tools::person;
-use crate::error::Error;
+use crate::home::layers::diff;
+use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
 use crate::policy::parse::BUILT_IN;
@@ -116,7 +116,7 @@ fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write
 fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "\n{}", visible_lines(&diff(before, after)))?;
     for warning in lint(policy, site.now) {
-        writeln!(out, "warning: line {}: {}; {}", warning.line, visible(&warning.what), warning.mend)?;
+        writeln!(out, "warning: line {}: {}; {}", warning.line, visible(&warning.what), warning.hint)?;
     }
     if let Some(calls) = past::since(&site.db, None)?.filter(|calls| !calls.is_empty()) {
         replay::tell(&crate::policy::replay::replay(policy, &calls, site.now), 5, out)?;

@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::{past, visible};
 use crate::behavior::conclude::{self, Behavior, Trust};
-use crate::cli::places::Places;
-use crate::cli::user;
-use crate::error::Error;
+use crate::cli::error::Error;
 use crate::gate::data::facts::Look;
+use crate::home::places::Places;
+use crate::home::user;
 use crate::interpose::facts::{self, Ground};
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;

@@ -8,7 +8,7 @@ use super::alter::visible_lines;
 use super::explain::read;
 use super::options::ImportOptions;
 use super::{Site, change, past, visible};
-use crate::error::Error;
+use crate::cli::error::Error;
 use crate::policy::edit;
 use crate::policy::import::{Imported, import};
 use crate::policy::rule::Decision;

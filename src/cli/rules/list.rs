@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::super::layers::Layers;
 use super::visible;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::layers::Layers;
 use crate::policy::rule::{Layer, Policy, Rule};
 use crate::policy::when::Predicate;
 

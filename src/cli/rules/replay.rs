@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::options::ReplayOptions;
 use super::{Site, past, visible};
-use crate::error::Error;
+use crate::cli::error::Error;
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
 

@@ -13,7 +13,7 @@ use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
-use crate::error::Error;
+use crate::cli::error::Error;
 use crate::mcp::tool::Tool;
 
 /// Which words of the server count.

@@ -9,8 +9,8 @@ use super::observed::{self, Observed};
 use super::{memory, print, row, visible};
 use crate::behavior::tags;
 use crate::cli::args::ToolsListOptions;
-use crate::cli::places::Places;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
 use crate::pins::reading::Known;
 
 /// Told where nothing was ever seen.

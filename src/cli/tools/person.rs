@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::audit::record::{Entry, Kind};
 use crate::cli::config;
-use crate::cli::places::Places;
-use crate::cli::user;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
+use crate::home::user;
 use crate::interpose::scribe::{Ack, Scribe};
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;

@@ -10,8 +10,8 @@ use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
-use crate::cli::places::Places;
-use crate::error::Error;
+use crate::cli::error::Error;
+use crate::home::places::Places;
 use crate::pins::Memory;
 use crate::pins::reading::Known;
 

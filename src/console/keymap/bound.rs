@@ -18,17 +18,17 @@ struct Own {
 
 /// Why a set of keys cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}; {mend}")]
+#[error("{what}; {hint}")]
 pub struct Conflict {
     /// The action it is about, as config.toml names it.
     pub name: String,
     pub what: String,
-    pub mend: String,
+    pub hint: String,
 }
 
 impl Conflict {
-    fn new(name: &str, what: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), what: what.into(), mend: mend.into() }
+    fn new(name: &str, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), what: what.into(), hint: hint.into() }
     }
 }
 
@@ -59,8 +59,8 @@ impl Keys {
             let Some(binding) = BINDINGS.iter().find(|binding| config_name(binding) == *name) else {
                 let known: Vec<String> =
                     BINDINGS.iter().filter(|binding| !FIXED.contains(&binding.action)).map(config_name).collect();
-                let mend = format!("actions are {}", known.join(", "));
-                conflicts.push(Conflict::new(name, format!("there is no action {name:?}"), mend));
+                let hint = format!("actions are {}", known.join(", "));
+                conflicts.push(Conflict::new(name, format!("there is no action {name:?}"), hint));
                 continue;
             };
             if FIXED.contains(&binding.action) {
@@ -76,8 +76,8 @@ impl Keys {
                     }
                     Some(key) => bound.push(key),
                     None => {
-                        let mend = "write one character, Ctrl-x, Enter, Up, Down, PgUp, PgDn, Home, End or Tab";
-                        conflicts.push(Conflict::new(name, format!("{word:?} names no key"), mend));
+                        let hint = "write one character, Ctrl-x, Enter, Up, Down, PgUp, PgDn, Home, End or Tab";
+                        conflicts.push(Conflict::new(name, format!("{word:?} names no key"), hint));
                     }
                 }
             }
@@ -129,8 +129,8 @@ impl Keys {
                 let why = if decides { "a key that decides a call does nothing else anywhere" } else { "they meet" };
                 let what =
                     format!("{} is bound to {} and to {}", written(*key), config_name(first), config_name(second));
-                let mend = format!("{why}: choose another key for {} or {}", config_name(named), config_name(other));
-                conflicts.push(Conflict::new(&config_name(named), what, mend));
+                let hint = format!("{why}: choose another key for {} or {}", config_name(named), config_name(other));
+                conflicts.push(Conflict::new(&config_name(named), what, hint));
             }
         }
     }

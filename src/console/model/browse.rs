@@ -1,4 +1,4 @@
-//! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the clerk found for them.
+//! What the screens beside Waiting know: each one's list, its search and its open sheet, and what the log reader found.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ pub struct Browse {
     pub suggesting: Option<i64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
-    /// What this console has asked the clerk for once.
+    /// What this console has asked the log reader for once.
     pub asked: BTreeSet<&'static str>,
 }
 

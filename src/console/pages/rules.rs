@@ -268,7 +268,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             rows.extend(foreign("note", rule.note.as_deref().unwrap_or_default(), width));
             for warning in &rule.warnings {
                 let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, &warning.what);
-                rows.extend(entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.mend), width));
+                rows.extend(entry("warning", row.and(Tone::Ours, "; ").and_foreign(Tone::Ours, &warning.hint), width));
             }
         }
     }

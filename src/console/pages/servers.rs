@@ -163,9 +163,9 @@ fn unwrapped(one: &Unwrapped, width: usize) -> Vec<Row> {
     let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
     rows.extend(foreign("host", &one.host, width));
     rows.extend(foreign("list", &one.list, width));
-    let mend =
+    let hint =
         Row::of(Tone::Ours, "put ").and(Tone::Key, "mcp-approve --").and(Tone::Ours, " before its command there");
-    rows.extend(entry("to mend", mend, width));
+    rows.extend(entry("to mend", hint, width));
     rows
 }
 

@@ -227,7 +227,7 @@ pub(super) fn settle(model: &mut Model) {
     shelf.top = top.clamp((shelf.at + 1).saturating_sub(room), shelf.at);
 }
 
-/// What the clerk is to look up for what is on screen now.
+/// What the log reader is to look up for what is on screen now.
 pub(super) fn wants(model: &mut Model) -> Vec<Command> {
     let mut tasks = Vec::new();
     let now = model.now;

@@ -1,4 +1,4 @@
-//! What the clerk found, put where the screens show it: pages of the log, counts, rules; the lists are made from them.
+//! Puts what the log reader found where the screens show it: pages of the log, counts, rules; makes the lists from them.
 
 mod rules;
 mod tools;

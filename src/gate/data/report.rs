@@ -92,7 +92,7 @@ pub struct Status {
     pub phase: String,
     /// The host's own name and version.
     pub host: Option<String>,
-    /// A broken policy, an unwritable log: what is wrong and how to mend it.
+    /// A broken policy, an unwritable log: what is wrong and how to fix it.
     pub banner: Option<String>,
     /// What the operator has approved beforehand, oldest first.
     #[serde(default)]

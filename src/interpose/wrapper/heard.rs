@@ -30,7 +30,7 @@ impl Running {
 
     pub(super) fn looked(&mut self, looked: Looked) {
         let now = self.clock.now();
-        if let Some(facts) = self.lookout.came(looked) {
+        if let Some(facts) = self.facts.came(looked) {
             self.step(now, facts);
         }
     }
@@ -50,12 +50,12 @@ impl Running {
     }
 
     pub(super) fn refuse(&self, console: u64, ticket: String, why: String) {
-        self.attend.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
+        self.consoles.tell(ConsoleId(console), &FromWrapper::Refused { ticket, why });
     }
 
     pub(super) fn console(&mut self, said: FromConsoles) {
         let now = self.clock.now();
-        if let Some(event) = self.attend.hear(said, &self.gate) {
+        if let Some(event) = self.consoles.hear(said, &self.gate) {
             self.step(now, event);
         }
     }

@@ -86,22 +86,22 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
             None
         }
-        // A test that is misspelled or cannot be so has been told; that it is missing would hide the mend.
+        // A test that is misspelled or cannot be so has been told; that it is missing would hide the hint.
         (Some(_), None) if tests.is_empty() && told => None,
         (Some(arg), None) if tests.is_empty() => {
-            let mend = "add eq, in, glob, under, lt, gt, len, present or absent";
-            reading.problem(at, format!("`arg` {arg:?} without a test of it"), mend);
+            let hint = "add eq, in, glob, under, lt, gt, len, present or absent";
+            reading.problem(at, format!("`arg` {arg:?} without a test of it"), hint);
             None
         }
-        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg: arg.into(), tests }),
+        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
         (Some(arg), None) => {
-            let mend = "write the name of an argument, or a JSON Pointer like /options/path";
-            reading.problem(at, format!("`arg` cannot be {arg:?}"), mend);
+            let hint = "write the name of an argument, or a JSON Pointer like /options/path";
+            reading.problem(at, format!("`arg` cannot be {arg:?}"), hint);
             None
         }
         (None, None) => {
-            let mend = "add `arg = \"the name of an argument\"`, or `hazard`, `effect`, `sql` or `rate`";
-            reading.problem(at, "a condition about nothing", mend);
+            let hint = "add `arg = \"the name of an argument\"`, or `hazard`, `effect`, `sql` or `rate`";
+            reading.problem(at, "a condition about nothing", hint);
             None
         }
     }
@@ -113,8 +113,8 @@ fn fingerprints(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<
     for (at, text) in reading.texts(value, "sql") {
         let fingerprints = sql::fingerprints(&text);
         if fingerprints.is_empty() {
-            let mend = "write one statement as a database would take it; ? stands for any literal";
-            reading.problem(at, "this statement has no fingerprint", mend);
+            let hint = "write one statement as a database would take it; ? stands for any literal";
+            reading.problem(at, "this statement has no fingerprint", hint);
         }
         found.extend(fingerprints);
     }

@@ -127,18 +127,18 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
 /// Makes the rule, with the place of its id; `None` when it has no usable id or decision.
 fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> Option<(Span, Rule)> {
     if draft.id.is_none() {
-        let mend = "add `id = \"a-short-name\"`: the log names rules by it";
-        reading.problem(at.clone(), "a rule without an id", mend);
+        let hint = "add `id = \"a-short-name\"`: the log names rules by it";
+        reading.problem(at.clone(), "a rule without an id", hint);
     }
     if draft.decision.is_none() {
-        let mend = "add `decision = \"allow\"`, \"ask\" or \"deny\"";
-        reading.problem(at.clone(), "a rule without a decision", mend);
+        let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"";
+        reading.problem(at.clone(), "a rule without a decision", hint);
     }
     let decision = draft.decision??;
     if decision == Decision::Allow {
         if let Some(at) = draft.unless_at {
-            let mend = "say in `when` what it is for";
-            reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", mend);
+            let hint = "say in `when` what it is for";
+            reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", hint);
         }
         condition::check_allow(reading, at, &draft.when);
     }

@@ -164,9 +164,9 @@ pub fn book() -> RuleBook {
     scratch.note = Some("from ticket 1042".into());
     let mut all = rule("everything", Decision::Allow, 20, &[]);
     let what = "rule everything allows every call of every server, changes too";
-    let mend = "name the server or the tool it is for";
+    let hint = "name the server or the tool it is for";
     all.warnings =
-        vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), mend: mend.into() }];
+        vec![Warning { rule: "everything".into(), line: 20, column: 1, what: what.into(), hint: hint.into() }];
     RuleBook {
         files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
         rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],

@@ -6,8 +6,14 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::policy_file::{Why, text};
-use super::rules::append::Written;
 use crate::wire::digest::Digest;
+
+/// The text of the policy before a change (`None`: there was no file), and the one that was written.
+#[derive(Debug)]
+pub struct Written {
+    pub before: Option<String>,
+    pub after: String,
+}
 
 /// The folder of the copies.
 #[derive(Clone, Debug)]

@@ -18,12 +18,12 @@ const LOOK: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The loop's side. Dropped, it has everything kept first.
-pub struct Keeper {
+pub struct PinWriter {
     seen: Option<Sender<Sighting>>,
     ended: Receiver<()>,
 }
 
-impl Keeper {
+impl PinWriter {
     /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
     /// with what stands, once it is read and whenever an operator has reviewed it.
     ///
@@ -36,18 +36,18 @@ impl Keeper {
     ) -> (Pins, Self) {
         let (seen, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let desk = move || {
+        let work = move || {
             match read(&path, &launch, trust) {
                 Ok((memory, pins, program)) => {
                     on_review(pins);
-                    Desk { memory, launch, program, inbox, on_review }.work();
+                    Writer { memory, launch, program, inbox, on_review }.work();
                 }
                 Err(error) => on_review(untrusted(&error.to_string(), &error.hint())),
             }
             // Nobody listens any more when the wrapper gave up waiting.
             let _ = end.send(());
         };
-        let pins = match Builder::new().name("keeper".to_owned()).spawn(desk) {
+        let pins = match Builder::new().name("pins".to_owned()).spawn(work) {
             Ok(_) => Pins::awaited(),
             Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
         };
@@ -63,7 +63,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for PinWriter {
     fn drop(&mut self) {
         self.seen = None;
         if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
@@ -86,7 +86,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 }
 
 /// The thread's side.
-struct Desk<F> {
+struct Writer<F> {
     memory: Memory,
     launch: Launch,
     program: Program,
@@ -94,7 +94,7 @@ struct Desk<F> {
     on_review: F,
 }
 
-impl<F: FnMut(Pins)> Desk<F> {
+impl<F: FnMut(Pins)> Writer<F> {
     fn work(mut self) {
         let mut generation = self.memory.generation().ok();
         let mut told = false;

@@ -1,4 +1,4 @@
-//! The clerk over a real log: pages, searches, a record's link, counts, the chain; and a log that was changed.
+//! The log reader over a real log: pages, searches, a record's link, counts, the chain; and a log that was changed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::stats;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::clerk::{Sources, start};
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, RuleBook, Task, Wanted};
+use mcp_approve::console::log_reader::{Sources, start};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::policy::rule::Defaults;
 
@@ -83,7 +83,7 @@ impl Desk {
     }
 
     fn hear(&self) -> Finding {
-        self.told.recv_timeout(Duration::from_secs(60)).expect("the clerk says something")
+        self.told.recv_timeout(Duration::from_secs(60)).expect("the log reader says something")
     }
 
     /// A whole page, in whatever parts it comes.

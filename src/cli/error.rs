@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use crate::cli::demo::DemoError;
 use crate::cli::log::LogError;
-use crate::cli::places::PlaceError;
-use crate::cli::policy_file::Broken;
 use crate::cli::tools::NotTools;
 use crate::console::plain::block;
+use crate::home::places::PlaceError;
+use crate::home::policy_file::Broken;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
 use crate::policy::reading::Problem;

@@ -237,7 +237,7 @@ fn stamp(path: &Path) -> Stamp {
 }
 
 /// A unified diff, cut where it is long; a coarse one where a fine one takes too long.
-pub(super) fn diff(old: &str, new: &str) -> String {
+pub fn diff(old: &str, new: &str) -> String {
     let compared = TextDiff::configure().timeout(COMPARING).diff_lines(old, new);
     let mut text = compared.unified_diff().context_radius(2).to_string();
     if text.len() > DIFF {

@@ -31,7 +31,7 @@ pub struct Registration {
 }
 
 /// The consoles of one wrapper.
-pub struct Attend {
+pub struct Consoles {
     registration: Registration,
     /// `None` before the wrapper is visible, and where it cannot be.
     link: Option<Link>,
@@ -67,7 +67,7 @@ enum Visible {
     Tried,
 }
 
-impl Attend {
+impl Consoles {
     /// Nobody yet. What consoles do comes through `to_us`.
     pub fn new(registration: Registration, to_us: mpsc::UnboundedSender<FromConsoles>) -> Self {
         Self {

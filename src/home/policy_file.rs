@@ -66,7 +66,7 @@ impl Broken {
         }
     }
 
-    /// One line for the operator: file, line and mend.
+    /// One line for the operator: file, line and hint.
     pub fn banner(&self) -> String {
         match &self.why {
             Why::Problems(problems) => match problems.first() {
@@ -75,7 +75,7 @@ impl Broken {
                         0 => String::new(),
                         more => format!(" ({more} more: mcp-approve rules check)"),
                     };
-                    format!("{}:{}: {}; {}{more}", self.path.display(), first.line, first.what, first.mend)
+                    format!("{}:{}: {}; {}{more}", self.path.display(), first.line, first.what, first.hint)
                 }
                 None => format!("{self}; {}", self.hint()),
             },

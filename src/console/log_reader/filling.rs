@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Clerk, Filling, REPORT, SLICE};
+use super::{Filling, LogReader, REPORT, SLICE};
 use crate::audit::index::{Index, SEGMENT, Step};
 use crate::audit::query::Found;
 use crate::audit::store::{Reader, StoreError};
@@ -39,7 +39,7 @@ pub(super) fn index(open: Option<Index>, log: &Path, reader: &Reader) -> Result<
     }
 }
 
-impl Clerk {
+impl LogReader {
     pub(super) fn begin_filling(&mut self) {
         if self.filling == Filling::Idle && self.index.is_some() {
             self.filling = Filling::Busy(0);

@@ -26,7 +26,7 @@ use crate::policy::past::PastCall;
 use search::{Searching, Stepped};
 use std::ops::ControlFlow;
 
-/// Where the clerk looks. What stands above the console is given to it.
+/// Where the log reader looks. What stands above the console is given to it.
 pub struct Sources {
     /// The audit log.
     pub log: PathBuf,
@@ -51,7 +51,7 @@ const SLICE: u64 = 4_096;
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
 
-/// Starts the clerk. It ends when nobody asks any more.
+/// Starts the log reader. It ends when nobody asks any more.
 ///
 /// # Errors
 /// No thread can be started.
@@ -59,7 +59,7 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
     let (ask, tasks) = mpsc::channel();
     let (log, policy, now) = (sources.log.clone(), Arc::clone(&sources.policy), sources.now);
     let trial = trial::start(Grounds { log, policy, now }, tell.clone())?;
-    let clerk = Clerk {
+    let log_reader = LogReader {
         sources,
         tell: Box::new(tell),
         tasks,
@@ -74,11 +74,11 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
         checking: None,
         trial,
     };
-    std::thread::Builder::new().name("clerk".to_owned()).spawn(move || clerk.run())?;
+    std::thread::Builder::new().name("log-reader".to_owned()).spawn(move || log_reader.run())?;
     Ok(ask)
 }
 
-struct Clerk {
+struct LogReader {
     sources: Sources,
     tell: Box<dyn Fn(Finding) + Send>,
     tasks: Receiver<Task>,
@@ -125,7 +125,7 @@ struct Checking {
     slices: u64,
 }
 
-impl Clerk {
+impl LogReader {
     fn run(mut self) {
         loop {
             let quiet = self.counting == Counting::Idle && self.filling == Filling::Idle;

@@ -1,0 +1,9 @@
+//! The operator's own files: where they lie, what they say, what of them was accepted, and changes of rules in them.
+
+pub mod accepted;
+pub mod duration;
+pub mod layers;
+pub mod name;
+pub mod places;
+pub mod policy_file;
+pub mod user;
