@@ -59,11 +59,11 @@ impl Gate {
     }
 
     /// The server is gone: what waits did not run, what ran has an unknown outcome.
-    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
-        self.on_deaf(now, how.clone(), out);
+    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: &str, out: &mut Vec<Effect>) {
+        self.on_deaf(now, how.to_owned(), out);
         // Why nothing more was written to it: that comes before its end.
         let reason = match std::mem::take(&mut self.ends.server) {
-            ServerEnd::Takes => how.clone(),
+            ServerEnd::Takes => how.to_owned(),
             ServerEnd::Deaf { how: reason } => reason,
             ended @ ServerEnd::Ended { .. } => {
                 self.ends.server = ended;
@@ -74,11 +74,11 @@ impl Gate {
         for (id, flight) in self.flights.drain() {
             let entry = self.outcome_entry(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
-            out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, &how)));
+            out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, how)));
         }
         let runs = self.log.refusals.all();
         self.record_refused_runs(now, runs, out);
-        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how.as_str());
+        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
         // Why it was brought to its end, where it did not end by itself.
         if reason != how {
             entry = entry.with("reason", reason);

@@ -157,7 +157,7 @@ impl Gate {
             Event::ParseLists => self.on_parse_lists(now, &mut out),
             Event::Deaf { how } => self.on_deaf(now, how, &mut out),
             Event::Closed { side: Side::Host, .. } => self.on_host_closed(now, &mut out),
-            Event::Closed { side: Side::Server, how } => self.on_server_closed(now, how, &mut out),
+            Event::Closed { side: Side::Server, how } => self.on_server_closed(now, &how, &mut out),
             Event::Shutdown { why } => self.on_shutdown(now, &why, &mut out),
         }
         self.remember(now, &mut out);

@@ -222,7 +222,7 @@ pub fn blind(target: &Facts) -> &'static str {
 fn moved(from: &Facts, to: Option<&Facts>) -> String {
     let what = match from.kind {
         FileKind::Missing => "something that is not there".to_owned(),
-        _ => thing(from),
+        FileKind::File | FileKind::Folder | FileKind::Other | FileKind::Unseen => thing(from),
     };
     let Some(to) = to else {
         return format!("moves {what} — {}", from.path);

@@ -207,6 +207,6 @@ pub(in crate::gate) fn result_word(answer: &Answer) -> &'static str {
 
 /// Whether an answer may be anything but a plain success: worth reading whole. A miss only costs detail in a record.
 fn says_more(content: &[u8]) -> bool {
-    let head = &content[..content.len().min(64 << 10)];
+    let head = content.get(..64 << 10).unwrap_or(content);
     memmem::find(head, b"\"isError\"").is_some() || memmem::find(head, b"\"resultType\"").is_some()
 }

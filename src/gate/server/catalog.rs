@@ -365,7 +365,7 @@ impl Catalog {
         if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
-        let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state.clone());
+        let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state);
         self.news.push(Sighting { tool, pin, pin_state });
     }
 
