@@ -2,11 +2,11 @@
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;
-use crate::gate::call::deadline::GRACE;
 use crate::gate::call::held::{Asking, Stage, Withdrawal};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, Side};
+use crate::gate::deadline::GRACE;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {

@@ -7,6 +7,7 @@
 
 pub mod call;
 pub mod data;
+pub mod deadline;
 pub mod ending;
 pub mod grants;
 pub mod policy;

@@ -3,7 +3,6 @@
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::gate::Gate;
-use crate::gate::call::deadline::{self, HEARTBEAT};
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
 use crate::gate::call::refuse::duplicate;
@@ -11,6 +10,7 @@ use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::deadline::{self, HEARTBEAT};
 use crate::gate::state::{HostRecord, WrapperEnd};
 use crate::mcp::lifecycle::Phase;
 use crate::mcp::revision::Revision;

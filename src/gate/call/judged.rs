@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -11,14 +12,13 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::schema::Violation;
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
-use crate::gate::call::named;
-use crate::gate::call::roots::DeclaredRoots;
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::data::pin::PinState;
 use crate::gate::grants::{GrantQuestion, Grants};
 use crate::gate::server::described::Described;
+use crate::gate::state::roots::DeclaredRoots;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::explain::{self, Near};
 use crate::policy::fit::paths_wanted;

@@ -2,10 +2,10 @@
 
 use crate::audit::record::{Entry, Kind};
 use crate::gate::Gate;
-use crate::gate::call::refusals::{Recorded, Run};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::state::refusals::{Recorded, Run};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::message::{self, Refusal};

@@ -1,11 +1,14 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod refusals;
+pub mod roots;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::gate::call::refusals::Refusals;
-use crate::gate::call::roots::DeclaredRoots;
 use crate::gate::data::report::Status;
+use crate::gate::state::refusals::Refusals;
+use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
