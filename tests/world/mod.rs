@@ -200,12 +200,23 @@ impl World {
 
     /// The log takes the oldest entry it has not answered for.
     pub fn log_takes(&mut self) -> Vec<Did> {
-        let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
+        self.log_takes_as(|_| ())
+    }
+
+    /// Whether the log has entries that it has not answered for.
+    pub fn is_waiting_for_the_log(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// The same, but its receipt is for the entry as `change` leaves it.
+    pub fn log_takes_as(&mut self, change: impl FnOnce(&mut Entry)) -> Vec<Did> {
+        let Some(Pending { id, mut entry }) = self.pending.pop_front() else { return Vec::new() };
         if let (Kind::Decision, Some(ticket), Some(digest), Some(verdict)) =
             (entry.kind, &entry.ticket, entry.digest, entry.verdict)
         {
             self.recorded.insert(ticket.clone(), (digest, verdict));
         }
+        change(&mut entry);
         let receipt = rehearsal::receipt(id, &entry);
         self.step(Event::Recorded(receipt))
     }

@@ -101,3 +101,63 @@ pub enum NotProven {
     #[error("the scope was checked for another call")]
     Scope,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{GuardrailToken, NotProven};
+    use crate::audit::record::{Entry, Kind, Receipt, VerdictWord};
+    use crate::audit::rehearsal;
+    use crate::capability::scope::{InScope, Scope};
+    use crate::mcp::lifecycle::InSession;
+    use crate::mcp::revision::Revision;
+    use crate::mcp::session::Session;
+    use crate::wire::call::Call;
+    use crate::wire::line::Line;
+    use crate::wire::message::{Sorted, sort};
+
+    fn call(path: &str) -> Call {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{{"path":"{path}"}}}}}}"#
+        );
+        match sort(Line::new(line.into_bytes())) {
+            Sorted::Call(call) => *call,
+            other => panic!("no call: {other:?}"),
+        }
+    }
+
+    fn in_scope(call: &Call) -> InScope {
+        Scope::Whole.admit(call).expect("the whole scope")
+    }
+
+    fn in_session(call: &Call) -> InSession {
+        Session::open().answered(Revision::V2025_11_25).initialized().call(call)
+    }
+
+    fn receipt(call: Option<&Call>, verdict: Option<VerdictWord>) -> Receipt {
+        let mut entry = Entry::new(0, Kind::Decision, &"files".into(), &"session".into());
+        (entry.digest, entry.verdict) = (call.map(Call::digest), verdict);
+        rehearsal::receipt(1, &entry)
+    }
+
+    #[test]
+    fn a_token_is_minted_only_from_proofs_of_this_very_call() {
+        use VerdictWord::{Approve, Deny};
+        let (this, other) = (call("/a"), call("/b"));
+        let wrapper = "session".into();
+        let mint = |scope: &InScope, session: &InSession, receipt: &Receipt| {
+            GuardrailToken::mint(&wrapper, &this, scope, session, receipt).map(|token| token.digest())
+        };
+        let (scope, session, approved) = (in_scope(&this), in_session(&this), receipt(Some(&this), Some(Approve)));
+        assert_eq!(mint(&scope, &session, &approved), Ok(this.digest()));
+        for unproven in [
+            receipt(Some(&other), Some(Approve)),
+            receipt(None, Some(Approve)),
+            receipt(Some(&this), Some(Deny)),
+            receipt(Some(&this), None),
+        ] {
+            assert_eq!(mint(&scope, &session, &unproven), Err(NotProven::Approval), "{unproven:?}");
+        }
+        assert_eq!(mint(&scope, &in_session(&other), &approved), Err(NotProven::Session));
+        assert_eq!(mint(&in_scope(&other), &session, &approved), Err(NotProven::Scope));
+    }
+}
