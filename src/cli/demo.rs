@@ -86,6 +86,12 @@ pub enum DemoError {
     Log(String),
 }
 
+impl From<DemoError> for super::error::Error {
+    fn from(error: DemoError) -> Self {
+        Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
+    }
+}
+
 impl DemoError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {

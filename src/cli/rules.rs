@@ -65,7 +65,7 @@ pub fn run(
 ) -> Result<ExitCode, Error> {
     let place = match named.policy {
         Some(path) => PolicyPlace::Named(path),
-        None => PolicyPlace::Usual(places.policy_file()),
+        None => PolicyPlace::own(places),
     };
     match command {
         RulesCommand::Path => {

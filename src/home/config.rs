@@ -194,7 +194,7 @@ pub fn roles(places: &Places) -> Result<Vec<Role>, ConfigError> {
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
-    named.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named)
+    named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
 }
 
 /// All of `config.toml` but `[console]`.
@@ -334,7 +334,7 @@ mod tests {
         let places = Places::under(home.path()).unwrap();
         let settings = settle(&words("npx -y @a/mcp-notes"), Level::default(), &places).unwrap();
         assert_eq!(settings.name, "notes");
-        assert_eq!(settings.policy, PolicyPlace::Usual(places.policy_file()));
+        assert_eq!(settings.policy, PolicyPlace::own(&places));
         assert_eq!(settings.audit_db, places.audit_db());
         assert_eq!(settings.approval_timeout, APPROVAL_TIMEOUT);
         assert_eq!((settings.unattended, settings.host_timeout), (Unattended::Wait, None));

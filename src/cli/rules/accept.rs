@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::super::tools::person;
 use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
 use crate::cli::error::Error;
+use crate::cli::person;
 use crate::console::plain;
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
