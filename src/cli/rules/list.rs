@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::visible;
 use crate::cli::error::Error;
+use crate::console::plain::visible;
 use crate::home::layers::Layers;
 use crate::policy::rule::{Layer, Policy, Rule};
 
