@@ -22,7 +22,6 @@ pub mod risk;
 pub mod row;
 pub mod run;
 pub mod screen;
-pub mod tally;
 pub mod theme;
 pub mod time;
 pub mod trial;
