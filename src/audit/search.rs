@@ -1,11 +1,10 @@
 //! Which records are wanted: by what a person types (words, "whole phrases", fields such as `tool:write since:1d`), or by
 //! options of a command. Pure; reads no log.
 
-use globset::{GlobBuilder, GlobMatcher};
-
 use super::fields::{Field, Fields};
 use super::moment::{NotAMoment, Since};
 use super::record::Kind;
+use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
 
 /// Each field and the words it takes; no words where it takes any text.
@@ -33,7 +32,9 @@ enum Value {
     Part(String),
     /// The whole text.
     Word(String),
-    Glob(GlobMatcher),
+    Glob(Glob),
+    /// In lower case, whatever the text's.
+    AnyCase(Glob),
 }
 
 #[derive(Clone, Debug)]
@@ -122,8 +123,8 @@ impl Search {
 
     /// Wants only records with a field that this glob matches; `None` asks for nothing more.
     #[must_use]
-    pub fn with_glob(self, field: Field, glob: Option<&GlobMatcher>) -> Self {
-        self.narrowed(field, glob.map(|glob| (glob.glob().glob(), Value::Glob(glob.clone()))))
+    pub fn with_glob(self, field: Field, glob: Option<&Glob>) -> Self {
+        self.narrowed(field, glob.map(|glob| (glob.text(), Value::Glob(glob.clone()))))
     }
 
     fn narrowed(mut self, field: Field, value: Option<(&str, Value)>) -> Self {
@@ -176,7 +177,7 @@ impl Search {
                 (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
                     Some(part.as_str())
                 }
-                (Value::Part(_) | Value::Word(_) | Value::Glob(_), _) => None,
+                (Value::Part(_) | Value::Word(_) | Value::Glob(_) | Value::AnyCase(_), _) => None,
             }
         })
     }
@@ -256,12 +257,11 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     };
     let value = value.to_lowercase();
     if words.is_empty() && value.contains(['*', '?', '[']) {
-        let glob = GlobBuilder::new(&value).case_insensitive(true).build();
-        let glob = glob.map_err(|error| Meaningless {
-            what: format!("{name}:{value} is no pattern ({})", error.kind()),
+        let glob = Glob::new(&value).map_err(|error| Meaningless {
+            what: format!("{name}:{value} is no pattern ({error})"),
             hint: "* stands for any text, ? for one character".to_owned(),
         })?;
-        return Ok((*field, Value::Glob(glob.compile_matcher())));
+        return Ok((*field, Value::AnyCase(glob)));
     }
     if words.is_empty() {
         // Half the kinds begin like another: a whole one means itself.
@@ -297,7 +297,8 @@ impl Value {
             Self::Part(_) => self.is_in(text.as_bytes()),
             Self::Word(word) if text.is_ascii() => text.eq_ignore_ascii_case(word),
             Self::Word(word) => text.to_lowercase() == *word,
-            Self::Glob(glob) => glob.is_match(text),
+            Self::Glob(glob) => glob.matches(text),
+            Self::AnyCase(glob) => glob.matches(&text.to_lowercase()),
         }
     }
 
@@ -305,7 +306,7 @@ impl Value {
         match self {
             Self::Part(part) | Self::Word(part) if part.is_ascii() => contains(text, part.as_bytes()),
             Self::Part(part) | Self::Word(part) => String::from_utf8_lossy(text).to_lowercase().contains(part.as_str()),
-            Self::Glob(_) => false,
+            Self::Glob(_) | Self::AnyCase(_) => false,
         }
     }
 }

@@ -8,8 +8,6 @@ pub mod stats;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
-
 use super::print::{json_array, json_lines, visible};
 use crate::audit::chain::Head;
 use crate::audit::fields::{Field, Record};
@@ -19,6 +17,7 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Reader, StoreError};
+use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
 use print::{table, whole};
 
@@ -47,11 +46,11 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Of {
     /// Only this server (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub server: Option<GlobMatcher>,
+    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
+    pub server: Option<Glob>,
     /// Only this tool (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub tool: Option<GlobMatcher>,
+    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
+    pub tool: Option<Glob>,
 }
 
 /// Which records to list, and how.
@@ -353,11 +352,4 @@ fn search(of: &Of, since: Option<Since>, now: i64) -> Search {
         .with_glob(Field::Server, of.server.as_ref())
         .with_glob(Field::Tool, of.tool.as_ref())
         .from(since.map(|since| since.moment(now)))
-}
-
-fn glob(pattern: &str) -> Result<GlobMatcher, String> {
-    match Glob::new(pattern) {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(error.kind().to_string()),
-    }
 }

@@ -2,7 +2,6 @@
 
 mod bars;
 pub mod classify;
-pub(super) mod diff;
 mod list;
 pub(super) mod person;
 mod review;

@@ -13,6 +13,7 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Order, Reader, Store};
 use mcp_approve::audit::walk::Walk;
 use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
@@ -132,7 +133,7 @@ fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
         assert_eq!(walked(reader, index, &search, Order::OldestFirst, 1), scanned, "{search:?}");
     }
     for _ in 0..2 {
-        let glob = |text: &str| globset::Glob::new(text).unwrap().compile_matcher();
+        let glob = |text: &str| Glob::new(text).unwrap();
         let search = Search::default()
             .with_glob(Field::Server, dice.perhaps(&["git", "filesystem*", "G*"]).map(glob).as_ref())
             .with_glob(Field::Tool, dice.perhaps(&["*_file", "*It"]).map(glob).as_ref())
