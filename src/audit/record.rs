@@ -12,7 +12,7 @@ use crate::wire::digest::Digest;
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
@@ -81,6 +81,39 @@ words! {
         Shutdown = "shutdown",
         Fault = "fault",
         Observe = "observe",
+    }
+}
+
+words! {
+    /// How the server answered a forwarded call.
+    Outcome {
+        Ok = "ok",
+        ToolError = "tool-error",
+        InputRequired = "input-required",
+        Task = "task",
+        Error = "error",
+        Unreadable = "unreadable",
+        /// Too long to be read; it was no error of the protocol.
+        Streamed = "streamed",
+    }
+}
+
+impl Outcome {
+    /// Whether the call came to nothing.
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Self::ToolError | Self::Error | Self::Unreadable => true,
+            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed => false,
+        }
+    }
+}
+
+words! {
+    /// What a fault says of lines of a host that were no acceptable message.
+    RefusedLines {
+        One = "refused a line from the host",
+        /// So many as its detail `lines` says, of one reason.
+        More = "refused more lines from the host",
     }
 }
 
