@@ -190,34 +190,24 @@ impl Entry {
     }
 }
 
-/// Proof that one entry is in the log, committed (and synced, where [`Entry::is_durable`] asks for it).
+/// Proof that this very entry is in the audit's hands: committed (and synced, where [`Entry::is_durable`] asks for it).
 ///
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
     digest: Option<Digest>,
     verdict: Option<VerdictWord>,
-    seq: u64,
 }
 
 impl Receipt {
-    /// Made of the entry itself after its commit, and by the rehearsal in tests. `id` is the entry's, as the gate gave it out.
+    /// Made by the journal after the commit, and by the rehearsal in tests.
     pub(super) fn new(id: u64, entry: &Entry) -> Self {
-        Self { entry: id, digest: entry.digest, verdict: entry.verdict, seq: 0 }
-    }
-
-    pub(super) fn at(self, seq: u64) -> Self {
-        Self { seq, ..self }
-    }
-
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict }
     }
 
     /// The entry's id, as the gate gave it out.
