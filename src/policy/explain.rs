@@ -92,6 +92,12 @@ pub fn why(rule: &Rule, fit: Fit) -> String {
         Part::When(at, Holds::Undecided) => format!("no: {} cannot be decided", text(&rule.when, at)),
         Part::When(at, _) => format!("no: {} does not hold", text(&rule.when, at)),
         Part::Unless(at) => format!("no: {} excepts it", text(&rule.unless, at)),
-        other => format!("no: `{}` differs", other.key()),
+        Part::Server
+        | Part::Tool
+        | Part::Mutability
+        | Part::Action
+        | Part::OutputDomain
+        | Part::Identity
+        | Part::Capability => format!("no: `{}` differs", part.key()),
     }
 }

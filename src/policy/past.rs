@@ -7,6 +7,7 @@ use super::rate::Recent;
 use super::rule::{Decision, Rule};
 use super::when::{About, Predicate, Test, argument};
 use crate::behavior::conclude::Behavior;
+use crate::wire::words::words;
 
 /// One call of the log.
 #[derive(Clone, Debug)]
@@ -31,25 +32,15 @@ pub struct PastCall {
     pub by: String,
 }
 
-/// How a past call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It was let run.
-    Ran,
-    /// A person or a rule said no.
-    Refused,
-    /// Nobody said anything: it expired, was cancelled, or something failed.
-    Unanswered,
-}
-
-impl Ended {
-    /// The word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ran => "approved",
-            Self::Refused => "denied",
-            Self::Unanswered => "unanswered",
-        }
+words! {
+    /// How a past call ended.
+    Ended {
+        /// It was let run.
+        Ran = "approved",
+        /// A person or a rule said no.
+        Refused = "denied",
+        /// Nobody said anything: it expired, was cancelled, or something failed.
+        Unanswered = "unanswered",
     }
 }
 

@@ -14,3 +14,4 @@ pub mod reply;
 pub mod stream;
 pub mod strict;
 mod text;
+pub mod words;
