@@ -83,7 +83,7 @@ fn was_cut(text: &str) -> bool {
 }
 
 /// Whether a condition speaks of something that the record does not tell.
-pub fn cannot_be_told(predicate: &Predicate, call: &PastCall) -> bool {
+pub fn depends_on_obscured(predicate: &Predicate, call: &PastCall) -> bool {
     match &predicate.about {
         About::Argument { arg, tests } => {
             let Value::Object(fields) = &call.arguments else {
@@ -104,5 +104,5 @@ pub fn cannot_be_told(predicate: &Predicate, call: &PastCall) -> bool {
 
 /// Whether a rule speaks of something that the record does not tell.
 pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
-    rule.when.iter().chain(&rule.unless).any(|predicate| cannot_be_told(predicate, call))
+    rule.when.iter().chain(&rule.unless).any(|predicate| depends_on_obscured(predicate, call))
 }

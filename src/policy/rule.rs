@@ -157,7 +157,7 @@ pub struct Policy {
     /// Written and switched off: they decide nothing, and are told in listings.
     pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
-    pub allows_stand: bool,
+    pub allows_count: bool,
     /// Where `~` and relative paths in arguments start.
     pub roots: Roots,
     /// Digest of the text it was read from.

@@ -112,9 +112,9 @@ impl Predicate {
             }
             About::Effect(kinds) => {
                 // An effect that nobody knows could be any of them.
-                let one = |effect: &Effect| match effect {
-                    Effect::Unknown if !kinds.contains(effect) => Holds::Undecided,
-                    effect => kinds.contains(effect).into(),
+                let one = |effect: &Effect| match kinds.contains(effect) {
+                    false if *effect == Effect::Unknown => Holds::Undecided,
+                    is_named => is_named.into(),
                 };
                 every(shown.effects.iter().map(one))
             }

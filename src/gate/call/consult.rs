@@ -24,7 +24,7 @@ pub struct Joined {
 }
 
 /// Joins a ruling with what the approvers said: the strictest counts.
-pub fn join(ruling: Ruling, opinions: &[Opinion], approvers: &[Approver], hazards: bool, allows_stand: bool) -> Joined {
+pub fn join(ruling: Ruling, opinions: &[Opinion], approvers: &[Approver], hazards: bool, allows_count: bool) -> Joined {
     let strictest = opinions.iter().max_by_key(|one| one.decision).filter(|one| one.decision > Decision::Allow);
     if let Some(one) = strictest {
         return match one.decision > ruling.decision {
@@ -35,7 +35,7 @@ pub fn join(ruling: Ruling, opinions: &[Opinion], approvers: &[Approver], hazard
     let may = |one: &&Opinion| approvers.iter().any(|known| known.name == one.name && known.may == May::Allow);
     let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
     match opinions.iter().find(may) {
-        Some(one) if by_default && !hazards && allows_stand => decided(one),
+        Some(one) if by_default && !hazards && allows_count => decided(one),
         Some(_) | None => Joined { ruling, by: None },
     }
 }

@@ -190,9 +190,9 @@ fn judge_at(
         }
         BeforeTool::Policy(_) | BeforeTool::Unregistered => Vec::new(),
     };
-    let allows_stand = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_stand);
+    let allows_count = matches!(before_tool, BeforeTool::Policy(policy) if policy.allows_count);
     let hazards = !behavior.hazards.is_empty();
-    let Joined { ruling, by: by_approver } = consult::join(ruling, seen.opinions, approvers, hazards, allows_stand);
+    let Joined { ruling, by: by_approver } = consult::join(ruling, seen.opinions, approvers, hazards, allows_count);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
