@@ -15,8 +15,8 @@ fn whole(layer: Layer, text: &str) -> Contribution {
 }
 
 fn changed(accepted: Policy, now: Policy) -> Policy {
-    let stands = FileState::Changed { now: Box::new(now), accepted: Box::new(accepted), diff: "+ it".into() };
-    pool(&[Contribution { layer: Layer::User, file: "/p".into(), stands }], &Roots::default())
+    let state = FileState::Changed { now: Box::new(now), accepted: Box::new(accepted), diff: "+ it".into() };
+    pool(&[Contribution { layer: Layer::User, file: "/p".into(), state }], &Roots::default())
 }
 
 fn rule(id: &str, decision: &str, tool: &str) -> String {
@@ -145,8 +145,8 @@ proptest! {
         let user = numbered(&user).concat() + &defaults.0;
         let alone = pool(&[whole(Layer::User, &user)], &Roots::default());
         let now = Box::new(policy(&(numbered(&project).concat() + &defaults.1)));
-        let stands = FileState::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
-        let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), stands }];
+        let state = FileState::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
+        let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), state }];
         let ruling = rule_with(&pool(&both, &Roots::default()), &call, &words, &arguments);
         if rule_with(&alone, &call, &words, &arguments).decision > Decision::Allow {
             prop_assert!(ruling.decision > Decision::Allow);
