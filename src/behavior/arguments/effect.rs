@@ -69,7 +69,7 @@ words! {
 
 /// What is found out about a text in one of the languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextEffect {
+pub struct Found {
     pub effect: Effect,
     /// What it does to the identity; READ or SEARCH where the effect reads.
     pub action: Action,
@@ -81,7 +81,7 @@ pub struct TextEffect {
     pub fingerprint: Option<String>,
 }
 
-impl TextEffect {
+impl Found {
     pub(super) fn new(effect: Effect, action: Action, span: impl Into<String>, says: impl Into<String>) -> Self {
         Self { effect, action, span: span.into(), says: says.into(), fingerprint: None }
     }
@@ -103,8 +103,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    pub(super) fn new(language: Language, argument: &str, found: TextEffect) -> Self {
-        let TextEffect { effect, action, span, says, fingerprint } = found;
+    pub(super) fn new(language: Language, argument: &str, found: Found) -> Self {
+        let Found { effect, action, span, says, fingerprint } = found;
         Self {
             language,
             effect,

@@ -3,7 +3,7 @@
 use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::lexicon;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::{reading, words};
@@ -15,8 +15,8 @@ const MAX_TOKENS: usize = 12_000;
 /// What a document would do if it were run: the most of what any of its operations does.
 ///
 /// Every operation counts, whichever a server is told to run: servers differ in which of two `operationName`s they take.
-pub fn read(text: &str) -> TextEffect {
-    let unread = |why: &str| TextEffect::new(Effect::Unknown, Action::Unknown, head(text), why);
+pub fn read(text: &str) -> Found {
+    let unread = |why: &str| Found::new(Effect::Unknown, Action::Unknown, head(text), why);
     if text.len() > MAX_BYTES {
         return unread("a GraphQL document too long to be read");
     }
@@ -24,7 +24,7 @@ pub fn read(text: &str) -> TextEffect {
     if tree.errors().next().is_some() {
         return unread("a text that is no GraphQL document");
     }
-    let mut found: Option<TextEffect> = None;
+    let mut found: Option<Found> = None;
     let mut operations = 0;
     for definition in tree.document().definitions() {
         let one = match &definition {
@@ -58,7 +58,7 @@ pub fn plainly_changes(text: &str) -> bool {
     opens && read(text).effect == Effect::Write
 }
 
-fn of_operation(text: &str, operation: &OperationDefinition) -> TextEffect {
+fn of_operation(text: &str, operation: &OperationDefinition) -> Found {
     let fields = root_fields(operation);
     let named = |kind: &str| match fields.as_slice() {
         [] => kind.to_owned(),
@@ -69,14 +69,14 @@ fn of_operation(text: &str, operation: &OperationDefinition) -> TextEffect {
     let span = head(written(text, operation));
     let is = |word: fn(&apollo_parser::cst::OperationType) -> bool| kind.as_ref().is_some_and(word);
     if is(|kind| kind.mutation_token().is_some()) {
-        return TextEffect::new(Effect::Write, action_of(&fields), span, named("mutation"));
+        return Found::new(Effect::Write, action_of(&fields), span, named("mutation"));
     }
     if is(|kind| kind.subscription_token().is_some()) {
-        return TextEffect::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
+        return Found::new(Effect::Unknown, Action::Unknown, span, named("subscription"));
     }
     let asks_itself = !fields.is_empty() && fields.iter().all(|field| field.starts_with("__"));
     let says = if asks_itself { "introspection of the GraphQL schema".to_owned() } else { named("query") };
-    TextEffect::new(Effect::ReadElsewhere, Action::Read, span, says)
+    Found::new(Effect::ReadElsewhere, Action::Read, span, says)
 }
 
 /// The operation as it stands in the text. The tree would give it out as thousands of pieces.

@@ -1,10 +1,10 @@
 //! HTTP in arguments: methods, overriding headers, addresses. Judges the request; what the server makes of it is its own.
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::taxonomy::Action;
 
 /// A request with this method, that does `change` or, where that is `None`, reads.
-pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> TextEffect {
+pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Found {
     let method = method.trim();
     let shown: String = method.chars().take(24).collect::<String>().to_uppercase();
     let says = match url.and_then(host) {
@@ -12,10 +12,10 @@ pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> TextE
         None => format!("an HTTP {shown}"),
     };
     match change {
-        None => TextEffect::new(Effect::ReadElsewhere, Action::Read, method, says),
-        Some(Action::Unknown) => TextEffect::new(Effect::Unknown, Action::Unknown, method, says),
-        Some(Action::Execute) => TextEffect::new(Effect::Execute, Action::Execute, method, says),
-        Some(action) => TextEffect::new(Effect::Write, action, method, says),
+        None => Found::new(Effect::ReadElsewhere, Action::Read, method, says),
+        Some(Action::Unknown) => Found::new(Effect::Unknown, Action::Unknown, method, says),
+        Some(Action::Execute) => Found::new(Effect::Execute, Action::Execute, method, says),
+        Some(action) => Found::new(Effect::Write, action, method, says),
     }
 }
 
@@ -57,10 +57,10 @@ pub fn method_of_query(url: &str) -> Option<&str> {
 }
 
 /// An address that is code: `javascript:…`.
-pub fn code(url: &str) -> Option<TextEffect> {
+pub fn code(url: &str) -> Option<Found> {
     let plain: String = url.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(12).collect();
     let lower = plain.to_ascii_lowercase();
     let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;
     let says = format!("runs the code of a {scheme} address");
-    Some(TextEffect::new(Effect::Execute, Action::Execute, url.chars().take(60).collect::<String>(), says))
+    Some(Found::new(Effect::Execute, Action::Execute, url.chars().take(60).collect::<String>(), says))
 }

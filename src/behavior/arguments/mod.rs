@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::taxonomy::Action;
 use crate::mcp::tool::Tool;
-use effect::{Analysis, Effect, Language, TextEffect};
+use effect::{Analysis, Effect, Found, Language};
 use language::Carries;
 
 /// As much text of one call as is analysed; what is beyond could be anything.
@@ -155,7 +155,7 @@ impl Finder<'_> {
                 Some(action) => {
                     let effect = if action == Action::Unknown { Effect::Unknown } else { Effect::Write };
                     let says = format!("{key}: {}", text.trim().chars().take(40).collect::<String>());
-                    self.push(Language::Act, key, TextEffect::new(effect, action, text.trim(), says));
+                    self.push(Language::Act, key, Found::new(effect, action, text.trim(), says));
                 }
                 None if is_method && choice::is_http(text) => {
                     self.push(Language::Http, key, http::request(text, url, None));
@@ -185,7 +185,7 @@ impl Finder<'_> {
             self.push(
                 Language::Unread,
                 key,
-                TextEffect { effect: Effect::Unknown, action, span: "…".to_owned(), says, fingerprint: None },
+                Found { effect: Effect::Unknown, action, span: "…".to_owned(), says, fingerprint: None },
             );
             return;
         }
@@ -245,7 +245,7 @@ impl Finder<'_> {
         self.inner -= 1;
     }
 
-    fn push(&mut self, language: Language, key: &str, found: TextEffect) {
+    fn push(&mut self, language: Language, key: &str, found: Found) {
         let analysis = Analysis::new(language, key, found);
         // The worst is never crowded out by the many.
         if self.found.len() < MOST {

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// Operators that change something or run code wherever they stand, in whatever argument.
-pub fn operator(key: &str, value: &Value) -> Option<TextEffect> {
+pub fn operator(key: &str, value: &Value) -> Option<Found> {
     if !key.starts_with('$') {
         return None;
     }
@@ -21,30 +21,24 @@ pub fn operator(key: &str, value: &Value) -> Option<TextEffect> {
         _ => String::new(),
     };
     Some(match key {
-        "$out" => TextEffect::new(
-            Effect::Write,
-            Action::Overwrite,
-            "$out",
-            format!("$out replaces the collection{}", target()),
-        ),
-        "$merge" => TextEffect::new(
-            Effect::Write,
-            Action::Merge,
-            "$merge",
-            format!("$merge writes into the collection{}", target()),
-        ),
+        "$out" => {
+            Found::new(Effect::Write, Action::Overwrite, "$out", format!("$out replaces the collection{}", target()))
+        }
+        "$merge" => {
+            Found::new(Effect::Write, Action::Merge, "$merge", format!("$merge writes into the collection{}", target()))
+        }
         "$where" | "$function" | "$accumulator" => {
-            TextEffect::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
+            Found::new(Effect::Execute, Action::Execute, key, format!("{key} runs JavaScript in the database"))
         }
         "$currentOp" | "$listLocalSessions" | "$listSessions" | "$changeStream" => {
-            TextEffect::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which no list of readings has"))
+            Found::new(Effect::Unknown, Action::Unknown, key, format!("{key}, which no list of readings has"))
         }
         _ => return None,
     })
 }
 
 /// A whole pipeline of a tool that speaks MongoDB: every stage is known to read, or named.
-pub fn pipeline(stages: &[Value]) -> TextEffect {
+pub fn pipeline(stages: &[Value]) -> Found {
     for stage in stages {
         let name = stage.as_object().filter(|stage| stage.len() == 1).and_then(|stage| stage.keys().next());
         match name {
@@ -59,11 +53,11 @@ pub fn pipeline(stages: &[Value]) -> TextEffect {
     if let Some(found) = stages.iter().find_map(|stage| inside(stage, 0)) {
         return found;
     }
-    TextEffect::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
+    Found::new(Effect::ReadHere, Action::Read, "pipeline", format!("aggregates in {} stages", stages.len()))
 }
 
 /// A database command: its name is its first key.
-pub fn command(command: &Map<String, Value>) -> TextEffect {
+pub fn command(command: &Map<String, Value>) -> Found {
     let Some((name, target)) = command.iter().next() else { return unknown("", "no command".to_owned()) };
     let on = target.as_str().map_or_else(|| name.clone(), |target| format!("{name} on {target}"));
     let lower = name.to_ascii_lowercase();
@@ -71,7 +65,7 @@ pub fn command(command: &Map<String, Value>) -> TextEffect {
         return match target.as_object() {
             Some(inner) if command.get("verbosity").and_then(Value::as_str) == Some("queryPlanner") => {
                 let inner = self::command(inner);
-                TextEffect { says: format!("the plan of {}", inner.says), ..inner }
+                Found { says: format!("the plan of {}", inner.says), ..inner }
             }
             _ => unknown(name, "explain, which may run what it explains".to_owned()),
         };
@@ -80,18 +74,16 @@ pub fn command(command: &Map<String, Value>) -> TextEffect {
         let all = Value::Object(command.clone());
         if let Some(stages) = command.get("pipeline").and_then(Value::as_array) {
             let found = pipeline(stages);
-            return TextEffect { says: format!("{on}, {}", found.says), ..found };
+            return Found { says: format!("{on}, {}", found.says), ..found };
         }
-        return inside(&all, 0).unwrap_or_else(|| TextEffect::new(Effect::ReadHere, Action::Read, name.as_str(), on));
+        return inside(&all, 0).unwrap_or_else(|| Found::new(Effect::ReadHere, Action::Read, name.as_str(), on));
     }
-    let found = |effect, action| TextEffect::new(effect, action, name.as_str(), on.clone());
+    let found = |effect, action| Found::new(effect, action, name.as_str(), on.clone());
     match lower.as_str() {
         "insert" | "create" | "createindexes" | "clonecollectionascapped" => found(Effect::Write, Action::Create),
         "update" | "findandmodify" | "collmod" | "bulkwrite" => found(Effect::Write, Action::Update),
         "delete" | "drop" | "dropindexes" => found(Effect::Write, Action::Delete),
-        "dropdatabase" => {
-            TextEffect::new(Effect::Write, Action::Delete, name.as_str(), "dropDatabase removes the database")
-        }
+        "dropdatabase" => Found::new(Effect::Write, Action::Delete, name.as_str(), "dropDatabase removes the database"),
         "renamecollection" => found(Effect::Write, Action::Move),
         "mapreduce" | "eval" | "$eval" => found(Effect::Execute, Action::Execute),
         _ if among(&lower, COMMANDS_ADMINISTER) => found(Effect::Administer, Action::Update),
@@ -100,28 +92,28 @@ pub fn command(command: &Map<String, Value>) -> TextEffect {
 }
 
 /// A line for MongoDB's shell: `db.users.deleteMany({})`.
-pub fn shell(text: &str) -> Option<TextEffect> {
+pub fn shell(text: &str) -> Option<Found> {
     let text = text.trim();
     if !text.starts_with("db.") && !text.starts_with("db[") {
         return None;
     }
-    let mut worst: Option<TextEffect> = None;
+    let mut worst: Option<Found> = None;
     for (at, _) in text.match_indices('(') {
         let before = &text[..at];
         let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
         let lower = name.to_ascii_lowercase();
         let says = format!("{name} in MongoDB's shell");
         let one = if among(&lower, SHELL_READS) {
-            TextEffect::new(Effect::ReadHere, Action::Read, name, says)
+            Found::new(Effect::ReadHere, Action::Read, name, says)
         } else if lower.starts_with("delete") || lower.starts_with("remove") || lower.starts_with("drop") {
-            TextEffect::new(Effect::Write, Action::Delete, name, says)
+            Found::new(Effect::Write, Action::Delete, name, says)
         } else if lower.starts_with("insert") || lower.starts_with("create") {
-            TextEffect::new(Effect::Write, Action::Create, name, says)
+            Found::new(Effect::Write, Action::Create, name, says)
         } else if ["update", "replace", "findone", "findand", "bulk", "rename", "save"]
             .iter()
             .any(|verb| lower.starts_with(verb))
         {
-            TextEffect::new(Effect::Write, Action::Update, name, says)
+            Found::new(Effect::Write, Action::Update, name, says)
         } else {
             unknown(name, says)
         };
@@ -137,7 +129,7 @@ pub fn shell(text: &str) -> Option<TextEffect> {
 }
 
 /// The first changing operator anywhere below.
-fn inside(value: &Value, depth: usize) -> Option<TextEffect> {
+fn inside(value: &Value, depth: usize) -> Option<Found> {
     if depth > 64 {
         return Some(unknown("", "nested too deep to be read".to_owned()));
     }
@@ -150,8 +142,8 @@ fn inside(value: &Value, depth: usize) -> Option<TextEffect> {
     }
 }
 
-fn unknown(span: &str, says: String) -> TextEffect {
-    TextEffect::new(Effect::Unknown, Action::Unknown, span, says)
+fn unknown(span: &str, says: String) -> Found {
+    Found::new(Effect::Unknown, Action::Unknown, span, says)
 }
 
 const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup $count $facet $addFields $set $unset $replaceRoot \

@@ -1,11 +1,11 @@
 //! Redis commands in arguments: an allow list of those that read. Knows no keyspace.
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
 /// What one command would do, given as its words.
-pub fn read(words: &[&str]) -> TextEffect {
+pub fn read(words: &[&str]) -> Found {
     let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     let (name, sub) = (upper(0), upper(1));
     let pair = format!("{name} {sub}");
@@ -13,28 +13,28 @@ pub fn read(words: &[&str]) -> TextEffect {
     let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");
     let on = if sub.is_empty() { name.clone() } else { format!("{name} on {}", words[1]) };
     if name.is_empty() {
-        return TextEffect::new(Effect::Unknown, Action::Unknown, span, "no command");
+        return Found::new(Effect::Unknown, Action::Unknown, span, "no command");
     }
     if among(&name, READS) {
-        return TextEffect::new(Effect::ReadHere, Action::Read, span, on);
+        return Found::new(Effect::ReadHere, Action::Read, span, on);
     }
     if PAIRS.contains(&pair.as_str()) {
-        return TextEffect::new(Effect::ReadHere, Action::Read, span, pair);
+        return Found::new(Effect::ReadHere, Action::Read, span, pair);
     }
     if among(&name, DELETES) {
         let says = if name.starts_with("FLUSH") { format!("{name} removes every key") } else { on };
-        return TextEffect::new(Effect::Write, Action::Delete, span, says);
+        return Found::new(Effect::Write, Action::Delete, span, says);
     }
     if among(&name, WRITES) {
-        return TextEffect::new(Effect::Write, Action::Update, span, on);
+        return Found::new(Effect::Write, Action::Update, span, on);
     }
     if among(&name, RUNS) {
-        return TextEffect::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
+        return Found::new(Effect::Execute, Action::Execute, span, format!("{name} runs code in Redis"));
     }
     if among(&name, ADMINISTERS) {
-        return TextEffect::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
+        return Found::new(Effect::Administer, Action::Execute, span, pair.trim_end().to_owned());
     }
-    TextEffect::new(Effect::Unknown, Action::Unknown, span, format!("{name}, a Redis command nobody listed"))
+    Found::new(Effect::Unknown, Action::Unknown, span, format!("{name}, a Redis command nobody listed"))
 }
 
 /// The words of a command line, quotes taken off; `None` where it may be several, or its quotes do not close.

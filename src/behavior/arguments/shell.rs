@@ -4,7 +4,7 @@
 
 mod risky;
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::taxonomy::Action;
 use risky::Rank;
 
@@ -32,9 +32,9 @@ const MAX_BYTES: usize = 64 * 1024;
 const MOST: usize = 200;
 
 /// What a line for a shell does: its riskiest command first.
-pub fn read(text: &str) -> TextEffect {
+pub fn read(text: &str) -> Found {
     if text.len() > MAX_BYTES {
-        return TextEffect::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
+        return Found::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
     }
     let commands = cut(text);
     let mut ranked: Vec<(Rank, String, String)> = Vec::new();
@@ -57,20 +57,20 @@ pub fn read(text: &str) -> TextEffect {
     let others = commands.len().saturating_sub(1);
     let Some((_, says, span)) = ranked.into_iter().reduce(|worst, one| if one.0 > worst.0 { one } else { worst })
     else {
-        return TextEffect::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
+        return Found::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
     };
     let says = match others {
         0 => says,
         1 => format!("{says}, and 1 more command"),
         more => format!("{says}, and {more} more commands"),
     };
-    TextEffect::new(Effect::Execute, Action::Execute, span, says)
+    Found::new(Effect::Execute, Action::Execute, span, says)
 }
 
 /// What an argument vector does: its words are words, no shell cuts them again.
-pub fn read_words(words: &[&str]) -> TextEffect {
+pub fn read_words(words: &[&str]) -> Found {
     let (_, says) = risky::of(words, None, 0);
-    TextEffect::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
+    Found::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
 }
 
 /// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody.

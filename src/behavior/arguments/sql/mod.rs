@@ -9,11 +9,11 @@ mod functions;
 mod gate;
 mod lex;
 mod lists;
-mod summary;
 mod thin;
+mod told;
 mod tree;
 
-use super::effect::{Effect, TextEffect};
+use super::effect::{Effect, Found};
 use crate::behavior::taxonomy::Action;
 use gate::{Cut, Passed};
 
@@ -91,12 +91,12 @@ pub struct Statement {
 
 impl Statement {
     /// As a finding about an argument.
-    pub fn found(self) -> TextEffect {
+    pub fn found(self) -> Found {
         let (effect, action, span) = match self.judgement {
             Judgement::Read => (Effect::ReadHere, Action::Read, self.says.clone()),
             Judgement::NotRead { action, span } => (effect_of(action, &span, &self.says), action, span),
         };
-        TextEffect { effect, action, span, says: self.says, fingerprint: self.fingerprint }
+        Found { effect, action, span, says: self.says, fingerprint: self.fingerprint }
     }
 }
 
@@ -162,14 +162,14 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
                 Err(doubt) => not_read(&doubt),
             };
             let fingerprint = fingerprint::of(cut, dialect);
-            Statement { says: summary::says(cut, &judgement), judgement, fingerprint }
+            Statement { says: told::says(cut, &judgement), judgement, fingerprint }
         }
         Err(doubt) => {
             // What cannot be cut may still say at its head what it is; that is for the eye alone.
-            let word = summary::head(text);
+            let word = told::head(text);
             let action = gate::action_of(&word);
             let doubt = if action == Action::Unknown { doubt } else { Doubt { action, ..doubt } };
-            Statement { says: summary::unclear(&word), judgement: not_read(&doubt), fingerprint: None }
+            Statement { says: told::unclear(&word), judgement: not_read(&doubt), fingerprint: None }
         }
     }
 }
@@ -180,7 +180,7 @@ fn not_read(doubt: &Doubt) -> Judgement {
 
 fn only_reads(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Doubt> {
     let passed = gate::pass(cut, dialect)?;
-    if summary::is_listing(cut)? {
+    if told::is_listing(cut)? {
         return Ok(());
     }
     if passed == Passed::PlanOfChange {
