@@ -213,6 +213,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         deadline: _,
         caller: _,
         arguments,
+        readings,
         tool,
         server,
         title,
@@ -237,6 +238,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         asked_again,
     } = one;
     (arguments, tool, server) == (&other.arguments, &other.tool, &other.server)
+        && readings == &other.readings
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)

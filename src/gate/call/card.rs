@@ -1,15 +1,20 @@
 //! What the gate shows: the card of a held call, and lines for the Activity screen. Data only.
 
+use crate::behavior::arguments;
+use crate::behavior::arguments::reading::Reading;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::capability::scope::Scope;
 use crate::gate::Gate;
 use crate::gate::call::held::{Held, Stage};
+use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::server::catalog::Described;
+use crate::mcp::tool::Tool;
+use crate::wire::call::Call;
 
 /// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
 const WORDS: usize = 64 * 1024;
@@ -40,6 +45,7 @@ impl Gate {
             near: judged.near.clone(),
             safe: self.safe(held),
             arguments: held.call.arguments_text().to_owned(),
+            readings: readings(tool, judged, &held.call),
             undeclared: judged.undeclared.clone(),
             digest: held.call.digest(),
             bytes: held.call.line().content().len() as u64,
@@ -132,6 +138,15 @@ impl Gate {
             one.bytes = bytes;
         });
     }
+}
+
+/// The statements and commands of a call, read again for the eye by the reader that judged them.
+fn readings(tool: Option<&Tool>, judged: &Judged, call: &Call) -> Vec<Reading> {
+    if judged.behavior.analyses.is_empty() {
+        return Vec::new();
+    }
+    let arguments = serde_json::from_str(call.arguments_text()).unwrap_or_default();
+    arguments::readings(tool, &arguments)
 }
 
 /// What is told of a tool.
