@@ -20,4 +20,5 @@ pub mod reading;
 pub mod tags;
 pub mod taxonomy;
 pub mod tells;
+pub mod wildcards;
 pub mod words;

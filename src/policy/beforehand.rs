@@ -12,8 +12,8 @@ use crate::behavior::taxonomy::Mutability;
 pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
     let arguments = Value::Object(serde_json::Map::new());
     let question = Question { server, tool, behavior, arguments: &arguments, now, recent: None };
-    let mut told = Told::of(&question);
-    let mut fits = |rule: &Rule| fit(policy, rule, &question, &mut told);
+    let told = Told::of(&question);
+    let fits = |rule: &Rule| fit(policy, rule, &question, &told);
     let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();
     let denies = policy.rules.iter().filter(|rule| rule.decision == Decision::Deny).filter(unconditional);
     if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {
@@ -24,11 +24,11 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
         Mutability::Mutates => policy.defaults.mutates,
     };
     // A rule for this tool that stands on its arguments alone may let one through.
-    let mut may_loosen = |rule: &Rule| {
+    let may_loosen = |rule: &Rule| {
         let speaks =
             matches!(fits(rule), Fit::Matches | Fit::NotCovered | Fit::Differs(Part::When(..) | Part::Unless(_)));
         rule.decision != Decision::Deny && speaks
     };
-    (by_default == Decision::Deny && !policy.rules.iter().any(&mut may_loosen))
+    (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))
         .then(|| format!("the default for {} denies it, and no rule speaks of it", behavior.badge().word()))
 }

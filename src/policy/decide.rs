@@ -44,9 +44,9 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
 pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<&Rule> = None;
-    let mut told = Told::of(question);
+    let told = Told::of(question);
     for rule in &policy.rules {
-        match fit_at(policy, rule, question, &mut told, roots) {
+        match fit_at(policy, rule, question, &told, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
             Fit::Suspended | Fit::Differs(_) => {}

@@ -22,10 +22,10 @@ pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'
 
 /// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
-    let mut told = Told::of(question);
+    let told = Told::of(question);
     Explanation {
         ruling: decide_at(policy, question, roots),
-        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &mut told, roots))).collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &told, roots))).collect(),
     }
 }
 
@@ -39,12 +39,12 @@ pub struct Near {
 
 /// Up to `most` of the rules for this tool that did not decide, the nearest to matching first.
 pub fn nearest(policy: &Policy, question: &Question<'_>, roots: &Roots, most: usize) -> Vec<Near> {
-    let mut told = Told::of(question);
+    let told = Told::of(question);
     let decided = decide_at(policy, question, roots).rule;
     let mut found: Vec<(usize, Near)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| decided.as_ref() != Some(&rule.id)) {
-        let fit = fit_at(policy, rule, question, &mut told, roots);
-        let Some(distance) = distance(policy, rule, fit, question, &mut told, roots) else { continue };
+        let fit = fit_at(policy, rule, question, &told, roots);
+        let Some(distance) = distance(policy, rule, fit, question, &told, roots) else { continue };
         found.push((distance, Near { rule: rule.id.clone(), decision: rule.decision, why: why(rule, fit) }));
     }
     found.sort_by(|(one, near), (two, other)| (one, &near.rule).cmp(&(two, &other.rule)));
@@ -57,7 +57,7 @@ fn distance(
     rule: &Rule,
     fit: Fit,
     question: &Question<'_>,
-    told: &mut Told<'_>,
+    told: &Told<'_>,
     roots: &Roots,
 ) -> Option<usize> {
     Some(match fit {

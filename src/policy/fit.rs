@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::decide::Question;
-use super::grams::Texts;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, Holds, Shown};
@@ -70,7 +69,6 @@ pub struct Told<'q> {
     arguments: &'q Value,
     effects: Vec<Effect>,
     statements: Vec<Option<String>>,
-    texts: Texts<'q>,
 }
 
 impl<'q> Told<'q> {
@@ -81,33 +79,31 @@ impl<'q> Told<'q> {
             arguments: question.arguments,
             effects: effect::of_call(question.behavior),
             statements: statements(&question.behavior.analyses),
-            texts: Texts::default(),
         }
     }
 }
 
 /// Tells how one rule stands to a call, by the words of its paths alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &mut Told<'_>) -> Fit {
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>) -> Fit {
     fit_at(policy, rule, question, told, &policy.roots)
 }
 
 /// Tells how one rule stands to a call, with what is known of where its paths lead.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &mut Told<'_>, roots: &Roots) -> Fit {
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
-    let mut shown = Shown {
+    let shown = Shown {
         arguments: told.arguments,
         hazards: &behavior.hazards,
         effects: &told.effects,
         statements: &told.statements,
         earlier: &earlier,
         roots,
-        texts: &mut told.texts,
     };
-    let differs = selectors(rule, told.server, question).or_else(|| conditions(rule, &mut shown));
+    let differs = selectors(rule, told.server, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
@@ -187,7 +183,7 @@ fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
 }
 
 /// The first of `when` and `unless` that keeps a rule from matching.
-pub(super) fn conditions(rule: &Rule, shown: &mut Shown<'_, '_>) -> Option<Part> {
+pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
     let enough = match rule.decision {
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
@@ -203,16 +199,15 @@ pub(super) fn conditions(rule: &Rule, shown: &mut Shown<'_, '_>) -> Option<Part>
 /// The same for arguments alone: the conditions that speak of nothing else.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&crate::behavior::arguments::found(None, arguments));
-    let mut shown = Shown {
+    let shown = Shown {
         arguments,
         hazards: &[],
         effects: &[],
         statements: &statements,
         earlier: &|_| None,
         roots,
-        texts: &mut Texts::default(),
     };
-    conditions(rule, &mut shown)
+    conditions(rule, &shown)
 }
 
 /// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.

@@ -1,65 +1,44 @@
 //! Globs over names: `*`, `?`, `[a-z]`, `[!a-z]`, `\` before a literal. The whole name, by character, case-sensitive.
 //!
-//! Ours and not globset's, because that one matches bytes: its `?` and `[é]` miss letters outside ASCII, and a deny
-//! must not miss. There is no separator: `*` runs over `/` too.
+//! By character and not by byte: `?` and `[é]` must not miss letters outside ASCII, since a deny must not miss. There is
+//! no separator: `*` matches `/` too.
 
 use std::fmt;
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use memchr::memmem::Finder;
 
-use super::grams::{Probe, Texts};
-use super::short::{begins, ends, same};
+use crate::behavior::wildcards::{self, Sense, Wildcard};
 
-/// A compiled glob. A copy shares what was compiled: of a name in a thousand rules the memory stays warm.
+/// A compiled glob.
 #[derive(Clone)]
 pub struct Glob {
-    how: Arc<Compiled>,
-}
-
-struct Compiled {
     text: String,
     how: How,
-    /// Of the plain characters that must stand somewhere between the ends.
-    probe: Probe,
 }
 
 /// What is compiled follows from the text.
 impl PartialEq for Glob {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.how, &other.how) || self.how.text == other.how.text
+        self.text == other.text
     }
 }
 
 impl Eq for Glob {}
 
-impl Hash for Glob {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.how.text.hash(state);
-    }
-}
-
 impl fmt::Debug for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Glob({:?})", self.text())
+        write!(f, "Glob({:?})", self.text)
     }
 }
 
+#[derive(Clone)]
 enum How {
-    /// No wildcard in it: compared as it is.
+    /// No wildcard.
     Exact(String),
-    /// Plain pieces with `*` between them, the first and the last at the ends: looked for one after the other.
-    Pieces { first: String, between: Vec<String>, last: String },
-    /// `ends` are the plain characters behind the last wildcard: a cheap first look, since most globs do not match.
-    Tokens { tokens: Vec<Token>, ends: String },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    One(char),
-    Any,
-    Many,
-    Class { negated: bool, ranges: Vec<(char, char)> },
+    /// No wildcard but `*`: the name begins with the first piece, ends with the last, and has the others in between, in
+    /// their order. A thousand of these over 2 KB of text take 60 µs, and 5 ms by character.
+    Pieces { first: String, between: Vec<Finder<'static>>, last: String },
+    Wildcards(Vec<Wildcard>),
 }
 
 /// Why a text is no glob.
@@ -86,86 +65,65 @@ impl Glob {
         if text.is_empty() {
             return Err(GlobError::Empty);
         }
-        let mut tokens = Vec::new();
+        let mut parts = Vec::new();
         let mut rest = text.chars();
         while let Some(c) = rest.next() {
-            tokens.push(match c {
-                '*' => Token::Many,
-                '?' => Token::Any,
+            parts.push(match c {
+                '*' => Wildcard::Many,
+                '?' => Wildcard::One,
                 '[' => class(&mut rest)?,
-                '\\' => Token::One(rest.next().ok_or(GlobError::Dangling)?),
-                other => Token::One(other),
+                other => Wildcard::Exactly(literal(other, &mut rest)?),
             });
         }
-        let text_of = |piece: &[Token]| -> String {
-            piece.iter().filter_map(|token| if let Token::One(c) = token { Some(*c) } else { None }).collect()
-        };
-        let many = tokens.contains(&Token::Many);
-        if many && tokens.iter().all(|token| matches!(token, Token::One(_) | Token::Many)) {
-            let pieces = tokens.split(|token| *token == Token::Many);
-            let mut pieces: Vec<String> = pieces.map(text_of).collect();
-            let last = pieces.pop().unwrap_or_default();
-            let mut rest = pieces.into_iter();
-            let first = rest.next().unwrap_or_default();
-            let between: Vec<String> = rest.filter(|piece| !piece.is_empty()).collect();
-            let probe = Probe::of(between.iter().map(String::as_str));
-            return Ok(Self::compiled(text, How::Pieces { first, between, last }, probe));
-        }
-        let plain = tokens.iter().rev().map_while(|token| match token {
-            Token::One(c) => Some(*c),
-            Token::Any | Token::Many | Token::Class { .. } => None,
-        });
-        let backwards: Vec<char> = plain.collect();
-        let ends: String = backwards.iter().rev().collect();
-        if backwards.len() == tokens.len() {
-            return Ok(Self::compiled(text, How::Exact(ends), Probe::default()));
-        }
-        let runs: Vec<String> = tokens.split(|token| !matches!(token, Token::One(_))).map(text_of).collect();
-        let probe = Probe::of(runs.iter().map(String::as_str));
-        Ok(Self::compiled(text, How::Tokens { tokens, ends }, probe))
-    }
-
-    fn compiled(text: &str, how: How, probe: Probe) -> Self {
-        Self { how: Arc::new(Compiled { text: text.to_owned(), how, probe }) }
+        Ok(Self { text: text.to_owned(), how: How::of(parts) })
     }
 
     /// The glob as it was written.
     pub fn text(&self) -> &str {
-        &self.how.text
+        &self.text
     }
 
     /// Whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
-        match &self.how.how {
-            How::Exact(exact) => same(exact, name),
+        match &self.how {
+            How::Exact(exact) => exact == name,
             How::Pieces { first, between, last } => in_order(first, between, last, name),
-            How::Tokens { tokens, ends: tail } => ends(name, tail) && run(tokens, name),
+            How::Wildcards(parts) => wildcards::matches(parts, name, Wildcard::matches),
         }
-    }
-
-    /// The same for a text that many globs are asked about: what is found in it once spares most of the searches.
-    pub fn matches_in<'q>(&self, text: &'q str, texts: &mut Texts<'q>) -> bool {
-        let fits = match &self.how.how {
-            How::Exact(_) => true,
-            How::Pieces { first, last, .. } => begins(text, first) && ends(text, last),
-            How::Tokens { ends: tail, .. } => ends(text, tail),
-        };
-        fits && texts.may_have(text, &self.how.probe) && self.matches(text)
     }
 }
 
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        f.write_str(&self.text)
+    }
+}
+
+impl How {
+    fn of(parts: Vec<Wildcard>) -> Self {
+        let plain = |piece: &[Wildcard]| -> Option<String> {
+            let own = |part: &Wildcard| if let Wildcard::Exactly(c) = part { Some(*c) } else { None };
+            piece.iter().map(own).collect()
+        };
+        let pieces: Option<Vec<String>> = parts.split(|part| *part == Wildcard::Many).map(plain).collect();
+        match pieces.as_deref() {
+            None => Self::Wildcards(parts),
+            Some([first, between @ .., last]) => Self::Pieces {
+                first: first.clone(),
+                between: between.iter().map(|piece| Finder::new(piece).into_owned()).collect(),
+                last: last.clone(),
+            },
+            Some(exact) => Self::Exact(exact.concat()),
+        }
     }
 }
 
 /// Reads a class after its `[`.
-fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, GlobError> {
+fn class(rest: &mut std::str::Chars<'_>) -> Result<Wildcard, GlobError> {
     let mut ranges = Vec::new();
     let mut next = rest.next().ok_or(GlobError::Open)?;
-    let negated = matches!(next, '!' | '^');
-    if negated {
+    let sense = if matches!(next, '!' | '^') { Sense::Others } else { Sense::These };
+    if sense == Sense::Others {
         next = rest.next().ok_or(GlobError::Open)?;
     }
     while next != ']' {
@@ -185,66 +143,21 @@ fn class(rest: &mut std::str::Chars<'_>) -> Result<Token, GlobError> {
     if ranges.is_empty() {
         return Err(GlobError::EmptyClass);
     }
-    Ok(Token::Class { negated, ranges })
+    Ok(Wildcard::Class { ranges, sense })
 }
 
 fn literal(c: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobError> {
     if c == '\\' { rest.next().ok_or(GlobError::Dangling) } else { Ok(c) }
 }
 
-/// Whether the pieces stand in the name one after the other, the first at its start and the last at its end.
-fn in_order(first: &str, between: &[String], last: &str, name: &str) -> bool {
-    if name.len() < first.len() + last.len() || !begins(name, first) || !ends(name, last) {
-        return false;
-    }
-    let mut rest = &name[first.len()..name.len() - last.len()];
-    for piece in between {
+/// Whether the name begins with `first`, ends with `last`, and has the pieces in between, one after the other.
+fn in_order(first: &str, between: &[Finder<'_>], last: &str, name: &str) -> bool {
+    let inside = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
+    let Some(mut rest) = inside.map(str::as_bytes) else { return false };
+    between.iter().all(|piece| {
         // The first place leaves the most room for what follows.
-        match memchr::memmem::find(rest.as_bytes(), piece.as_bytes()).and_then(|at| rest.get(at + piece.len()..)) {
-            Some(behind) => rest = behind,
-            None => return false,
-        }
-    }
-    true
-}
-
-/// Matches with one point of return, the last `*`: never worse than the product of both lengths.
-fn run(tokens: &[Token], name: &str) -> bool {
-    let (mut at, mut token) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    loop {
-        let next = name[at..].chars().next();
-        match (tokens.get(token), next) {
-            (None, None) => return true,
-            (Some(Token::Many), _) => {
-                star = Some((token, at));
-                token += 1;
-                continue;
-            }
-            (Some(one), Some(c)) if fits(one, c) => {
-                at += c.len_utf8();
-                token += 1;
-                continue;
-            }
-            _ => {}
-        }
-        // The last star takes one character more.
-        let Some((from, taken)) = star else {
-            return false;
-        };
-        let Some(c) = name[taken..].chars().next() else {
-            return false;
-        };
-        star = Some((from, taken + c.len_utf8()));
-        at = taken + c.len_utf8();
-        token = from + 1;
-    }
-}
-
-fn fits(token: &Token, c: char) -> bool {
-    match token {
-        Token::One(one) => *one == c,
-        Token::Any | Token::Many => true,
-        Token::Class { negated, ranges } => ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated,
-    }
+        let behind = piece.find(rest).and_then(|at| rest.get(at + piece.needle().len()..));
+        rest = behind.unwrap_or_default();
+        behind.is_some()
+    })
 }

@@ -102,7 +102,7 @@ fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
 }
 
 fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
-    fit(policy, rule, question, &mut Told::of(question)) == Fit::Matches
+    fit(policy, rule, question, &Told::of(question)) == Fit::Matches
 }
 
 impl Proposal {

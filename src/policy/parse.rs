@@ -5,7 +5,6 @@
 mod condition;
 mod example;
 pub mod rule;
-mod share;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -55,7 +54,6 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
             "defaults" => read_defaults(&mut reading, value, &mut given),
             "rule" => {
                 (rules, disabled) = rule::read_all(&mut reading, value, roots);
-                share::share(&mut rules);
             }
             other => reading.unknown_key(key.span(), other, TOP),
         }

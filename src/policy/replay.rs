@@ -81,7 +81,7 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
     if !policy.rules.iter().any(|rule| touches_obscured(rule, call)) {
         return Answer::Told(decide(policy, &question));
     }
-    let mut told = Told::of(&question);
+    let told = Told::of(&question);
     let (mut certain, mut perhaps): (Policy, Vec<&Rule>) = (Policy { rules: Vec::new(), ..policy.clone() }, Vec::new());
     for rule in &policy.rules {
         if !touches_obscured(rule, call) {
@@ -92,7 +92,7 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
         let mut rest = rule.clone();
         rest.when.retain(|predicate| !cannot_be_told(predicate, call));
         rest.unless.retain(|predicate| !cannot_be_told(predicate, call));
-        if fit(policy, &rest, &question, &mut told) == Fit::Matches {
+        if fit(policy, &rest, &question, &told) == Fit::Matches {
             perhaps.push(rule);
         }
     }

@@ -150,11 +150,6 @@ impl ToolGlob {
         &self.text
     }
 
-    /// Its globs, of the server and of the tool.
-    pub(super) fn globs_mut(&mut self) -> impl Iterator<Item = &mut Glob> {
-        self.server.iter_mut().chain(&mut self.tool)
-    }
-
     /// Whether it names a server too.
     pub fn names_server(&self) -> bool {
         self.server.is_some()

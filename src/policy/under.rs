@@ -1,7 +1,6 @@
 //! Whether a path lies in a folder: by its words, and by where both lead once their links are followed.
 
 use super::paths::Paths;
-use super::short::same;
 use super::when::Holds;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.
@@ -115,7 +114,7 @@ impl Folder {
         let mut told = Holds::Yes;
         for wanted in words(of_folder).chain(self.trail.words.iter().map(String::as_str)) {
             match inside.next() {
-                Some(word) if same(word, wanted) => {}
+                Some(word) if word == wanted => {}
                 Some(word) if same_but_for_case(word, wanted) => told = Holds::Undecided,
                 Some(_) | None => return Some(Holds::No),
             }

@@ -2,13 +2,11 @@
 //! never a guess.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
-use super::grams::Texts;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
@@ -41,7 +39,7 @@ pub struct Predicate {
 #[derive(Clone, Debug, PartialEq)]
 pub enum About {
     /// All tests hold of one argument.
-    Argument { arg: Arc<str>, tests: Vec<Test> },
+    Argument { arg: String, tests: Vec<Test> },
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
     /// Every effect of the call is one of these. Undecided where only some are.
@@ -53,8 +51,8 @@ pub enum About {
 }
 
 /// What a call shows to the conditions of one rule.
-pub struct Shown<'a, 'q> {
-    pub arguments: &'q Value,
+pub struct Shown<'a> {
+    pub arguments: &'a Value,
     pub hazards: &'a [Hazard],
     pub effects: &'a [Effect],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
@@ -62,8 +60,6 @@ pub struct Shown<'a, 'q> {
     /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
-    /// The long texts among the arguments, as far as globs looked at them.
-    pub texts: &'a mut Texts<'q>,
 }
 
 /// One test of an argument.
@@ -107,12 +103,11 @@ impl Predicate {
     }
 
     /// Whether it holds of a call.
-    pub fn holds(&self, shown: &mut Shown<'_, '_>) -> Holds {
+    pub fn holds(&self, shown: &Shown<'_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, tests } => {
-                let find = || argument(shown.arguments, arg);
-                let value = shown.texts.argument(shown.arguments, arg, find);
+                let value = argument(shown.arguments, arg);
                 tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
@@ -169,7 +164,7 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
 }
 
 impl Test {
-    fn holds<'q>(&self, value: Option<&'q Value>, shown: &mut Shown<'_, 'q>) -> Holds {
+    fn holds(&self, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
         let Some(value) = value else {
             return match self {
                 Self::Present => Holds::No,
@@ -185,7 +180,7 @@ impl Test {
             Self::Eq(wanted) => Some(wanted.equals(value)),
             Self::Whole(wanted) => Some(same(wanted, value)),
             Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
-            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches_in(text, shown.texts)).into()),
+            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
             Self::Under(folders) => {
                 text.and_then(|text| folders.iter().map(|folder| folder.holds(text, shown.roots)).max())
             }

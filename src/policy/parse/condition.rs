@@ -93,7 +93,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`arg` {arg:?} without a test of it"), hint);
             None
         }
-        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg: arg.into(), tests }),
+        (Some(arg), None) if is_argument(&arg, &tests) => Some(About::Argument { arg, tests }),
         (Some(arg), None) => {
             let hint = "write the name of an argument, or a JSON Pointer like /options/path";
             reading.problem(at, format!("`arg` cannot be {arg:?}"), hint);

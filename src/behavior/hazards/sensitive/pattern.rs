@@ -5,6 +5,7 @@
 
 use super::alternatives::{TooMany, is_wild, pieces, written_out};
 use super::names::{ANYWHERE, Breadth, ENDS, IN_PATH, UNDER};
+use crate::behavior::wildcards::{self, Sense, Wildcard};
 use crate::behavior::words;
 
 /// How many components of patterns are held against the names. A text with more is not ordinary, and asks.
@@ -86,21 +87,7 @@ impl Search {
 /// One component of a path, as a pattern.
 struct Component<'a> {
     text: &'a str,
-    parts: Vec<Part>,
-}
-
-enum Part {
-    Exactly(char),
-    One,
-    Many,
-    /// `[a-z]`, `[!a-z]`: the ranges, and whether they are what is meant or what is not.
-    OneOf(Vec<(char, char)>, Sense),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sense {
-    These,
-    Others,
+    parts: Vec<Wildcard>,
 }
 
 /// Stands for any letter or digit of a name that nobody said.
@@ -113,9 +100,9 @@ impl<'a> Component<'a> {
         while let Some(c) = rest.chars().next() {
             rest = &rest[c.len_utf8()..];
             match c {
-                '*' if matches!(parts.last(), Some(Part::Many)) => {}
-                '*' => parts.push(Part::Many),
-                '?' => parts.push(Part::One),
+                '*' if matches!(parts.last(), Some(Wildcard::Many)) => {}
+                '*' => parts.push(Wildcard::Many),
+                '?' => parts.push(Wildcard::One),
                 '[' => match class(rest) {
                     Some((part, after)) => {
                         parts.push(part);
@@ -123,11 +110,11 @@ impl<'a> Component<'a> {
                     }
                     // A class that was cut: neither what it holds nor what follows is known.
                     None => {
-                        parts.push(Part::Many);
+                        parts.push(Wildcard::Many);
                         rest = "";
                     }
                 },
-                _ => parts.push(Part::Exactly(c.to_ascii_lowercase())),
+                _ => parts.push(Wildcard::Exactly(c.to_ascii_lowercase())),
             }
         }
         Self { text, parts }
@@ -138,11 +125,11 @@ impl<'a> Component<'a> {
     }
 
     fn is_everything(&self) -> bool {
-        matches!(self.parts[..], [Part::Many])
+        matches!(self.parts[..], [Wildcard::Many])
     }
 
     fn starts_with(&self, c: char) -> bool {
-        matches!(self.parts.first(), Some(Part::Exactly(first)) if *first == c)
+        matches!(self.parts.first(), Some(Wildcard::Exactly(first)) if *first == c)
     }
 
     fn is(&self, name: &str) -> bool {
@@ -159,19 +146,19 @@ impl<'a> Component<'a> {
 
     /// Whether most of a sensitive name is said, or the dot and the end of one.
     fn names_plainly(&self) -> bool {
-        let dotted = self.parts.iter().any(|part| matches!(part, Part::Exactly('.')));
+        let dotted = self.parts.iter().any(|part| matches!(part, Wildcard::Exactly('.')));
         ANYWHERE.iter().any(|name| self.tells(name) && self.mostly_says(name)) || (dotted && ends(self))
     }
 
     /// Whether more than half of the name's letters are said.
     fn mostly_says(&self, name: &str) -> bool {
-        let said = self.parts.iter().filter(|part| matches!(part, Part::Exactly(c) if c.is_alphanumeric())).count();
+        let said = self.parts.iter().filter(|part| matches!(part, Wildcard::Exactly(c) if c.is_alphanumeric())).count();
         2 * said > name.chars().filter(|c| c.is_alphanumeric()).count() && self.fits(name)
     }
 }
 
 /// The class whose inside `text` begins with, and what follows it.
-fn class(text: &str) -> Option<(Part, &str)> {
+fn class(text: &str) -> Option<(Wildcard, &str)> {
     let (sense, inside) = match text.strip_prefix(['!', '^']) {
         Some(rest) => (Sense::Others, rest),
         None => (Sense::These, text),
@@ -187,61 +174,39 @@ fn class(text: &str) -> Option<(Part, &str)> {
         at += if last.is_some() { 3 } else { 1 };
     }
     let part = match (&ranges[..], sense) {
-        ([(first, last)], Sense::These) if first == last => Part::Exactly(first.to_ascii_lowercase()),
-        _ => Part::OneOf(ranges, sense),
+        ([(first, last)], Sense::These) if first == last => Wildcard::Exactly(first.to_ascii_lowercase()),
+        _ => Wildcard::Class { ranges, sense },
     };
     Some((part, &inside[end + 1..]))
 }
 
-impl Part {
-    fn takes(&self, c: char) -> bool {
-        match self {
-            Self::Exactly(own) => *own == c,
-            Self::One | Self::Many => true,
-            Self::OneOf(..) if c == NAMELESS => true,
-            Self::OneOf(ranges, sense) => {
-                let upper = c.to_ascii_uppercase();
-                let within = ranges.iter().any(|(a, z)| (a..=z).contains(&&c) || (a..=z).contains(&&upper));
-                within == (*sense == Sense::These)
-            }
+/// Whether a part matches a character of a name. Names are ASCII, in lower case.
+fn takes(part: &Wildcard, c: char) -> bool {
+    match part {
+        Wildcard::Exactly(_) | Wildcard::One | Wildcard::Many => part.matches(c),
+        Wildcard::Class { .. } if c == NAMELESS => true,
+        Wildcard::Class { ranges, sense } => {
+            let upper = c.to_ascii_uppercase();
+            let within = ranges.iter().any(|(a, z)| (a..=z).contains(&&c) || (a..=z).contains(&&upper));
+            within == (*sense == Sense::These)
         }
     }
 }
 
-/// Whether the pattern fits the name. Names are ASCII, in lower case.
-fn fits(parts: &[Part], name: &str) -> bool {
-    let name = name.as_bytes();
+/// Whether the pattern fits the name.
+fn fits(parts: &[Wildcard], name: &str) -> bool {
     // Most patterns and names part at their last letter.
-    if let (Some(Part::Exactly(c)), Some(last)) = (parts.last(), name.last())
-        && *c != char::from(*last)
+    if let Some(Wildcard::Exactly(c)) = parts.last()
+        && !name.is_empty()
+        && !name.ends_with(*c)
     {
         return false;
     }
-    let (mut part, mut at) = (0, 0);
-    // Where to take up again when a star has to take one more.
-    let mut star: Option<(usize, usize)> = None;
-    while at < name.len() {
-        match parts.get(part) {
-            Some(Part::Many) => {
-                star = Some((part + 1, at));
-                part += 1;
-            }
-            Some(one) if one.takes(char::from(name[at])) => {
-                part += 1;
-                at += 1;
-            }
-            _ => {
-                let Some((after, taken)) = star else { return false };
-                star = Some((after, taken + 1));
-                (part, at) = (after, taken + 1);
-            }
-        }
-    }
-    parts[part..].iter().all(|part| matches!(part, Part::Many))
+    wildcards::matches(parts, name, takes)
 }
 
 /// Whether the pattern fits this name and not a nameless one of the same shape.
-fn tells(parts: &[Part], name: &str) -> bool {
+fn tells(parts: &[Wildcard], name: &str) -> bool {
     fits(parts, name) && !fits(parts, &nameless(name))
 }
 
@@ -300,10 +265,10 @@ impl Place<'_> {
 
 /// Whether the end of the pattern says one of the endings of secret files: `*.k?y`, `*pem`.
 fn ends(own: &Component<'_>) -> bool {
-    if let Some(dot) = own.parts.iter().rposition(|part| matches!(part, Part::Exactly('.'))) {
+    if let Some(dot) = own.parts.iter().rposition(|part| matches!(part, Wildcard::Exactly('.'))) {
         return ENDS.iter().any(|end| tells(&own.parts[dot..], end));
     }
-    let Some(star) = own.parts.iter().rposition(|part| matches!(part, Part::Many)) else { return false };
+    let Some(star) = own.parts.iter().rposition(|part| matches!(part, Wildcard::Many)) else { return false };
     let tail = &own.parts[star + 1..];
     ENDS.iter().any(|end| tail.len() + 1 == end.len() && tells(tail, &end[1..]))
 }
