@@ -25,7 +25,7 @@ use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
-pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use arming::{ARMING, Armed, Drawn, Question, Unarmed, Unread};
 pub use batch::{Batch, Fate, Listed};
 pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Sought, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;

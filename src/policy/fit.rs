@@ -199,14 +199,7 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 /// The same for arguments alone: the conditions that speak of nothing else.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&crate::behavior::arguments::found(None, arguments));
-    let shown = Shown {
-        arguments,
-        hazards: &[],
-        effects: &[],
-        statements: &statements,
-        earlier: &|_| None,
-        roots,
-    };
+    let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
 }
 

@@ -43,11 +43,23 @@ pub enum Unarmed {
     NotWaiting,
 }
 
+/// What must still be shown of a call before `a` approves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The end of its arguments.
+    Arguments,
+    /// The end of its card, since it is dangerous.
+    Card,
+}
+
 impl Held {
-    /// Whether what must be shown before `a` was: the arguments' end, and of a dangerous call the card's end too.
-    pub fn was_read(&self) -> bool {
-        self.seen.arguments == Extent::ToItsEnd
-            && (self.snapshot.danger.is_none() || self.seen.card == Extent::ToItsEnd)
+    /// What must still be shown before `a` approves it: the one rule, for keys, lists and words on screen alike.
+    pub fn unread(&self) -> Option<Unread> {
+        match (self.seen.arguments, &self.snapshot.danger, self.seen.card) {
+            (Extent::Partly, ..) => Some(Unread::Arguments),
+            (Extent::ToItsEnd, Some(_), Extent::Partly) => Some(Unread::Card),
+            (Extent::ToItsEnd, Some(_), Extent::ToItsEnd) | (Extent::ToItsEnd, None, _) => None,
+        }
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
         note(model, Tone::Warn, words);
         return Some(());
     }
-    let unread = targets.iter().filter(|held| decide::unseen(held).is_some()).count();
+    let unread = targets.iter().filter(|held| held.unread().is_some()).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
@@ -111,7 +111,7 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     for armed in standing {
         let verdict = match (&verdict, model.still(armed)) {
             // What was not shown to its end is approved unread, whatever the key.
-            (OperatorVerdict::Approve { unread: false }, Some(held)) if decide::unseen(held).is_some() => continue,
+            (OperatorVerdict::Approve { unread: false }, Some(held)) if held.unread().is_some() => continue,
             (verdict, _) => verdict.clone(),
         };
         commands.push(decide::send_one(model, armed, word, verdict, took));

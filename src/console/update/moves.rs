@@ -4,7 +4,7 @@ use super::{Command, find_mut, is_over};
 use crate::console::card::Card;
 use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, Extent, Model, Overlay, Screen, Sort, Standing, Tour};
+use crate::console::model::{CallKey, Model, Overlay, Screen, Sort, Standing, Tour, Unread};
 use crate::console::screen::content_rows;
 use crate::console::view;
 
@@ -54,7 +54,7 @@ pub(super) fn scroll(model: &mut Model, action: Action) {
 }
 
 fn unread_arguments(model: &Model) -> bool {
-    model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly)
+    model.selection().is_some_and(|held| held.unread() == Some(Unread::Arguments))
 }
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
+use crate::console::model::{Held, Model, Standing, Unarmed, Unread};
 use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
@@ -112,18 +112,20 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     };
     let narrow = width < NARROW;
     let short = |brief: &'static str, full: &'static str| if narrow { brief } else { full };
-    let right = match (model.armed(), &held.snapshot.danger, held.seen.arguments, held.seen.card) {
+    let right = match (model.armed(), held.unread(), &held.snapshot.danger) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
-        (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
-            Row::of(Tone::Quiet, "all shown · armed ")
+        (Ok(_), None, _) => Row::of(Tone::Quiet, "all shown · armed "),
+        (Ok(_), Some(Unread::Arguments), _) if folded > 0 && narrow => {
+            Row::of(Tone::Warn, format!("▸ {folded} folded: Z "))
         }
-        (Ok(_), _, Extent::Partly, _) if folded > 0 && narrow => Row::of(Tone::Warn, format!("▸ {folded} folded: Z ")),
-        (Ok(_), _, Extent::Partly, _) if folded > 0 => {
+        (Ok(_), Some(Unread::Arguments), _) if folded > 0 => {
             Row::of(Tone::Warn, format!("▸ {} folded, not read: Z ", counted(folded, "part")))
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve ")),
-        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
+        (Ok(_), Some(_), Some(_)) => {
+            Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve "))
+        }
+        (Ok(_), Some(_), None) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
     };
     // What is to be done matters more than a size that stands above the arguments too.
     let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));
