@@ -27,7 +27,7 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed, Unread};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Sought, Subject, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, ListState, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolStanding, Window};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
 pub use word::Confirmation;

@@ -236,7 +236,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Refuse => return tool::refuse(model),
         Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
-        Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
+        Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
         Action::NextHit | Action::PreviousHit => find::again(model, action),

@@ -163,9 +163,9 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
         model.activity.pop_front();
         // The selection stays on its entry.
         if was_listed {
-            let shelf = &mut model.browse.activity;
-            shelf.at = shelf.at.saturating_sub(1);
-            shelf.top = shelf.top.saturating_sub(1);
+            let list = &mut model.browse.activity;
+            list.at = list.at.saturating_sub(1);
+            list.top = list.top.saturating_sub(1);
         }
     }
 }
