@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, Extent, Held, Model, Overlay, Seen, Standing};
+use super::{CallKey, CallState, Extent, Held, Model, Overlay, Seen};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -96,7 +96,7 @@ impl Model {
     /// Why it may not.
     pub fn armed(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.standing != Standing::Waiting {
+        if held.state != CallState::Waiting {
             return Err(Unarmed::NotWaiting);
         }
         let drawn = self.drawn.as_ref().ok_or(Unarmed::NotDrawn)?;
@@ -115,7 +115,7 @@ impl Model {
     /// Nothing is selected, or it no longer waits.
     pub fn chosen(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.standing == Standing::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
+        if held.state == CallState::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
     /// The call that was armed, if it still waits with the bytes and the card that were shown: what lets it run.
@@ -127,7 +127,7 @@ impl Model {
     /// what only holds it back.
     pub fn waits(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
-        let same = held.standing == Standing::Waiting && held.snapshot.digest == armed.digest;
+        let same = held.state == CallState::Waiting && held.snapshot.digest == armed.digest;
         same.then_some(held)
     }
 

@@ -153,7 +153,7 @@ pub struct ToolLine {
     pub pin: Option<PinState>,
     /// Of the canonical definition.
     pub definition: Option<String>,
-    pub standing: ToolStanding,
+    pub source: ToolSource,
     pub calls: u64,
     pub denied: u64,
     pub failed: u64,
@@ -177,7 +177,7 @@ pub enum Subject {
 
 /// Where a tool is known from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolStanding {
+pub enum ToolSource {
     /// A running server describes it now.
     Offered,
     /// Only the log knows it.

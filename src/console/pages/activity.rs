@@ -5,7 +5,7 @@ use crate::audit::record::{By, VerdictWord};
 use crate::audit::search::Field;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
-use crate::console::model::{Following, Heard, Model, Passed};
+use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::view::ends;
@@ -59,7 +59,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let before = model.activity.iter().filter(|passed| passed.source == Heard::FromLog).count();
+    let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
     let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
     let latencies = latencies(model, width.saturating_sub(row.width() + 2));
     let note = format!("  · {before} from the log");

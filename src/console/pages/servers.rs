@@ -51,7 +51,7 @@ fn row(model: &Model, line: &ServerLine, columns: usize, width: usize) -> Row {
         ServerLine::Running(at) => {
             let Some(one) = model.wrappers.get(*at) else { return Row::default() };
             let status = &one.status;
-            let mut row = standing(one).joined(cell(Tone::Strong, name, columns));
+            let mut row = mark(one).joined(cell(Tone::Strong, name, columns));
             let waits = if status.waiting > 0 { Tone::Warn } else { Tone::Quiet };
             row.push(waits, format!("{:>4} waiting", status.waiting));
             row.push(Tone::Ours, format!("{:>7} calls", grouped(status.calls)));
@@ -82,7 +82,7 @@ fn row(model: &Model, line: &ServerLine, columns: usize, width: usize) -> Row {
     }
 }
 
-fn standing(one: &Connected) -> Row {
+fn mark(one: &Connected) -> Row {
     if one.wrapper.observe {
         return Row::of(Tone::Danger, " ◆ ");
     }

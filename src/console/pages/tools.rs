@@ -3,7 +3,7 @@
 use super::{NARROW, WIDE, caption, cell, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
-use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -89,7 +89,7 @@ fn row(line: &ToolLine, columns: &Columns) -> Row {
         return row.and(Tone::Danger, "  its program or command line changed");
     }
     let mut row = Row::of(Tone::Ours, " ").joined(look(line)).joined(badge(line).padded(11));
-    let tone = if line.standing == ToolStanding::Offered { Tone::Strong } else { Tone::Quiet };
+    let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
     row = row.joined(cell(tone, &line.tool, columns.tool)).and(Tone::Ours, " ");
     if columns.server > 0 {
         row = row.joined(cell(Tone::Quiet, &line.server, columns.server)).and(Tone::Ours, " ");
@@ -215,9 +215,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, name).and(Tone::Quiet, ": ");
         rows.extend(entry("hazard", row.and_foreign(Tone::Ours, what), width));
     }
-    let standing = match line.standing {
-        ToolStanding::Offered => "a running server describes it now",
-        ToolStanding::Remembered => "no running server describes it; it was seen before",
+    let standing = match line.source {
+        ToolSource::Offered => "a running server describes it now",
+        ToolSource::Remembered => "no running server describes it; it was seen before",
     };
     rows.extend(ours("known", standing, width));
     rows.extend(foreign("signature", line.signature.as_deref().unwrap_or_default(), width));

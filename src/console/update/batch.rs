@@ -101,14 +101,14 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     }
     model.overlay = None;
     let took = model.listed.take().map_or(0, |listed| model.now - listed.since);
-    let standing: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
+    let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
     let (word, verdict) = match batch.fate.clone() {
         Fate::Approve(reading) => (VerdictWord::Approve, decide::approval(reading)),
         Fate::Deny { reason } => (VerdictWord::Deny, OperatorVerdict::Deny { reason }),
     };
-    let (all, alive) = (batch.members.len(), standing.len());
+    let (all, alive) = (batch.members.len(), waiting.len());
     let mut commands = Vec::new();
-    for armed in standing {
+    for armed in waiting {
         let verdict = match (&verdict, model.still(armed)) {
             // What was not shown to its end is approved unread, whatever the key.
             (OperatorVerdict::Approve { unread: false }, Some(held)) if held.unread().is_some() => continue,

@@ -6,7 +6,7 @@ use crate::console::card::Card;
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, Confirmation, Drawn, Fate, Model, Overlay, Question, Reading, Screen, Standing, Unarmed,
+    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Model, Overlay, Question, Reading, Screen, Unarmed,
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict};
@@ -263,7 +263,7 @@ pub(super) fn send_one(
 fn sent(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Command {
     let at = model.now;
     if let Some(held) = find_mut(model, armed.key()) {
-        held.standing = Standing::Sent(word);
+        held.state = CallState::Sent(word);
         let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
         let often = {
             model.decisions.took(Decision { at, verdict: word, took, server: server.clone(), tool: tool.clone() });

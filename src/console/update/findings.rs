@@ -5,7 +5,7 @@ mod tools;
 
 use crate::audit::search::Field;
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{Heard, ListState, Model, Passed, ServerLine, ToolLine};
+use crate::console::model::{ListState, Model, Origin, Passed, ServerLine, ToolLine};
 use crate::link::message::{Activity, ActivityKind, Direction};
 use crate::policy::rule::Decision;
 
@@ -153,7 +153,7 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         let Some(activity) = as_passed(&line) else { continue };
         if line.ticket.is_none() || !heard(&line, activity.kind) {
             let (server, session) = (line.server.clone(), line.session.clone());
-            before.push(Passed { server, session, activity, source: Heard::FromLog });
+            before.push(Passed { server, session, activity, source: Origin::FromLog });
         }
     }
     for passed in before.into_iter().rev() {

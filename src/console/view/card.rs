@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{Held, Model, Standing, Unarmed, Unread};
+use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
 use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
@@ -46,15 +46,15 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
     }
-    match &held.standing {
-        Standing::Waiting => {}
-        Standing::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
-        Standing::Sent(VerdictWord::Deny) => left.push(Tone::Good, " · denial sent"),
-        Standing::EditSent => left.push(Tone::Warn, " · edit sent, the changed card is coming"),
-        Standing::Settled(settled) => left = left.joined(ended(settled)),
-        Standing::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
+    match &held.state {
+        CallState::Waiting => {}
+        CallState::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
+        CallState::Sent(VerdictWord::Deny) => left.push(Tone::Good, " · denial sent"),
+        CallState::EditSent => left.push(Tone::Warn, " · edit sent, the changed card is coming"),
+        CallState::Settled(settled) => left = left.joined(ended(settled)),
+        CallState::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
     }
-    if held.standing != Standing::Waiting {
+    if held.state != CallState::Waiting {
         return left.and(Tone::Quiet, " · j goes on").clipped(width);
     }
     let age = time::span(now - held.snapshot.arrived);

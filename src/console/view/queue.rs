@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::Group;
-use crate::console::model::{Held, Model, Sort, Standing};
+use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -176,8 +176,8 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
 
 /// What is left as a bar and in figures, or how it stands.
 fn state(held: &Held, now: i64, width: usize) -> Row {
-    let words = match &held.standing {
-        Standing::Waiting => {
+    let words = match &held.state {
+        CallState::Waiting => {
             let age = time::span(now - held.snapshot.arrived);
             let Some(deadline) = held.snapshot.deadline else {
                 return Row::of(Tone::Quiet, format!("{:>1$} ", age, width - 1));
@@ -188,10 +188,10 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
             let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
             return Row::of(tone, format!("{bar} {:>5} ", time::left(left)));
         }
-        Standing::Sent(_) => "sent",
-        Standing::EditSent => "edited",
-        Standing::Settled(_) => "over",
-        Standing::Gone => "gone",
+        CallState::Sent(_) => "sent",
+        CallState::EditSent => "edited",
+        CallState::Settled(_) => "over",
+        CallState::Gone => "gone",
     };
     Row::of(Tone::Quiet, format!("{words:>0$} ", width - 1))
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::audit::search::Field;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::{PinBook, PinnedTool};
 use crate::console::tally::ToolTally;
 use crate::link::message::KnownTool;
@@ -124,7 +124,7 @@ fn remembered(server: &str, tool: &str, counted: &ToolTally) -> ToolLine {
         evidence: detail.evidence,
         hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
         disputed: detail.disputed,
-        standing: ToolStanding::Remembered,
+        source: ToolSource::Remembered,
         calls: counted.calls,
         denied: counted.denied,
         failed: counted.failed,
@@ -167,7 +167,7 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.disputed = tool.disputed;
     line.pin = Some(tool.pin);
     line.definition = Some(tool.digest.to_string());
-    line.standing = ToolStanding::Offered;
+    line.source = ToolSource::Offered;
 }
 
 /// `annotated PURE: readOnlyHint=true`, as records have it.
