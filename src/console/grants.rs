@@ -101,7 +101,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             format!("Until {} ({minutes} min from now). Digits change the minutes.", &time::of_day(end, offset)[..5])
         }
         Lasts::Calls(calls) => {
-            format!("Until {} passed so. Digits change the number.", counted(calls as usize, "such call"))
+            format!("Until {} passed so. Digits change the number.", counted(calls, "such call"))
         }
     };
     rows.push(Row::of(Tone::Strong, until));
@@ -136,7 +136,7 @@ pub fn covers(card: &GrantCard) -> Row {
 pub fn left(card: &GrantCard, now: i64) -> String {
     match (card.until, card.left) {
         (Some(until), _) => format!("{} left", time::span((until - now).max(0))),
-        (None, Some(left)) => format!("{} left", counted(left as usize, "call")),
+        (None, Some(left)) => format!("{} left", counted(left, "call")),
         (None, None) => "this session".to_owned(),
     }
 }

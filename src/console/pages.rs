@@ -9,9 +9,11 @@ mod servers;
 mod tools;
 
 use super::caption::{LABEL, caption, entry};
+use super::card::grouped;
 use super::model::{ListState, Model, Screen, Sought};
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
+use crate::behavior::taxonomy::Mutability;
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -156,9 +158,13 @@ fn place(model: &Model) -> Row {
     Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
 }
 
-/// Foreign text in exactly so many columns.
-fn cell(tone: Tone, text: &str, width: usize) -> Row {
-    Row::default().and_foreign(tone, text).clipped(width).padded(width)
+/// The badge of what passed or was recorded, by its shape.
+fn badge(badge: Option<Mutability>) -> Row {
+    match badge {
+        Some(Mutability::Pure) => Row::of(Tone::Good, "○"),
+        Some(Mutability::Mutates) => Row::of(Tone::Warn, "●"),
+        None => Row::default(),
+    }
 }
 
 /// An entry of our own words.
@@ -172,17 +178,4 @@ fn foreign(label: &str, text: &str, width: usize) -> Vec<Row> {
         return Vec::new();
     }
     entry(label, Row::default().and_foreign(Tone::Ours, text), width)
-}
-
-/// `1,204,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
