@@ -145,18 +145,29 @@ impl Entry {
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None, seq: 1 };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
+    digest: Option<Digest>,
+    verdict: Option<VerdictWord>,
     seq: u64,
 }
 
 impl Receipt {
-    /// Made by the store after the commit, and by the rehearsal in tests.
-    pub(super) fn new(entry: u64, seq: u64) -> Self {
-        Self { entry, seq }
+    /// Made of the entry itself after its commit, and by the rehearsal in tests. `id` is the entry's, as the gate gave it out.
+    pub(super) fn new(id: u64, entry: &Entry) -> Self {
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict, seq: 0 }
+    }
+
+    pub(super) fn at(self, seq: u64) -> Self {
+        Self { seq, ..self }
+    }
+
+    /// Its place in the chain.
+    pub fn seq(&self) -> u64 {
+        self.seq
     }
 
     /// The entry's id, as the gate gave it out.
@@ -164,8 +175,13 @@ impl Receipt {
         self.entry
     }
 
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    /// The digest of the call that the entry is about.
+    pub fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    /// The verdict that the entry records.
+    pub fn verdict(&self) -> Option<VerdictWord> {
+        self.verdict
     }
 }
