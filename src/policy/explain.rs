@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::{Question, Ruling, decide_at};
 use super::fit::{Fit, Part, Prepared, fit_at};
+use super::holds::Holds;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::Holds;
 
 /// A ruling with how every rule stood to the call, in the order of the file.
 #[derive(Clone, Debug)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::decide::Question;
+use super::holds::Holds;
+use super::question::{Question, rules_name};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Holds, Shown};
+use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
@@ -221,12 +222,4 @@ fn covers(rule: &Rule, kind: HazardKind) -> bool {
 /// An empty list means any.
 fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
     list.is_empty() || list.iter().any(fits)
-}
-
-/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-pub(crate) fn rules_name(server: &str) -> &str {
-    match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => server,
-    }
 }

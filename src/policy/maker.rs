@@ -8,8 +8,10 @@ mod scopes;
 use serde_json::Value;
 
 use super::decide::Question;
-use super::fit::{Fit, Prepared, fit, rules_name};
+use super::fit::{Fit, Prepared, fit};
+use super::glob::escaped;
 use super::parse::parse_at;
+use super::question::rules_name;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::written;
@@ -176,18 +178,6 @@ fn entitled(title: &Title<'_>, body: &str) -> String {
     }
     if let Some(note) = title.note {
         out.push_str(&format!("note = {}\n", written::text(note)));
-    }
-    out
-}
-
-/// A name as a glob that means just it.
-pub fn escaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
     }
     out
 }

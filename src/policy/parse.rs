@@ -4,7 +4,8 @@
 
 mod condition;
 mod example;
-pub mod rule;
+pub mod lists;
+mod rule;
 
 use toml::Spanned;
 use toml::de::DeValue;

@@ -26,7 +26,9 @@ impl Role {
     /// A tool's tags are several words for one capability, so one of them is enough. A tool without any is not known to
     /// be covered by anything.
     pub fn lacks(&self, server: &str, tags: &[String]) -> Option<Lacks> {
-        if !self.servers.is_empty() && !self.servers.iter().any(|glob| glob.matches(super::fit::rules_name(server))) {
+        if !self.servers.is_empty()
+            && !self.servers.iter().any(|glob| glob.matches(super::question::rules_name(server)))
+        {
             return Some(Lacks::Server);
         }
         let granted = tags.iter().any(|tag| self.capabilities.iter().any(|glob| glob.matches(tag)));

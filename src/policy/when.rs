@@ -7,25 +7,11 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
+use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::hazards::{Hazard, HazardKind};
-
-/// Whether a condition holds. Ordered, so that all of several is their minimum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holds {
-    No,
-    /// The argument is missing, or of another type than the condition speaks of.
-    Undecided,
-    Yes,
-}
-
-impl From<bool> for Holds {
-    fn from(holds: bool) -> Self {
-        if holds { Self::Yes } else { Self::No }
-    }
-}
 
 /// One entry of `when` or `unless`.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::imported::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use super::reach::{Name, splits};
-use super::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use crate::policy::rule::Decision;
 
 /// Keys of a rule that say whom it is for and what it does; any other narrows it.

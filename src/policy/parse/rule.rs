@@ -10,10 +10,11 @@ use toml::value::Datetime;
 use super::DECISIONS;
 use super::condition;
 use super::example::{self, Example};
+use super::lists::{any_of, globs, words};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::policy::fit::conditions_on_arguments;
-use crate::policy::glob::{Glob, GlobError};
+use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span};
 use crate::policy::rule::{Decision, Layer, Rule, ToolGlob};
 use crate::policy::under::Roots;
@@ -182,42 +183,6 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
         return None;
     }
     Some(id)
-}
-
-/// Globs under `key`; also used for `glob` in a condition, and for approvers.
-pub fn globs<T>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    new: impl Fn(&str) -> Result<T, GlobError>,
-) -> Vec<T> {
-    let mut found = Vec::new();
-    for (at, text) in reading.texts(value, key) {
-        match new(&text) {
-            Ok(glob) => found.push(glob),
-            Err(error) => reading.problem(
-                at,
-                format!("`{key}` cannot be {text:?}: {error}"),
-                "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these",
-            ),
-        }
-    }
-    found
-}
-
-/// One word or a list of them.
-pub(super) fn any_of<T: Copy>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    known: &[(&str, T)],
-) -> Vec<T> {
-    let found = reading.texts(value, key);
-    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
-}
-
-fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
-    all.iter().map(|value| (word(*value), *value)).collect()
 }
 
 /// There are few enough identities to know the hash of each, so a slip is told instead of never matching.
