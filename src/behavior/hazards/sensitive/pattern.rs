@@ -5,6 +5,7 @@
 
 use super::alternatives::{TooMany, is_wild, pieces, written_out};
 use super::names::{ANYWHERE, Breadth, ENDS, IN_PATH, UNDER};
+use super::scan::in_words;
 use crate::behavior::wildcards::{self, Sense, Wildcard};
 use crate::behavior::words;
 
@@ -47,9 +48,7 @@ impl Search {
     /// Whether one of the alternatives reaches a sensitive name.
     fn reaches(&mut self, piece: &str) -> Result<bool, TooMany> {
         let paths = written_out(piece)?;
-        Ok(paths
-            .iter()
-            .any(|path| (path.len() < piece.len() && super::in_words(path).0.is_some()) || self.path_reaches(path)))
+        Ok(paths.iter().any(|path| (path.len() < piece.len() && in_words(path).0.is_some()) || self.path_reaches(path)))
     }
 
     fn path_reaches(&mut self, path: &str) -> bool {
