@@ -77,7 +77,7 @@ fn distance(
     })
 }
 
-/// How a rule stands to a call, in words; parts of the rule in it are text of its file, raw.
+/// Whether a rule matches a call, or what differs, in words. It quotes the rule's file, raw.
 pub fn why(rule: &Rule, fit: Fit) -> String {
     let part = match fit {
         Fit::Matches => return "matches".to_owned(),

@@ -42,7 +42,7 @@ pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
     let mut found = match host {
         Host::Claude => claude::settings(&json(text)?)?,
         Host::Cursor => cursor::settings(&json(text)?)?,
-        // A file that begins like JSON and is broken is told as JSON.
+        // The error about a broken file that begins like JSON is the one of JSON.
         Host::Gemini if relaxed::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
         Host::Gemini => gemini::policy(&toml(text)?)?,
         Host::Codex => codex::config(&toml(text)?)?,

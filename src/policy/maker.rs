@@ -144,7 +144,7 @@ impl Proposal {
         warnings
     }
 
-    /// What it covers though the call it was made from need not have done it; told, and nothing to be asked twice about.
+    /// What it covers beyond the call it was made from: worth a line, but no second question.
     pub fn also(&self) -> Option<&'static str> {
         let replaces = self.rule.identity.iter().any(|identity| identity.action == Action::Overwrite);
         let varies = self.scope != Scope::ThisCall;

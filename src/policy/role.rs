@@ -1,4 +1,4 @@
-//! Roles: which tools somebody may use, by their capability tags. Rules on no call; a search asks it first.
+//! Roles: which tools a person or agent may use, by capability tags. Only searches for tools use them, no ruling does.
 
 use super::glob::Glob;
 
@@ -16,7 +16,7 @@ pub struct Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     Server,
-    /// The tool's tags, none of which the role has; none at all where nobody knows what the tool does.
+    /// The role has none of these tags, which are the tool's; the list is empty where the tool's action is unknown.
     Capability(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what cannot be told is `Undecided`,
+//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what the call does not show is `Undecided`,
 //! never a guess.
 
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::behavior::hazards::{Hazard, HazardKind};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicate {
     pub about: About,
-    /// As it stands in the file.
+    /// As the file has it.
     pub text: String,
 }
 
@@ -43,7 +43,7 @@ pub struct Shown<'a> {
     pub effects: &'a [Effect],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
     pub statements: &'a [Option<String>],
-    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
+    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where they were not counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
 }
@@ -97,7 +97,7 @@ impl Predicate {
                 tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
-                // An effect that nobody knows could be any of them.
+                // An unknown effect could be any of them.
                 let one = |effect: &Effect| match kinds.contains(effect) {
                     false if *effect == Effect::Unknown => Holds::Undecided,
                     is_named => is_named.into(),

@@ -24,7 +24,7 @@ pub struct Carried {
 /// One entry that could not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// As it stands there. Foreign text.
+    /// As that file has it. Foreign text.
     pub what: String,
     pub why: String,
 }
@@ -107,7 +107,7 @@ impl Imported {
         texts
     }
 
-    /// Names the keys that nobody here has heard of: they may be permissions all the same.
+    /// Names the keys that this reader does not know: they may be permissions all the same.
     pub(super) fn leave_unknown(&mut self, place: &str, table: Option<&Value>, known: &[&str]) {
         let keys = table.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
         for key in keys.filter(|key| !known.contains(&key.as_str())) {

@@ -13,7 +13,7 @@ pub(super) enum Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// As it stands there.
+    /// As that program has it.
     pub(super) fn text(self) -> &'a str {
         match self {
             Self::Any => "*",

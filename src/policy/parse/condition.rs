@@ -86,7 +86,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
             None
         }
-        // A test that is misspelled or cannot be so has been told; that it is missing would hide the hint.
+        // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
         (Some(_), None) if tests.is_empty() && told => None,
         (Some(arg), None) if tests.is_empty() => {
             let hint = "add eq, in, glob, under, lt, gt, len, present or absent";

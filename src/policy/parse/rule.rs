@@ -173,7 +173,7 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
     Some((place, rule))
 }
 
-/// An id stands in reasons, records and answers to the agent, so it is a plain word.
+/// Reasons, records and answers to the agent name the id, so it is a plain word.
 fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<String> {
     let id = reading.text(value, "id")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -185,7 +185,7 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
     Some(id)
 }
 
-/// There are few enough identities to know the hash of each, so a slip is told instead of never matching.
+/// There are few enough identities to know the hash of each, so a typing mistake is a problem instead of a rule that never matches.
 fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Identity> {
     let wanted = reading.texts(value, "identity");
     let mut found = Vec::new();

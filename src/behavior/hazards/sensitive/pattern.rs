@@ -30,7 +30,7 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
     })
 }
 
-/// Whether words stand around a pattern, in which a star may be an emphasis.
+/// Whether a pattern is among words, where a star may be an emphasis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Surroundings {
     Alone,
@@ -89,7 +89,7 @@ struct Component<'a> {
     parts: Vec<Wildcard>,
 }
 
-/// Stands for any letter or digit of a name that nobody said.
+/// Any letter or digit that the pattern does not spell out.
 const NAMELESS: char = '\u{1}';
 
 impl<'a> Component<'a> {
