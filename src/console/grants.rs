@@ -9,9 +9,9 @@ use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::policy::holds::Holds;
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
-use crate::policy::when::Holds;
 
 /// Offered where no other number is typed.
 const MINUTES: u32 = 15;
