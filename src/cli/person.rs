@@ -33,19 +33,19 @@ pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>,
 /// The log could not take it; then it must not be done.
 pub(super) fn record(places: &Places, entry: Entry) -> Result<(), Error> {
     places.create_state()?;
-    let (done, acks) = mpsc::channel();
+    let (done, answers) = mpsc::channel();
     let mut scribe = Scribe::start(Ok(config::audit_db(places)?), places.redaction_key(), move |work| {
         // Whoever waited may have given up.
         let _ = done.send(work);
     });
-    let mut told = scribe.record(0, vec![(1, entry)]);
-    while told.is_empty() {
-        match acks.recv_timeout(PATIENCE) {
-            Ok(work) => told = scribe.done(0, work),
+    let mut acks = scribe.record(0, vec![(1, entry)]);
+    while acks.is_empty() {
+        match answers.recv_timeout(PATIENCE) {
+            Ok(work) => acks = scribe.done(0, work),
             Err(_) => break,
         }
     }
-    let outcome = match told.into_iter().next() {
+    let outcome = match acks.into_iter().next() {
         Some(Ack::Recorded(_)) => scribe.finish().map_err(|error| error.to_string()),
         Some(Ack::Failed { why, .. }) => Err(why),
         None => Err("the log did not answer".to_owned()),

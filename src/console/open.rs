@@ -9,7 +9,7 @@ use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
 
-/// What stands above the console and is given to it.
+/// What the console needs of the layers above it.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
     /// Milliseconds since 1970.
