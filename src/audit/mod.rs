@@ -2,9 +2,12 @@
 
 pub mod body;
 pub mod chain;
-pub mod counted;
+pub mod fact;
+pub mod fields;
 pub mod index;
 mod lock;
+pub mod moment;
+pub mod numbers;
 pub mod past;
 pub mod place;
 pub mod query;
@@ -13,6 +16,6 @@ pub mod redact;
 pub mod rehearsal;
 pub mod search;
 pub mod secrets;
-mod sketch;
-pub mod stats;
 pub mod store;
+pub mod tally;
+pub mod walk;
