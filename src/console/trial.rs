@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::found::Finding;
-use super::log_reader::Sources;
+use super::outside::Sources;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
 use super::tried_policy;
 use crate::audit::index::{Index, SEGMENT};
