@@ -41,7 +41,7 @@ pub struct Behavior {
 }
 
 impl Behavior {
-    /// A tool that nobody described.
+    /// A tool without a description of its own.
     pub fn unknown() -> Self {
         Self {
             identity: Identity::UNKNOWN,
@@ -61,7 +61,7 @@ impl Behavior {
 
 /// What others than the server say of a tool, for exactly this definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Overrides {
     /// By the operator.
     pub pinned: Option<Identity>,
     /// By our list of well-known servers.
@@ -70,19 +70,19 @@ pub struct Told {
 
 /// Concludes about a tool from its definition alone.
 pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
-    of_tool_told(tool, trust, Told::default())
+    of_tool_with(tool, trust, Overrides::default())
 }
 
 /// Concludes about a tool from its definition and from what others say of it: pinned, else curated, else the server.
 ///
 /// With [`Trust::None`] a curated identity lowers nothing: it speaks of what a package should be, not of what runs.
-pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
+pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior {
     let inference = infer::infer(tool);
     let declared = declared::evidence(&tool.definition);
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
-    let said_otherwise = told.evidence();
-    let behavior = told.over(behavior, trust);
+    let said_otherwise = overrides.evidence();
+    let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
@@ -99,7 +99,7 @@ pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
     Behavior { evidence, hazards, ..behavior }
 }
 
-impl Told {
+impl Overrides {
     fn evidence(self) -> impl Iterator<Item = Evidence> {
         let pinned = self.pinned.map(|identity| Evidence {
             source: Source::Pinned,
@@ -131,12 +131,26 @@ impl Told {
     }
 }
 
+/// What is concluded about one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallBehavior {
+    pub behavior: Behavior,
+    /// JSON Pointers of the keys that the tool's schema does not declare.
+    pub undeclared: Vec<String>,
+}
+
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
-/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
+/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
+    of_described_call(tool, described, text, arguments).behavior
+}
+
+/// The same, with the keys that the tool does not declare.
+pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> CallBehavior {
     let mut behavior = described.clone();
     behavior.hazards.extend(hazards::arguments::found(text, arguments));
+    let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
         let mut what = Vec::new();
@@ -149,6 +163,7 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
         if !what.is_empty() {
             behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what: what.join("; ") });
         }
+        not_declared = keys;
     }
     for analysis in arguments::found(tool, arguments) {
         let evidence = analysis.evidence();
@@ -156,15 +171,15 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
         behavior.evidence.push(evidence);
         behavior.analyses.push(analysis);
     }
-    behavior
+    CallBehavior { behavior, undeclared: not_declared }
 }
 
-/// What stands where a call would write.
+/// What a write would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// Nothing: that was seen.
     Nothing,
-    /// Something, or nobody looked.
+    /// Something, or it was not looked up.
     Perhaps,
 }
 
@@ -203,7 +218,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     let pure = said.contains(&Some(Mutability::Pure));
     let mutates = said.contains(&Some(Mutability::Mutates));
     let (mutability, disputed) = match (trust, hinted) {
-        // Believed, and still told: the hint is on the review list where the rest contradicts it.
+        // Believed, but the tool is on the review list where other evidence contradicts the hint.
         (Trust::Annotations, Some(hinted)) => (hinted, pure && mutates),
         (Trust::None, _) => (Mutability::Mutates, pure && mutates),
         (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
@@ -212,7 +227,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     // Where the recogniser did not settle on a badge, its action is a guess, and a declared one is better.
     let action = match (declared.action, inferred.action) {
         (Some(declared), Some(inferred_action)) if inferred.mutability.is_some() => {
-            Some(if caution(inferred_action) > caution(declared) { inferred_action } else { declared })
+            Some(if inferred_action.caution() > declared.caution() { inferred_action } else { declared })
         }
         (Some(declared), _) => Some(declared),
         (None, inferred_action) => inferred_action,
@@ -244,28 +259,10 @@ fn raised(identity: Identity, says: Claim) -> Identity {
         return identity;
     }
     let action = says.action.unwrap_or(Action::Unknown);
-    let action = if caution(action) > caution(identity.action) { action } else { identity.action };
+    let action = if action.caution() > identity.action.caution() { action } else { identity.action };
     Identity { mutability: Mutability::Mutates, action, ..identity }
 }
 
 fn reads(action: Action) -> bool {
     matches!(action, Action::Read | Action::Search)
-}
-
-/// How much caution an action asks for; the more, the higher.
-pub fn caution(action: Action) -> u8 {
-    match action {
-        Action::Read => 0,
-        Action::Search => 1,
-        Action::Append => 2,
-        Action::Create => 3,
-        Action::Update => 4,
-        Action::Move => 5,
-        Action::Merge => 6,
-        Action::Overwrite => 7,
-        Action::Send => 8,
-        Action::Execute => 9,
-        Action::Delete => 10,
-        Action::Unknown => 11,
-    }
 }

@@ -3,37 +3,14 @@
 //! The first values are the behavioral identity paper's (Table 2); EXECUTE, SEND, MOVE, MESSAGE, MONEY, INFRA, MODEL
 //! and UNKNOWN are ours, for what the paper says it leaves open.
 
-use serde::{Deserialize, Serialize};
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
-
-        impl $name {
-            /// Every value, in the order of the taxonomy.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word as hashed, recorded and shown.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// Reads the word; exact upper case only.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
+use crate::wire::words::words;
 
 words! {
     /// Whether calling changes anything that outlives the call. The badge.
     Mutability {
         /// Changes nothing, neither remotely nor in a local file, browser or session.
         Pure = "PURE",
-        /// Creates, changes, deletes, sends, executes, spends; and whatever nobody knows.
+        /// Creates, changes, deletes, sends, executes, spends; and whatever is unknown.
         Mutates = "MUTATES",
     }
 }
@@ -63,7 +40,7 @@ words! {
         Send = "SEND",
         /// Moves, renames, transfers.
         Move = "MOVE",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -99,7 +76,7 @@ words! {
         Model = "MODEL",
         /// Only an acknowledgement.
         Ack = "ACK",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -113,7 +90,27 @@ words! {
         Binary = "BINARY",
         /// JSON, tables, records.
         Structured = "STRUCTURED",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
+    }
+}
+
+impl Action {
+    /// How much caution it asks for; the more, the higher.
+    pub fn caution(self) -> u8 {
+        match self {
+            Self::Read => 0,
+            Self::Search => 1,
+            Self::Append => 2,
+            Self::Create => 3,
+            Self::Update => 4,
+            Self::Move => 5,
+            Self::Merge => 6,
+            Self::Overwrite => 7,
+            Self::Send => 8,
+            Self::Execute => 9,
+            Self::Delete => 10,
+            Self::Unknown => 11,
+        }
     }
 }

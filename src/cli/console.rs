@@ -8,9 +8,10 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
-use super::tools::person;
+use super::person;
 use crate::cli::error::Error;
-use crate::console::open::{Given, open};
+use crate::console::open::open;
+use crate::console::outside::Given;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;

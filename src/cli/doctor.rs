@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
-use crate::console::plain::visible;
-use crate::console::{open, settings};
+use crate::cli::print::{self, Column, visible};
+use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
@@ -56,21 +56,24 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
-        for check in &checks {
-            // A file with several errors has a line for each.
-            let mut lines = check.what.lines();
-            let first = lines.next().unwrap_or_default();
-            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, visible(first))?;
-            for line in lines {
-                writeln!(out, "{:22} {}", "", visible(line))?;
-            }
-            if let Some(hint) = &check.hint {
-                writeln!(out, "{:22} to mend: {}", "", visible(hint))?;
-            }
-        }
+        print::table(&COLUMNS, 1, checks.iter().flat_map(rows), out)?;
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+const COLUMNS: [Column; 3] = [Column::LEFT.at_least(7), Column::LEFT.at_least(14), Column::LEFT];
+
+/// A file with several errors has a row for each.
+fn rows(check: &Check) -> Vec<[String; 3]> {
+    let hint = check.hint.as_ref().map(|hint| format!("to mend: {hint}"));
+    let whats = check.what.lines().map(visible).chain(hint.map(|hint| visible(&hint)));
+    let mut rows: Vec<[String; 3]> = whats.map(|what| [String::new(), String::new(), what]).collect();
+    if let Some([state, about, _]) = rows.first_mut() {
+        word(check.state).clone_into(state);
+        check.about.clone_into(about);
+    }
+    rows
 }
 
 fn row(check: &Check) -> Value {
@@ -109,7 +112,7 @@ fn configuration(places: &Places) -> Check {
 /// Every policy file that would apply to a server started in this folder, and what waits in them.
 fn policies(places: &Places) -> Vec<Check> {
     let folder = std::env::current_dir().ok();
-    let usual = PolicyPlace::Usual(places.policy_file());
+    let usual = PolicyPlace::own(places);
     let mut layers = Layers::of(places, folder.as_deref(), &usual);
     let mut checks: Vec<Check> = layers
         .present()
@@ -200,8 +203,8 @@ fn run_folder(places: &Places) -> Check {
 
 fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        match open::multiplexer() {
-            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", open::OPEN_TO_OTHERS)),
+        match outside::multiplexer() {
+            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", outside::OPEN_TO_OTHERS)),
             None => good("terminal", "the console can be opened here"),
         }
     } else {

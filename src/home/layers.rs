@@ -1,11 +1,10 @@
-//! Which policy files apply to one wrapped server, how each stands, and what is new in them. Rules on no call.
+//! Which policy files apply to one wrapped server, whether each is accepted, and what is new in them. Rules on no call.
 //!
 //! System, user, project (in the server's folder) and run (`--policy`). The first text found of a file is taken as it is,
 //! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +13,8 @@ use similar::TextDiff;
 use super::accepted::Accepted;
 use super::places::Places;
 use super::policy_file::{self, Broken, PolicyPlace, Why};
-use crate::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use crate::pins::launch::stamp;
+use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;
 use crate::policy::rule::{Layer, Policy};
 use crate::policy::under::Roots;
@@ -37,7 +37,8 @@ pub struct Layers {
     last: BTreeMap<PathBuf, Policy>,
     /// The copies seen in this process: who removes one makes no text the first.
     kept: BTreeMap<PathBuf, String>,
-    stamps: Vec<Stamp>,
+    /// What each file and its copy looked like when it was read; `None` where there was none.
+    stamps: Vec<Option<String>>,
 }
 
 /// One file.
@@ -62,7 +63,7 @@ pub enum AcceptError {
     NotKept(io::Error),
 }
 
-/// Whether reading may write down what needs nobody's acceptance.
+/// Whether reading may keep copies of texts that need no acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
     /// The first text found, and what only tightens.
@@ -70,9 +71,6 @@ pub enum Keeps {
     /// Nothing: it only looks.
     Nothing,
 }
-
-/// What tells that a file is another than before; `None` where there is none.
-type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
 
 impl Layers {
     /// The files for a server that runs in `folder`; `named` is what `--policy` names.
@@ -100,7 +98,7 @@ impl Layers {
         &self.files
     }
 
-    /// Reads all files and pools them. What is broken is told in the policy's banner, and allows nothing.
+    /// Reads all files and pools them. The policy's banner says what is broken; that allows nothing.
     pub fn load(&mut self, keeps: Keeps) -> Policy {
         // Looked at before they are read: a change in between is found the next time.
         self.stamps = self.look();
@@ -115,8 +113,8 @@ impl Layers {
     /// The first file that cannot be used.
     pub fn as_written(&self) -> Result<Policy, Broken> {
         let found = self.present().map(|file| {
-            let stands = Stands::Whole(policy_file::load(&file.place)?);
-            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), stands })
+            let state = FileState::Whole(policy_file::load(&file.place)?);
+            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), state })
         });
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
     }
@@ -131,11 +129,11 @@ impl Layers {
         let mut found: Vec<Contribution> =
             files.iter().filter_map(|file| self.contribution(file, Keeps::Nothing)).collect();
         for one in &mut found {
-            if let Stands::Changed { now, .. } = &one.stands
+            if let FileState::Changed { now, .. } = &one.state
                 && Path::new(&*one.file) == path
                 && now.digest == digest
             {
-                (waits, one.stands) = (true, Stands::Whole((**now).clone()));
+                (waits, one.state) = (true, FileState::Whole((**now).clone()));
             }
         }
         if waits { Ok(pool(&found, &self.roots)) } else { Err(AcceptError::NotPending) }
@@ -176,17 +174,20 @@ impl Layers {
 
     fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
         let path = file.place.path();
-        let stands = self.stands(file, keeps).unwrap_or_else(|broken| {
+        let state = self.state(file, keeps).unwrap_or_else(|broken| {
             let accepted = self.accepted.text(path).ok().flatten();
             let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
             let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
-            Some(Stands::Broken { banner: format!("{}. Until then, what is not denied asks", broken.banner()), before })
+            Some(FileState::Broken {
+                banner: format!("{}. Until then, what is not denied asks", broken.banner()),
+                before,
+            })
         })?;
-        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
+        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), state })
     }
 
-    /// How a file stands; `None` where there is none, and none was accepted.
-    fn stands(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<Stands>, Broken> {
+    /// The state of a file; `None` where there is none, and none was accepted.
+    fn state(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<FileState>, Broken> {
         let path = file.place.path();
         let broken = |why| Broken { path: path.into(), why };
         let text = match policy_file::text(path) {
@@ -197,7 +198,7 @@ impl Layers {
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
         if file.layer == Layer::System {
-            return Ok(now.map(Stands::Whole));
+            return Ok(now.map(FileState::Whole));
         }
         let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let was = match (&kept, file.layer) {
@@ -223,26 +224,20 @@ impl Layers {
                     tracing::warn!(%error, "a policy's text was not kept");
                 }
             }
-            return Ok(text.is_some().then_some(Stands::Whole(now)));
+            return Ok(text.is_some().then_some(FileState::Whole(now)));
         }
         let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
         let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
-        Ok(Some(Stands::Changed { now: Box::new(now), accepted, diff }))
+        Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
     }
 
-    fn look(&self) -> Vec<Stamp> {
+    fn look(&self) -> Vec<Option<String>> {
         let paths = self.files.iter().flat_map(|file| {
             let path = file.place.path();
             [path.to_owned(), self.accepted.copy(path)]
         });
-        paths.map(|path| stamp(&path)).collect()
+        paths.map(|path| stamp(&path).ok()).collect()
     }
-}
-
-fn stamp(path: &Path) -> Stamp {
-    let found = std::fs::metadata(path).ok()?;
-    let (changed, made) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
-    Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
 }
 
 /// A unified diff, cut where it is long; a coarse one where a fine one takes too long.

@@ -26,7 +26,6 @@ use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
 use crate::capability::scope::Scope;
-use crate::gate::call::judged::BeforeTool;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -112,12 +111,12 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let mut child = Child::spawn(&command, guardian, core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
-        Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),
+        Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
     }
     let (to_us, done) = mpsc::unbounded_channel();
     let has_state = state.is_ok();
     let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), move |done| {
-        // The loop outlives the scribe; if it is gone, nobody waits for receipts.
+        // The loop outlives the scribe; without it no receipt is awaited.
         let _ = to_us.send(done);
     });
     if let Some(banner) = &policy.banner {
@@ -167,7 +166,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     });
     widen(&pipe.output);
     let wrapper = Wrapper {
-        gate: Gate::new(config, BeforeTool::Policy(Arc::new(policy))),
+        gate: Gate::new(config, Arc::new(policy)),
         scribe,
         done,
         pin_writer,

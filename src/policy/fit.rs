@@ -1,11 +1,12 @@
-//! How one rule stands to one call: whether it matches, and else what first keeps it from that. Owns no ruling.
+//! Whether one rule matches one call, and if not, the first part that differs. Owns no ruling.
 
 use std::collections::BTreeSet;
 
-use super::decide::Question;
+use super::holds::Holds;
+use super::question::{Question, rules_name};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Holds, Shown};
+use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
@@ -14,13 +15,13 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Action;
 
-/// How a rule stands to a call.
+/// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Matches,
     /// An allow that would match, but the call has a hazard the rule does not cover.
     NotCovered,
-    /// An allow that would match, but no allow stands while the policy file is broken.
+    /// An allow that would match, but no allow counts while the policy file is broken.
     Suspended,
     /// The first part that does not hold.
     Differs(Part),
@@ -63,7 +64,7 @@ impl Part {
 
 /// What follows from a question, found once for all rules.
 #[derive(Clone, Debug)]
-pub struct Told<'q> {
+pub struct Prepared<'q> {
     /// The server's name as rules have it.
     server: &'q str,
     arguments: &'q Value,
@@ -71,7 +72,7 @@ pub struct Told<'q> {
     statements: Vec<Option<String>>,
 }
 
-impl<'q> Told<'q> {
+impl<'q> Prepared<'q> {
     /// Looks at the call of a question.
     pub fn of(question: &Question<'q>) -> Self {
         Self {
@@ -83,31 +84,31 @@ impl<'q> Told<'q> {
     }
 }
 
-/// Tells how one rule stands to a call, by the words of its paths alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>) -> Fit {
-    fit_at(policy, rule, question, told, &policy.roots)
+/// Compares one rule with a call; paths by their text alone.
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>) -> Fit {
+    fit_at(policy, rule, question, prepared, &policy.roots)
 }
 
-/// Tells how one rule stands to a call, with what is known of where its paths lead.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>, roots: &Roots) -> Fit {
+/// Compares one rule with a call; paths also by where they lead, as far as `roots` knows.
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
     let shown = Shown {
-        arguments: told.arguments,
+        arguments: prepared.arguments,
         hazards: &behavior.hazards,
-        effects: &told.effects,
-        statements: &told.statements,
+        effects: &prepared.effects,
+        statements: &prepared.statements,
         earlier: &earlier,
         roots,
     };
-    let differs = selectors(rule, told.server, question).or_else(|| conditions(rule, &shown));
+    let differs = selectors(rule, prepared.server, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
-        (None, Decision::Allow) if !policy.allows_stand => Fit::Suspended,
+        (None, Decision::Allow) if !policy.allows_count => Fit::Suspended,
         (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
         (None, Decision::Allow) => Fit::Matches,
     }
@@ -172,7 +173,7 @@ fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
     rule.decision != Decision::Allow && question.behavior.analyses.iter().any(shows)
 }
 
-/// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
+/// Whether a call has one of the tags. A call without tags is undecided, which is enough for an ask or a deny.
 fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
     if rule.capability.is_empty() {
         return true;
@@ -221,12 +222,4 @@ fn covers(rule: &Rule, kind: HazardKind) -> bool {
 /// An empty list means any.
 fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
     list.is_empty() || list.iter().any(fits)
-}
-
-/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-pub(crate) fn rules_name(server: &str) -> &str {
-    match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => server,
-    }
 }

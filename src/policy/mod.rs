@@ -1,5 +1,8 @@
 //! Call and behavior to ruling. Pure: a policy has no human, no file, no clock.
 
+// Decisions are matched whole: a new variant is a compile error where it counts.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod beforehand;
 pub mod decide;
 pub mod decimal;
@@ -7,6 +10,7 @@ pub mod edit;
 pub mod explain;
 pub mod fit;
 pub mod glob;
+pub mod holds;
 pub mod import;
 pub mod layers;
 pub mod lint;
@@ -14,6 +18,7 @@ pub mod maker;
 pub mod parse;
 pub mod past;
 pub mod paths;
+pub mod question;
 pub mod rate;
 pub mod reading;
 pub mod replay;

@@ -4,7 +4,8 @@
 
 mod condition;
 mod example;
-pub mod rule;
+pub mod lists;
+mod rule;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -70,7 +71,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         given,
         rules,
         disabled,
-        allows_stand: true,
+        allows_count: true,
         roots: roots.clone(),
         digest: Digest::of(text.as_bytes()),
         banner: None,
@@ -78,14 +79,14 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     })
 }
 
-/// What stands in for a file that cannot be read at start: everything asks; `banner` says why.
+/// The policy while a file cannot be read at start: everything asks; `banner` says why.
 pub fn everything_asks(banner: String) -> Policy {
     Policy {
         defaults: ASKING,
         given: Given::default(),
         rules: Vec::new(),
         disabled: Vec::new(),
-        allows_stand: false,
+        allows_count: false,
         roots: Roots::default(),
         digest: Digest::of(b""),
         banner: Some(banner),
@@ -93,9 +94,9 @@ pub fn everything_asks(banner: String) -> Policy {
     }
 }
 
-/// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
+/// The policy after an invalid reload: the last valid one, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy { allows_stand: false, banner: Some(banner), ..last.clone() }
+    Policy { allows_count: false, banner: Some(banner), ..last.clone() }
 }
 
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {

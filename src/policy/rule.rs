@@ -11,24 +11,14 @@ use super::when::Predicate;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
-/// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl Decision {
-    /// The word in files, records and answers.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
+words! {
+    /// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
+    Decision {
+        Allow = "allow",
+        Ask = "ask",
+        Deny = "deny",
     }
 }
 
@@ -49,29 +39,18 @@ pub struct Given {
     pub hazard: Option<Decision>,
 }
 
-/// Whose file a rule is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layer {
-    /// The machine's, written by its administrator.
-    System,
-    #[default]
-    User,
-    /// The folder's that the server runs in: it may only tighten until the operator has accepted it.
-    Project,
-    /// Named by `--policy` for one wrapper.
-    Run,
-}
-
-impl Layer {
-    /// The word in listings and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Run => "run",
-        }
+words! {
+    /// Whose file a rule is from.
+    #[derive(Default)]
+    Layer {
+        /// The machine's, written by its administrator.
+        System = "system",
+        #[default]
+        User = "user",
+        /// The folder's that the server runs in: it may only tighten until the operator has accepted it.
+        Project = "project",
+        /// Named by `--policy` for one wrapper.
+        Run = "run",
     }
 }
 
@@ -108,7 +87,26 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether another rule says the same, wherever it stands and whatever its note.
+    /// What it matches: each selector and predicate by its key in the file, in the file's words. Empty means every call.
+    pub fn selects(&self) -> Vec<(&'static str, String)> {
+        fn list<T: ToString>(all: &[T], between: &str) -> String {
+            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+        }
+        let words = [
+            ("server", list(&self.server, "|")),
+            ("tool", list(&self.tool, "|")),
+            ("mutability", self.mutability.map(|one| one.word().to_owned()).unwrap_or_default()),
+            ("action", list(&self.action.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
+            ("output_domain", list(&self.output_domain.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
+            ("identity", list(&self.identity, " or ")),
+            ("capability", list(&self.capability, "|")),
+            ("when", list(&self.when, " and ")),
+            ("unless", list(&self.unless, " or ")),
+        ];
+        words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    /// Whether another rule is the same but for its line, file and note.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let Self { line, layer, file, note, .. } = self.clone();
         *self == Self { line, layer, file, note, ..other.clone() }
@@ -168,22 +166,22 @@ impl fmt::Display for ToolGlob {
     }
 }
 
-/// Rules of all layers pooled, with the defaults; or what stands in for a broken file.
+/// Rules of all layers pooled, with the defaults; or what replaces a broken file.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub defaults: Defaults,
     /// The defaults that were written.
     pub given: Given,
     pub rules: Vec<Rule>,
-    /// Written and switched off: they decide nothing, and are told in listings.
+    /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
-    pub allows_stand: bool,
+    pub allows_count: bool,
     /// Where `~` and relative paths in arguments start.
     pub roots: Roots,
     /// Digest of the text it was read from.
     pub digest: Digest,
-    /// What the operator must be told: a broken file with line and hint. `None` when all is well.
+    /// What the operator must know: a broken file with line and hint. `None` when all is well.
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.
     pub pending: Vec<Pending>,

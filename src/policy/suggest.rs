@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fit::rules_name;
 use super::maker::{Origin, Proposal, Scope, proposals};
 use super::past::{Ended, PastCall, is_obscured, touches_obscured};
+use super::question::rules_name;
 use super::rate::Recent;
 use super::replay::{Answer, answer, without_expired};
 use super::rule::{Decision, Policy};
@@ -64,8 +64,8 @@ pub fn suggest<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize
 fn is_question(policy: &Policy, call: &PastCall) -> bool {
     let again = || match answer(policy, call, &Recent::default()) {
         // An explicit ask is not loosened by an allow.
-        Answer::Told(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
-        Answer::Untold(_) => false,
+        Answer::Decided(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
+        Answer::Undecided(_) => false,
     };
     call.ruling == Decision::Ask && call.ended == Ended::Ran && again()
 }

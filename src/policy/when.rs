@@ -1,4 +1,4 @@
-//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what cannot be told is `Undecided`,
+//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what the call does not show is `Undecided`,
 //! never a guess.
 
 use std::fmt;
@@ -7,31 +7,17 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
+use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
-/// Whether a condition holds. Ordered, so that all of several is their minimum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holds {
-    No,
-    /// The argument is missing, or of another type than the condition speaks of.
-    Undecided,
-    Yes,
-}
-
-impl From<bool> for Holds {
-    fn from(holds: bool) -> Self {
-        if holds { Self::Yes } else { Self::No }
-    }
-}
-
 /// One entry of `when` or `unless`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicate {
     pub about: About,
-    /// As it stands in the file.
+    /// As the file has it.
     pub text: String,
 }
 
@@ -57,7 +43,7 @@ pub struct Shown<'a> {
     pub effects: &'a [Effect],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
     pub statements: &'a [Option<String>],
-    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
+    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where they were not counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
 }
@@ -111,20 +97,19 @@ impl Predicate {
                 tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
-                // An effect that nobody knows could be any of them.
-                let told = |effect: &Effect| match effect {
-                    known if kinds.contains(known) => Holds::Yes,
-                    Effect::Unknown => Holds::Undecided,
-                    _ => Holds::No,
+                // An unknown effect could be any of them.
+                let one = |effect: &Effect| match kinds.contains(effect) {
+                    false if *effect == Effect::Unknown => Holds::Undecided,
+                    is_named => is_named.into(),
                 };
-                every(shown.effects.iter().map(told))
+                every(shown.effects.iter().map(one))
             }
             About::Sql(fingerprints) => {
-                let told = |one: &Option<String>| match one {
-                    Some(one) => fingerprints.contains(one).into(),
+                let one = |statement: &Option<String>| match statement {
+                    Some(statement) => fingerprints.contains(statement).into(),
                     None => Holds::Undecided,
                 };
-                every(shown.statements.iter().map(told))
+                every(shown.statements.iter().map(one))
             }
             About::Rate(rate) => {
                 (shown.earlier)(rate.per).map_or(Holds::Undecided, |earlier| rate.holds(earlier).into())
@@ -141,7 +126,15 @@ impl Predicate {
         };
         let folders = tests.iter().find_map(|test| match test {
             Test::Under(folders) => Some(folders.as_slice()),
-            _ => None,
+            Test::Eq(_)
+            | Test::Whole(_)
+            | Test::In(_)
+            | Test::Glob(_)
+            | Test::Lt(_)
+            | Test::Gt(_)
+            | Test::Len(_)
+            | Test::Present
+            | Test::Absent => None,
         })?;
         Some((argument(arguments, arg)?.as_str()?, folders))
     }
@@ -169,12 +162,19 @@ impl Test {
             return match self {
                 Self::Present => Holds::No,
                 Self::Absent => Holds::Yes,
-                _ => Holds::Undecided,
+                Self::Eq(_)
+                | Self::Whole(_)
+                | Self::In(_)
+                | Self::Glob(_)
+                | Self::Under(_)
+                | Self::Lt(_)
+                | Self::Gt(_)
+                | Self::Len(_) => Holds::Undecided,
             };
         };
         let text = value.as_str();
         let number = || value.as_number().and_then(|number| Decimal::new(&number.to_string()));
-        let told = match self {
+        let holds = match self {
             Self::Present => Some(Holds::Yes),
             Self::Absent => Some(Holds::No),
             Self::Eq(wanted) => Some(wanted.equals(value)),
@@ -188,7 +188,7 @@ impl Test {
             Self::Gt(limit) => number().map(|number| (number > *limit).into()),
             Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),
         };
-        told.unwrap_or(Holds::Undecided)
+        holds.unwrap_or(Holds::Undecided)
     }
 }
 
@@ -214,9 +214,9 @@ fn same(wanted: &Value, value: &Value) -> Holds {
             wanted.iter().zip(items).map(|(wanted, item)| same(wanted, item)).min().unwrap_or(Holds::Yes)
         }
         (Value::Object(wanted), Value::Object(fields)) if wanted.len() == fields.len() => {
-            let told =
+            let fields =
                 wanted.iter().map(|(key, wanted)| fields.get(key).map_or(Holds::No, |field| same(wanted, field)));
-            told.min().unwrap_or(Holds::Yes)
+            fields.min().unwrap_or(Holds::Yes)
         }
         (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => Holds::No,
         (Value::Number(wanted), Value::Number(number)) => {

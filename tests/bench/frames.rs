@@ -19,7 +19,8 @@ use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Edge, Finding, Page, Progress, Task, Wanted};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::log_reader::{Sources, start};
+use mcp_approve::console::log_reader::start;
+use mcp_approve::console::outside::Sources;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::home::places::Places;
 use mcp_approve::policy::rule::Decision;
@@ -91,9 +92,9 @@ fn log(records: i64) {
     ask.send(Task::Count).unwrap();
     let mut reports = 0;
     loop {
-        let Finding::Tally(tally) = told.recv().unwrap() else { continue };
+        let Finding::Counts(counts) = told.recv().unwrap() else { continue };
         reports += 1;
-        if tally.upto == tally.newest {
+        if counts.upto == counts.newest {
             break;
         }
     }

@@ -10,7 +10,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::console::found::Finding;
-use mcp_approve::console::log_reader::Sources;
+use mcp_approve::console::outside::Sources;
 use mcp_approve::console::trial::start;
 use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested, Trial, Tried, Which};
 use mcp_approve::home::layers::{Keeps, Layers};
@@ -215,7 +215,7 @@ fn the_log_suggests_what_would_have_saved_questions_and_never_what_was_denied() 
     assert_eq!(found.calls, 9);
     assert!(!found.rules.is_empty());
     for rule in &found.rules {
-        assert!(parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
+        assert!(mcp_approve::policy::parse::parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
         assert!(!rule.toml.contains("under = \"/home/ada/notes\"") || rule.server == "backup", "{}", rule.toml);
     }
     let other = found.rules.iter().find(|rule| rule.says.contains("/home/ada/other")).expect("two like writes");

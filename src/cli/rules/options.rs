@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::audit::query::Since;
+use crate::audit::moment::Since;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
 
@@ -213,6 +213,6 @@ pub struct ImportOptions {
 }
 
 fn host(word: &str) -> Result<Host, String> {
-    let found = Host::ALL.iter().find(|host| host.word() == word).copied();
-    found.ok_or_else(|| format!("one of: {}", Host::ALL.map(Host::word).join(", ")))
+    let known = || Host::ALL.iter().map(|host| host.word()).collect::<Vec<_>>().join(", ");
+    Host::from_word(word).ok_or_else(|| format!("one of: {}", known()))
 }

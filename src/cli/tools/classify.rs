@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::row::piece;
 use super::verify::{Agreement, Verifier, VerifyError, compared};
-use super::visible;
-use crate::behavior::conclude::{self, Behavior, Told, Trust};
+use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
+use crate::cli::print::visible;
 use crate::mcp::tool::Tool;
 
 /// Which words of the server count.
@@ -36,6 +36,12 @@ pub enum NotTools {
     NoList,
     #[error(transparent)]
     Unverified(#[from] VerifyError),
+}
+
+impl From<NotTools> for Error {
+    fn from(error: NotTools) -> Self {
+        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+    }
 }
 
 /// Reads the list, and prints what is made of it.
@@ -127,7 +133,7 @@ fn concluded(tool: &Tool, hints: Hints) -> Behavior {
         Hints::Heard => curated::of_any_package(&tool.digest()),
         Hints::Hidden => None,
     };
-    conclude::of_tool_told(tool, Trust::Corroborate, Told { pinned: None, curated })
+    conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
 }
 
 /// Reads one definition as far as it is to be heard.

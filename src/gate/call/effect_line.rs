@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::conclude::{Behavior, caution};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
 /// Argument names that say what a call is about, the most telling first.
@@ -50,7 +50,7 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
 
 /// The worst that the arguments show.
 fn worst(behavior: &Behavior) -> Option<&Analysis> {
-    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
@@ -149,7 +149,9 @@ fn named(arguments: &Value) -> Option<String> {
     Some(match value {
         Value::String(text) => brief(text),
         // A bare number says nothing without its name.
-        other => format!("{name} = {}", worded(other)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            format!("{name} = {}", worded(value))
+        }
     })
 }
 
@@ -158,7 +160,7 @@ fn telling(arguments: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) if path::is_path_key(name) => format!("{}{}", short(text), led(text)),
         Value::String(text) => short(text),
-        other => worded(other),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => worded(value),
     };
     Some(format!("{name} = {text}"))
 }

@@ -3,9 +3,9 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::check_name;
+use super::value::check_name;
 use crate::policy::glob::Glob;
-use crate::policy::parse::rule::globs;
+use crate::policy::parse::lists::globs;
 use crate::policy::reading::Reading;
 use crate::policy::role::Role;
 

@@ -5,6 +5,7 @@
 
 use super::alternatives::{TooMany, is_wild, pieces, written_out};
 use super::names::{ANYWHERE, Breadth, ENDS, IN_PATH, UNDER};
+use super::scan::in_words;
 use crate::behavior::wildcards::{self, Sense, Wildcard};
 use crate::behavior::words;
 
@@ -16,7 +17,7 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
     let mut search = Search {
         left: MOST,
         left_in_words: MOST,
-        stands: if text.contains(' ') { Stands::InWords } else { Stands::Alone },
+        surroundings: if text.contains(' ') { Surroundings::InWords } else { Surroundings::Alone },
     };
     let found = pieces(text).find(|piece| {
         // A whole program without a space has braces too, but is no path.
@@ -29,9 +30,9 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
     })
 }
 
-/// Whether words stand around a pattern, in which a star may be an emphasis.
+/// Whether a pattern is among words, where a star may be an emphasis.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stands {
+enum Surroundings {
     Alone,
     InWords,
 }
@@ -40,16 +41,14 @@ struct Search {
     /// Components that may still be held against the names: of paths, and of words with a star.
     left: usize,
     left_in_words: usize,
-    stands: Stands,
+    surroundings: Surroundings,
 }
 
 impl Search {
     /// Whether one of the alternatives reaches a sensitive name.
     fn reaches(&mut self, piece: &str) -> Result<bool, TooMany> {
         let paths = written_out(piece)?;
-        Ok(paths
-            .iter()
-            .any(|path| (path.len() < piece.len() && super::in_words(path).0.is_some()) || self.path_reaches(path)))
+        Ok(paths.iter().any(|path| (path.len() < piece.len() && in_words(path).0.is_some()) || self.path_reaches(path)))
     }
 
     fn path_reaches(&mut self, path: &str) -> bool {
@@ -63,7 +62,7 @@ impl Search {
                 _ => components.push(Component::of(text)),
             }
         }
-        if self.stands == Stands::InWords && !path.contains(['/', '\\']) {
+        if self.surroundings == Surroundings::InWords && !path.contains(['/', '\\']) {
             // A long document is no pattern, however many words it stresses.
             self.left_in_words = self.left_in_words.saturating_sub(1);
             return self.left_in_words > 0
@@ -90,7 +89,7 @@ struct Component<'a> {
     parts: Vec<Wildcard>,
 }
 
-/// Stands for any letter or digit of a name that nobody said.
+/// Any letter or digit that the pattern does not spell out.
 const NAMELESS: char = '\u{1}';
 
 impl<'a> Component<'a> {
