@@ -4,6 +4,7 @@ mod consulted;
 mod described;
 mod ends;
 mod granted;
+mod proven;
 mod touched;
 
 use crate::world::{Did, World, call, config, modern_call};

@@ -1,5 +1,7 @@
 //! Reads the project as text and holds it to its own rules: layers, doors, sizes, names, threats, keys, dependencies.
 
+mod cycles;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +95,7 @@ const DOORS: [(&str, &[&str]); 8] = [
     ("unicode_security", &["behavior/hazards/lookalike.rs"]),
     ("SystemTime", &["interpose/clock.rs"]),
     ("Receipt::new", &["audit/"]),
-    ("GuardrailToken::mint", &["gate/call/decide.rs"]),
+    ("GuardrailToken::mint", &["gate/call/forward.rs"]),
     ("forkpty", &[]),
 ];
 

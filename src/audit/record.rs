@@ -95,15 +95,19 @@ words! {
         Unreadable = "unreadable",
         /// Too long to be read; it was no error of the protocol.
         Streamed = "streamed",
+        /// The host no longer waits for it.
+        Cancelled = "cancelled",
+        /// The server ended before it answered.
+        Unknown = "unknown",
     }
 }
 
 impl Outcome {
-    /// Whether the call came to nothing.
+    /// Whether the server said that the call failed, or its answer is none.
     pub const fn is_failure(self) -> bool {
         match self {
             Self::ToolError | Self::Error | Self::Unreadable => true,
-            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed => false,
+            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed | Self::Cancelled | Self::Unknown => false,
         }
     }
 }
@@ -195,18 +199,29 @@ impl Entry {
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None, seq: 1 };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
+    digest: Option<Digest>,
+    verdict: Option<VerdictWord>,
     seq: u64,
 }
 
 impl Receipt {
-    /// Made by the store after the commit, and by the rehearsal in tests.
-    pub(super) fn new(entry: u64, seq: u64) -> Self {
-        Self { entry, seq }
+    /// Made of the entry itself after its commit, and by the rehearsal in tests. `id` is the entry's, as the gate gave it out.
+    pub(super) fn new(id: u64, entry: &Entry) -> Self {
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict, seq: 0 }
+    }
+
+    pub(super) fn at(self, seq: u64) -> Self {
+        Self { seq, ..self }
+    }
+
+    /// Its place in the chain.
+    pub fn seq(&self) -> u64 {
+        self.seq
     }
 
     /// The entry's id, as the gate gave it out.
@@ -214,8 +229,13 @@ impl Receipt {
         self.entry
     }
 
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    /// The digest of the call that the entry is about.
+    pub fn digest(&self) -> Option<Digest> {
+        self.digest
+    }
+
+    /// The verdict that the entry records.
+    pub fn verdict(&self) -> Option<VerdictWord> {
+        self.verdict
     }
 }

@@ -207,7 +207,7 @@ impl Store {
 }
 
 fn receipts(first: u64, batch: &[(u64, Entry)]) -> Vec<Receipt> {
-    (first..).zip(batch).map(|(seq, (entry, _))| Receipt::new(*entry, seq)).collect()
+    (first..).zip(batch).map(|(seq, (id, entry))| Receipt::new(*id, entry).at(seq)).collect()
 }
 
 #[derive(Debug)]

@@ -131,12 +131,26 @@ impl Told {
     }
 }
 
+/// What is concluded about one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallBehavior {
+    pub behavior: Behavior,
+    /// JSON Pointers of the keys that the tool's schema does not declare.
+    pub undeclared: Vec<String>,
+}
+
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
+    of_described_call(tool, described, text, arguments).behavior
+}
+
+/// The same, with the keys that the tool does not declare.
+pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> CallBehavior {
     let mut behavior = described.clone();
     behavior.hazards.extend(hazards::arguments::found(text, arguments));
+    let mut not_declared = Vec::new();
     if let Some(tool) = tool {
         let Undeclared { keys, reach } = undeclared(&tool.input_schema, arguments);
         let mut what = Vec::new();
@@ -149,6 +163,7 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
         if !what.is_empty() {
             behavior.hazards.push(Hazard { kind: HazardKind::UndeclaredArguments, what: what.join("; ") });
         }
+        not_declared = keys;
     }
     for analysis in arguments::found(tool, arguments) {
         let evidence = analysis.evidence();
@@ -156,7 +171,7 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments:
         behavior.evidence.push(evidence);
         behavior.analyses.push(analysis);
     }
-    behavior
+    CallBehavior { behavior, undeclared: not_declared }
 }
 
 /// What stands where a call would write.

@@ -8,6 +8,7 @@ pub mod stats;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::error::Error;
 use super::print::{json_array, json_lines, visible};
 use crate::audit::chain::Head;
 use crate::audit::fields::{Field, Record};
@@ -154,6 +155,17 @@ impl LogError {
             }
             Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
             Self::Output(_) => "look at where the output goes",
+        }
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Output(cause) => cause.into(),
+            LogError::Store(_) | LogError::NoLog(_) | LogError::Nothing(_) => {
+                Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
+            }
         }
     }
 }

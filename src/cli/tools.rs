@@ -3,7 +3,6 @@
 mod bars;
 pub mod classify;
 mod list;
-pub(super) mod person;
 mod review;
 mod row;
 mod search;

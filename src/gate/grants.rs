@@ -7,22 +7,21 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::gate::call::held::Held;
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
-use crate::gate::server::catalog::Described;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::paths::Paths;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::{Folder, Roots};
 use crate::policy::when::Holds;
+use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
-/// How many grants may stand at once.
+/// How many grants may be in force at once.
 const MOST: usize = 64;
 /// The longest time a grant may be given for, in minutes: a day.
-const LONGEST: u32 = 24 * 60;
+pub const LONGEST: u32 = 24 * 60;
 
 #[derive(Debug)]
 struct Grant {
@@ -35,10 +34,20 @@ struct Grant {
 }
 
 /// A call that a grant may be for.
-pub struct Asked<'a> {
+pub struct GrantQuestion<'a> {
     pub call: &'a Question<'a>,
-    pub described: Option<&'a Described>,
+    /// Of its tool, as the server describes it now.
+    pub definition: Option<Digest>,
     pub roots: &'a Roots,
+}
+
+/// The call that a grant is given with.
+pub struct Given<'a> {
+    pub call: &'a Call,
+    pub ticket: &'a str,
+    /// Of its tool.
+    pub definition: Digest,
+    pub who: &'a str,
 }
 
 /// All grants of one wrapper.
@@ -48,56 +57,18 @@ pub struct Grants {
     given: u64,
 }
 
-/// Why nothing more than this call can be granted; `None` where it can.
-pub(in crate::gate) fn refusal(held: &Held, terms: &GrantTerms) -> Option<String> {
-    let judged = held.judged.as_ref()?;
-    if judged.described.is_none() {
-        return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
-    }
-    if !judged.behavior.hazards.is_empty() {
-        return Some("a call with a hazard is asked each time; approve it alone".into());
-    }
-    if let Some(rule) = &judged.ruling.rule {
-        return Some(format!("rule {rule} asks for each such call; add an `unless` to it, or approve this one alone"));
-    }
-    match terms.lasts {
-        Lasts::Minutes(minutes) if minutes == 0 || minutes > LONGEST => {
-            return Some(format!("a grant lasts 1 to {LONGEST} minutes"));
-        }
-        Lasts::Calls(0) => return Some("a grant is for one call more at least".into()),
-        Lasts::Minutes(_) | Lasts::Calls(_) | Lasts::Session => {}
-    }
-    match &terms.covers {
-        Covers::Under { argument: name, folder } => {
-            let arguments: Value = serde_json::from_str(held.call.arguments_text()).unwrap_or(Value::Null);
-            if argument(&arguments, name).is_none() {
-                return Some("the call has no such path among its arguments".into());
-            }
-            Folder::new(folder).is_none().then(|| "a folder is absolute, or begins with ~/, without ..".to_owned())
-        }
-        Covers::ThisCall | Covers::Tool => None,
-    }
-}
-
 impl Grants {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// All that stand, oldest first.
+    /// All that are in force, oldest first.
     pub fn cards(&self) -> Vec<GrantCard> {
         self.list.iter().map(|grant| grant.card.clone()).collect()
     }
 
-    /// Gives one. Beyond the most that may stand, the oldest ends.
-    pub(in crate::gate) fn give(
-        &mut self,
-        now: Now,
-        held: &Held,
-        tool: Digest,
-        who: &str,
-        terms: &GrantTerms,
-    ) -> GrantCard {
+    /// Gives one. Beyond the most that there may be, the oldest ends.
+    pub(in crate::gate) fn give(&mut self, now: Now, given: &Given<'_>, terms: &GrantTerms) -> GrantCard {
         self.given += 1;
         let minutes = match terms.lasts {
             Lasts::Minutes(minutes) => Some(u64::from(minutes)),
@@ -105,11 +76,11 @@ impl Grants {
         };
         let card = GrantCard {
             id: format!("grant:{}", self.given),
-            tool: held.call.name().to_owned(),
-            definition: tool,
+            tool: given.call.name().to_owned(),
+            definition: given.definition,
             terms: terms.clone(),
-            who: who.to_owned(),
-            ticket: held.ticket.to_string(),
+            who: given.who.to_owned(),
+            ticket: given.ticket.to_owned(),
             given: now.wall,
             until: minutes.map(|minutes| now.wall + i64::try_from(minutes * 60_000).unwrap_or(i64::MAX)),
             left: if let Lasts::Calls(calls) = terms.lasts { Some(calls) } else { None },
@@ -121,7 +92,7 @@ impl Grants {
         self.list.push(Grant {
             card: card.clone(),
             until: minutes.map(|minutes| now.mono + minutes * 60_000_000),
-            arguments: serde_json::from_str(held.call.arguments_text()).unwrap_or(Value::Null),
+            arguments: serde_json::from_str(given.call.arguments_text()).unwrap_or(Value::Null),
             folder: if let Covers::Under { folder, .. } = &terms.covers { Folder::new(folder) } else { None },
         });
         card
@@ -163,7 +134,7 @@ impl Grants {
     }
 
     /// The paths whose links must be followed before a grant can answer.
-    pub(in crate::gate) fn paths_wanted(&self, asked: &Asked<'_>) -> BTreeSet<String> {
+    pub(in crate::gate) fn paths_wanted(&self, asked: &GrantQuestion<'_>) -> BTreeSet<String> {
         let mut wanted = BTreeSet::new();
         for grant in self.of_tool(asked) {
             if let (Covers::Under { argument: name, .. }, Some(folder)) = (&grant.card.terms.covers, &grant.folder)
@@ -180,7 +151,7 @@ impl Grants {
     pub(in crate::gate) fn loosen(
         &self,
         ruling: Ruling,
-        asked: &Asked<'_>,
+        asked: &GrantQuestion<'_>,
         policy: &Policy,
         found: Option<&Findings>,
     ) -> Ruling {
@@ -211,8 +182,8 @@ impl Grants {
     }
 
     /// The grants for this very definition of the tool, with calls left.
-    fn of_tool<'a>(&'a self, asked: &'a Asked<'_>) -> impl Iterator<Item = &'a Grant> {
-        let definition = asked.described.map(|described| described.digest);
+    fn of_tool<'a>(&'a self, asked: &'a GrantQuestion<'_>) -> impl Iterator<Item = &'a Grant> {
+        let definition = asked.definition;
         self.list.iter().filter(move |grant| {
             grant.card.tool == asked.call.tool
                 && Some(grant.card.definition) == definition
@@ -222,7 +193,7 @@ impl Grants {
 }
 
 impl Grant {
-    fn is_for(&self, asked: &Asked<'_>, roots: &Roots) -> bool {
+    fn is_for(&self, asked: &GrantQuestion<'_>, roots: &Roots) -> bool {
         match &self.card.terms.covers {
             Covers::ThisCall => self.arguments == *asked.call.arguments,
             Covers::Tool => true,
@@ -235,7 +206,7 @@ impl Grant {
 }
 
 /// An argument that is a text, by its name, or by JSON Pointer where the name begins with `/`.
-fn argument<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
+pub fn argument<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     let value = if name.starts_with('/') { arguments.pointer(name) } else { arguments.get(name) };
     value?.as_str()
 }

@@ -26,7 +26,6 @@ use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
 use crate::capability::scope::Scope;
-use crate::gate::call::judged::BeforeTool;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -167,7 +166,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     });
     widen(&pipe.output);
     let wrapper = Wrapper {
-        gate: Gate::new(config, BeforeTool::Policy(Arc::new(policy))),
+        gate: Gate::new(config, Arc::new(policy)),
         scribe,
         done,
         pin_writer,

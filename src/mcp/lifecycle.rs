@@ -98,7 +98,7 @@ impl Lifecycle {
             Stage::Opening(_) => Phase::Opening,
             Stage::Initializing(_) => Phase::Initializing,
             Stage::Active(session) => {
-                return Ok(InSession::stateless(call).unwrap_or_else(|| session.call()));
+                return Ok(InSession::stateless(call).unwrap_or_else(|| session.call(call)));
             }
         };
         InSession::stateless(call).ok_or(phase)

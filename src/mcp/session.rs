@@ -7,8 +7,10 @@
 //! use mcp_approve::mcp::session::Session;
 //! use mcp_approve::mcp::revision::Revision;
 //!
-//! let active = Session::open().answered(Revision::V2025_11_25).initialized();
-//! assert_eq!(active.call().revision(), Revision::V2025_11_25);
+//! fn allow(call: &mcp_approve::wire::call::Call) {
+//!     let active = Session::open().answered(Revision::V2025_11_25).initialized();
+//!     assert!(active.call(call).is_for(call));
+//! }
 //! ```
 //!
 //! A session that is not active has no way to make a call:
@@ -17,12 +19,15 @@
 //! use mcp_approve::mcp::session::Session;
 //! use mcp_approve::mcp::revision::Revision;
 //!
-//! let initializing = Session::open().answered(Revision::V2025_11_25);
-//! let call = initializing.call();
+//! fn skip(call: &mcp_approve::wire::call::Call) {
+//!     let initializing = Session::open().answered(Revision::V2025_11_25);
+//!     let proof = initializing.call(call);
+//! }
 //! ```
 
 use super::revision::Revision;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// A session in one of its states.
 #[derive(Debug)]
@@ -78,9 +83,9 @@ impl Session<Active> {
         self.state.revision
     }
 
-    /// The proof that a call is legal now.
-    pub fn call(&self) -> InSession {
-        InSession { revision: self.state.revision }
+    /// The proof that this call is legal now.
+    pub fn call(&self, call: &Call) -> InSession {
+        InSession { revision: self.state.revision, call: call.digest() }
     }
 }
 
@@ -91,22 +96,29 @@ impl<State> Session<State> {
     }
 }
 
-/// Proof that a call is legal in its session's state. Made by an active session, or by a stateless request.
+/// Proof that one call is legal in its session's state. Made by an active session, or by a stateless request.
 ///
 /// ```compile_fail,E0451
 /// use mcp_approve::mcp::{revision::Revision, session::InSession};
-/// let forged = InSession { revision: Revision::V2025_11_25 };
+/// let forged = InSession { revision: Revision::V2025_11_25, call: mcp_approve::wire::digest::Digest::of(b"") };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a call is legal only with its proof"]
 pub struct InSession {
     revision: Revision,
+    /// The call it was made for.
+    call: Digest,
 }
 
 impl InSession {
     /// The proof for a request of the stateless era, which carries its own protocol version and needs no handshake.
     pub fn stateless(call: &Call) -> Option<Self> {
-        call.is_modern().then_some(Self { revision: Revision::V2026_07_28 })
+        call.is_modern().then(|| Self { revision: Revision::V2026_07_28, call: call.digest() })
+    }
+
+    /// Whether it was made for exactly these bytes.
+    pub fn is_for(&self, call: &Call) -> bool {
+        self.call == call.digest()
     }
 
     /// The revision whose rules hold for this call and its answer.

@@ -86,11 +86,10 @@ impl fmt::Display for Digest {
 }
 
 fn hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
     let mut text = [0u8; 64];
-    for (i, byte) in bytes.iter().enumerate() {
-        text[2 * i] = HEX[usize::from(byte >> 4)];
-        text[2 * i + 1] = HEX[usize::from(byte & 15)];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
     }
     f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
 }
@@ -116,8 +115,9 @@ impl FromStr for Digest {
         }
         let mut out = [0u8; 32];
         for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
-            let high = char::from(pair[0]).to_digit(16).ok_or(NotADigest)?;
-            let low = char::from(pair[1]).to_digit(16).ok_or(NotADigest)?;
+            let &[high, low] = pair else { return Err(NotADigest) };
+            let high = char::from(high).to_digit(16).ok_or(NotADigest)?;
+            let low = char::from(low).to_digit(16).ok_or(NotADigest)?;
             *byte = u8::try_from(high * 16 + low).map_err(|_| NotADigest)?;
         }
         Ok(Self(out))

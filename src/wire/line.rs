@@ -122,8 +122,8 @@ impl Cutter {
 
     /// Takes the last part of a line, its line end included.
     fn complete<'a>(&mut self, part: &'a [u8], found: &mut dyn FnMut(Piece<'a>)) {
-        let content = part.len() - 1;
-        self.outgrow(&part[..content], found);
+        let content = part.split_last().map_or(part, |(_, content)| content);
+        self.outgrow(content, found);
         match std::mem::replace(&mut self.passage, Passage::Buffering) {
             Passage::Buffering => {
                 let mut bytes = std::mem::take(&mut self.begun);
@@ -132,8 +132,8 @@ impl Cutter {
                 found(Piece::Line(Line::new(bytes)));
             }
             Passage::Dropping { head, bytes } => {
-                let head = filled(head, &part[..content]);
-                let bytes = bytes + content as u64;
+                let head = filled(head, content);
+                let bytes = bytes + content.len() as u64;
                 found(Piece::Overlong { head, bytes });
             }
             Passage::Streaming => found(Piece::More { bytes: part, last: true }),
@@ -171,7 +171,7 @@ impl Cutter {
 
 /// The head with as much of `part` as it has room for.
 fn filled(mut head: Vec<u8>, part: &[u8]) -> Vec<u8> {
-    let room = HEAD.saturating_sub(head.len()).min(part.len());
-    head.extend_from_slice(&part[..room]);
+    let room = HEAD.saturating_sub(head.len());
+    head.extend(part.iter().take(room));
     head
 }

@@ -109,7 +109,7 @@ pub fn peek(content: &[u8]) -> Gist {
         Gist::Notification { method, .. } if method == judge::CANCELLED => {
             Gist::Notification { method, cancels: cancelled(content) }
         }
-        gist => gist,
+        gist @ (Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable) => gist,
     }
 }
 

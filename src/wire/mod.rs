@@ -1,5 +1,7 @@
 //! Bytes to JSON-RPC and back: lines, strict reading, sorting, digests, the answers we write ourselves. Pure.
 
+#![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
+
 pub mod call;
 pub mod digest;
 mod envelope;

@@ -117,10 +117,9 @@ impl EnvelopeScanner {
 
     /// Takes the next piece of the line (its line end may be in it).
     pub fn feed(&mut self, piece: &[u8]) {
-        let mut at = 0;
-        while let Some(&byte) = piece.get(at) {
-            let rest = &piece[at..];
-            at += match self.place {
+        let mut rest = piece;
+        while let Some(&byte) = rest.first() {
+            let taken = match self.place {
                 Place::Nested => self.nested(rest),
                 Place::InNestedText(escape) => match text_run(rest, escape) {
                     Run::Ended(length) => self.go(Place::Nested, length),
@@ -145,8 +144,15 @@ impl EnvelopeScanner {
                 Place::InBare => self.bare(byte),
                 Place::End | Place::Broken if !byte.is_ascii_whitespace() => self.go(Place::Broken, rest.len()),
                 _ if byte.is_ascii_whitespace() => 1,
-                place => self.between(place, byte),
+                place @ (Place::Start
+                | Place::Key
+                | Place::Colon
+                | Place::Value
+                | Place::AfterValue
+                | Place::End
+                | Place::Broken) => self.between(place, byte),
             };
+            rest = rest.get(taken..).unwrap_or_default();
         }
     }
 
@@ -199,7 +205,17 @@ impl EnvelopeScanner {
     pub fn finish(&self) -> Gist {
         match self.place {
             Place::End => self.gist(),
-            _ => Gist::Unreadable,
+            Place::Start
+            | Place::Key
+            | Place::InKey(_)
+            | Place::Colon
+            | Place::Value
+            | Place::InText(_)
+            | Place::InBare
+            | Place::Nested
+            | Place::InNestedText(_)
+            | Place::AfterValue
+            | Place::Broken => Gist::Unreadable,
         }
     }
 
@@ -248,7 +264,7 @@ impl EnvelopeScanner {
         while let Some(byte) = rest.get(at) {
             at += 1;
             match byte {
-                b'"' => match text_run(&rest[at..], Escape::No) {
+                b'"' => match text_run(rest.get(at..).unwrap_or_default(), Escape::No) {
                     Run::Ended(length) => at += length,
                     Run::Open(escape) => return self.go(Place::InNestedText(escape), rest.len()),
                 },
@@ -285,7 +301,7 @@ impl EnvelopeScanner {
         let wanted = matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method);
         if wanted {
             let room = KEPT.saturating_sub(self.token.len()).min(length);
-            self.token.extend_from_slice(&rest[..room]);
+            self.token.extend_from_slice(rest.get(..room).unwrap_or_default());
         }
     }
 
@@ -346,7 +362,7 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
     };
     while let Some(found) = rest.get(at..).and_then(special) {
         at += found;
-        if rest[at] == b'"' {
+        if rest.get(at) == Some(&b'"') {
             return Run::Ended(at + 1);
         }
         at += 2;
@@ -357,10 +373,10 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
 /// Where the next quote or backslash stands. Most strings are short, so the next few bytes are looked at by hand
 /// before a vector search is set up.
 fn special(rest: &[u8]) -> Option<usize> {
-    let near = &rest[..rest.len().min(32)];
+    let near = rest.get(..32).unwrap_or(rest);
     let run = plain_run(near);
     if let Some(b'"' | b'\\') = near.get(run) {
         return Some(run);
     }
-    memchr::memchr2(b'"', b'\\', &rest[run..]).map(|found| run + found)
+    memchr::memchr2(b'"', b'\\', rest.get(run..)?).map(|found| run + found)
 }

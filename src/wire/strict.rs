@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let mut writing = Writing::Plain;
         loop {
-            self.at += plain_run(&self.bytes()[self.at..]);
+            self.at += plain_run(self.rest());
             match self.peek() {
                 Some(b'"') => {
                     let string = Text::new(start..self.at, writing);
@@ -264,8 +264,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// What is not read yet.
+    fn rest(&self) -> &'a [u8] {
+        self.bytes().get(self.at..).unwrap_or_default()
+    }
+
     fn literal(&mut self) -> Result<(), Fault> {
-        let rest = &self.bytes()[self.at..];
+        let rest = self.rest();
         for word in [&b"true"[..], b"false", b"null"] {
             if rest.starts_with(word) {
                 self.at += word.len();
@@ -318,7 +323,7 @@ impl<'a> Reader<'a> {
             }
             Some(b'u') => match self.unit()? {
                 0xd800..=0xdbff => {
-                    let second = self.bytes()[self.at..].starts_with(b"\\u");
+                    let second = self.rest().starts_with(b"\\u");
                     self.at += usize::from(second);
                     if second && matches!(self.unit()?, 0xdc00..=0xdfff) {
                         Ok(())
@@ -342,7 +347,7 @@ impl<'a> Reader<'a> {
 
     /// Checks that the keys from `first` on differ once decoded.
     fn distinct(&self, first: usize) -> Result<(), Fault> {
-        match text::twin(self.text, &self.keys[first..]) {
+        match text::twin(self.text, self.keys.get(first..).unwrap_or(&self.keys)) {
             None => Ok(()),
             Some(key) => Err(Fault { flaw: Flaw::DuplicateKey, at: key.start() }),
         }

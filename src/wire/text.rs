@@ -80,7 +80,7 @@ impl Text {
 /// cost no more than a sort.
 pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
     if keys.len() <= FEW {
-        let before = |i: usize, key: &Text| keys[..i].iter().any(|other| key.same(other, whole));
+        let before = |i: usize, key: &Text| keys.iter().take(i).any(|other| key.same(other, whole));
         return keys.iter().enumerate().find_map(|(i, key)| before(i, key).then_some(key));
     }
     let hash = |key: &Text| {
@@ -91,7 +91,8 @@ pub(super) fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
     let mut hashed: Vec<(u64, &Text)> = keys.iter().map(|key| (hash(key), key)).collect();
     hashed
         .sort_unstable_by(|(a, key), (b, other)| a.cmp(b).then_with(|| key.decoded(whole).cmp(&other.decoded(whole))));
-    hashed.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].1.same(pair[1].1, whole)).map(|pair| pair[1].1)
+    let mut pairs = hashed.iter().zip(hashed.iter().skip(1));
+    pairs.find(|((a, key), (b, other))| a == b && key.same(other, whole)).map(|(_, (_, other))| *other)
 }
 
 /// How many bytes stand before the next quote, backslash or control character.

@@ -16,7 +16,6 @@ use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested,
 use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
 use mcp_approve::home::policy_file::PolicyPlace;
-use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::{Decision, Layer};
 use mcp_approve::policy::under::Roots;
@@ -216,7 +215,7 @@ fn the_log_suggests_what_would_have_saved_questions_and_never_what_was_denied() 
     assert_eq!(found.calls, 9);
     assert!(!found.rules.is_empty());
     for rule in &found.rules {
-        assert!(parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
+        assert!(mcp_approve::policy::parse::parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
         assert!(!rule.toml.contains("under = \"/home/ada/notes\"") || rule.server == "backup", "{}", rule.toml);
     }
     let other = found.rules.iter().find(|rule| rule.says.contains("/home/ada/other")).expect("two like writes");

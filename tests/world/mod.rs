@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
-use mcp_approve::audit::rehearsal::Rehearsal;
-use mcp_approve::gate::call::judged::BeforeTool;
+use mcp_approve::audit::rehearsal;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::{Event, Now, Side};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
@@ -59,7 +58,6 @@ struct Pending {
 pub struct World {
     pub gate: Gate,
     pub now: Now,
-    log: Rehearsal,
     pending: VecDeque<Pending>,
     /// Everything ever given to the log, in order.
     pub entries: Vec<Entry>,
@@ -97,9 +95,8 @@ impl World {
     pub fn with(config: Config, policy: &str) -> Self {
         let policy = if policy.is_empty() { parse::built_in() } else { parse::parse(policy).expect("a sound policy") };
         let mut world = Self {
-            gate: Gate::new(config, BeforeTool::Policy(Arc::new(policy))),
+            gate: Gate::new(config, Arc::new(policy)),
             now: Now { mono: 1_000_000, wall: 1_790_000_000_000 },
-            log: Rehearsal::default(),
             pending: VecDeque::new(),
             entries: Vec::new(),
             recorded: BTreeMap::new(),
@@ -203,13 +200,24 @@ impl World {
 
     /// The log takes the oldest entry it has not answered for.
     pub fn log_takes(&mut self) -> Vec<Did> {
-        let Some(Pending { id, entry }) = self.pending.pop_front() else { return Vec::new() };
+        self.log_takes_as(|_| ())
+    }
+
+    /// Whether the log has entries that it has not answered for.
+    pub fn is_waiting_for_the_log(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// The same, but its receipt is for the entry as `change` leaves it.
+    pub fn log_takes_as(&mut self, change: impl FnOnce(&mut Entry)) -> Vec<Did> {
+        let Some(Pending { id, mut entry }) = self.pending.pop_front() else { return Vec::new() };
         if let (Kind::Decision, Some(ticket), Some(digest), Some(verdict)) =
             (entry.kind, &entry.ticket, entry.digest, entry.verdict)
         {
             self.recorded.insert(ticket.clone(), (digest, verdict));
         }
-        let receipt = self.log.receipt(id);
+        change(&mut entry);
+        let receipt = rehearsal::receipt(id, &entry);
         self.step(Event::Recorded(receipt))
     }
 

@@ -6,6 +6,7 @@ pub mod graphql;
 pub mod http;
 pub mod language;
 pub mod mongo;
+pub mod named;
 pub mod path;
 pub mod redis;
 pub mod shell;

@@ -1,20 +1,23 @@
-//! A line from the host: a call is held; anything else that is canonical passes; the rest is refused.
+//! A line from the host: a call is held; anything else that is canonical passes at once; the rest is refused.
 
-use crate::audit::record::Kind;
+use crate::audit::record::{By, Kind, VerdictWord};
+use crate::capability::scope::InScope;
 use crate::gate::Gate;
-use crate::gate::call::held::Withdrawal;
-use crate::gate::call::refusals::{Recorded, Run};
+use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
+use crate::gate::call::judged::Seen;
+use crate::gate::call::refuse::duplicate;
+use crate::gate::call::replies;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::wire::digest::Digest;
+use crate::gate::deadline::{self, HEARTBEAT};
+use crate::gate::state::{HostRecord, WrapperEnd};
+use crate::mcp::lifecycle::Phase;
+use crate::mcp::revision::Revision;
+use crate::wire::call::Call;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::reply;
-
-/// JSON-RPC: the request is not acceptable.
-const INVALID_REQUEST: i32 = -32600;
+use crate::wire::message::{self, Gist, Plain, Sorted};
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
@@ -22,7 +25,7 @@ const PLAIN_IDS: usize = 65_536;
 impl Gate {
     pub(in crate::gate) fn on_host_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         match message::sort(line) {
-            Sorted::Call(call) => self.call(now, call, out),
+            Sorted::Call(call) => self.on_call(now, call, out),
             Sorted::Plain(plain) => self.plain(now, plain, out),
             Sorted::Refused { refusal, line } => {
                 let (digest, bytes) = (line.digest(), line.content().len() as u64);
@@ -32,61 +35,98 @@ impl Gate {
         }
     }
 
-    pub(in crate::gate) fn on_host_overlong(
-        &mut self,
-        now: Now,
-        head: &[u8],
-        bytes: u64,
-        cap: usize,
-        out: &mut Vec<Effect>,
-    ) {
-        self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
-    }
-
-    pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
-        let what = "the host ended in mid-line; the last line had no line end".to_owned();
-        let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
-        self.refuse(now, &refusal, None, bytes, out);
-    }
-
-    /// Refuses a line: recorded, answered where an answer is due, never forwarded.
-    pub(in crate::gate) fn refuse(
-        &mut self,
-        now: Now,
-        refusal: &Refusal,
-        digest: Option<Digest>,
-        bytes: u64,
-        out: &mut Vec<Effect>,
-    ) {
-        self.status.refused_lines += 1;
-        match self.refusals.take(now.mono, refusal, bytes) {
-            Recorded::Whole => {
-                let entry = self.refused_entry(now, refusal, digest, bytes);
-                self.record(entry, out);
+    /// A call: held from here on, until a decision exists.
+    fn on_call(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
+        if self.is_live(call.id()) || self.host.plain_ids.contains(call.id()) {
+            let bytes = call.line().content().len() as u64;
+            self.refuse(now, &duplicate(call.id().clone()), Some(call.digest()), bytes, out);
+            return;
+        }
+        self.consoles.status.calls += 1;
+        if call.is_modern() {
+            self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
+        }
+        if self.ends.wrapper == WrapperEnd::Stops {
+            return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
+        }
+        let session = match self.host.lifecycle.call(&call) {
+            Ok(session) => Some(session),
+            Err(Phase::Closed) => {
+                return self.deny_unheld(now, &call, By::Fault, "the session is closed", replies::closed(&call), out);
             }
-            Recorded::Counted { by } => self.wake_by(by, out),
+            Err(Phase::Opening | Phase::Initializing) if self.host.lifecycle.is_pending() => None,
+            Err(phase @ (Phase::Opening | Phase::Initializing)) => {
+                let reply = replies::wrong_phase(&call, self.host.lifecycle.phase(), &phase);
+                return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
+            }
+        };
+        let Some(scope) = self.config.scope.admit(&call) else {
+            let reply = replies::out_of_scope(&call);
+            return self.deny_unheld(now, &call, By::Scope, "the tool lies outside the scope", reply, out);
+        };
+        if self.calls.is_full(call.line().bytes().len()) {
+            let reply = replies::too_many(&call);
+            return self.deny_unheld(now, &call, By::Fault, "too many calls wait", reply, out);
         }
-        if refusal.answer {
-            out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
+        let held = self.hold(now, call, scope);
+        match session {
+            Some(session) => self.describe(now, held, Describing { session, before: None }, out),
+            None => {
+                self.wake_by(held.deadline, out);
+                self.calls.put(held, Opening);
+            }
         }
-        self.show(now, Direction::ToServer, ActivityKind::Refused, out, |one| {
-            one.what.clone_from(&refusal.what);
-            one.bytes = bytes;
+    }
+
+    fn hold(&mut self, now: Now, call: Box<Call>, scope: InScope) -> Held {
+        let number = self.calls.next_number();
+        let has_token = call.meta().progress_token.is_some();
+        let host = self.host_of(&call).map(|(name, _)| name);
+        let (approval, host_limit) = (self.config.approval_timeout, self.config.host_timeout);
+        Held {
+            number,
+            ticket: self.ticket(number).into(),
+            deadline: deadline::deadline(now.mono, approval, host_limit, host, has_token),
+            call,
+            scope,
+            arrived: now,
+            asked: AskRecord::NotAsked,
+            original: None,
+            beat: has_token.then_some(Beat { next: now.mono + HEARTBEAT, sent: 0 }),
+            seen: Seen::default(),
+            asked_again: None,
+        }
+    }
+
+    fn ticket(&self, number: u64) -> String {
+        format!("{}-{number}", self.config.server)
+    }
+
+    /// Denies a call that is not worth holding: one decision record, one answer.
+    fn deny_unheld(&mut self, now: Now, call: &Call, by: By, reason: &str, reply: Line, out: &mut Vec<Effect>) {
+        let number = self.calls.next_number();
+        let mut entry = self.entry(now, Kind::Decision);
+        entry.ticket = Some(self.ticket(number));
+        entry.tool = Some(call.name().to_owned());
+        entry.digest = Some(call.digest());
+        entry.verdict = Some(VerdictWord::Deny);
+        entry.by = Some(by);
+        entry.arguments = Some(call.arguments_text().to_owned());
+        self.record(entry.with("reason", reason), out);
+        self.consoles.status.denied += 1;
+        out.push(Effect::Answer(reply));
+        self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
+            one.what = call.name().to_owned();
+            one.verdict = Some(VerdictWord::Deny);
+            one.by = Some(by);
+            one.bytes = call.line().content().len() as u64;
             one.failed = true;
+            one.reason = reason.to_owned();
         });
     }
-
-    /// Records runs of refused lines that were only counted.
-    pub(in crate::gate) fn record_refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
-        for run in runs {
-            let entry = self.refused_run_entry(now, &run);
-            self.record(entry, out);
-        }
-    }
-
     /// A message that is not held: it passes at once.
     fn plain(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) {
-        if self.server_gone.is_some() {
+        if self.ends.server.reason().is_some() {
             return;
         }
         let bytes = plain.line().content().len() as u64;
@@ -102,18 +142,18 @@ impl Gate {
                     self.catalog.host_asks(&id, first);
                 }
                 self.learn_host(now, &plain, &method, out);
-                if self.plain_ids.len() < PLAIN_IDS {
-                    self.plain_ids.insert(id);
+                if self.host.plain_ids.len() < PLAIN_IDS {
+                    self.host.plain_ids.insert(id);
                 }
                 self.show_plain(now, Direction::ToServer, ActivityKind::Request, &method, bytes, out);
             }
             Gist::Notification { method, cancels } => {
-                if let Some(number) = cancels.as_ref().and_then(|id| self.held.by_id(id)) {
+                if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
                 }
                 if let Some(id) = cancels {
-                    self.plain_ids.remove(&id);
+                    self.host.plain_ids.remove(&id);
                     self.cancelled_in_flight(now, &id, out);
                 }
                 self.learn_host(now, &plain, &method, out);
@@ -121,7 +161,7 @@ impl Gate {
             }
             Gist::Response { id, failed } => {
                 if !failed {
-                    self.roots.host_answers(&id, plain.line().content());
+                    self.host.roots.host_answers(&id, plain.line().content());
                 }
                 self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
             }
@@ -133,28 +173,22 @@ impl Gate {
     }
 
     /// Whether a call under this id has no answer yet.
-    pub(in crate::gate) fn is_live(&self, id: &Id) -> bool {
-        self.held.by_id(id).is_some() || self.flights.contains(id)
+    fn is_live(&self, id: &Id) -> bool {
+        self.calls.by_id(id).is_some() || self.flights.contains(id)
     }
 
     /// Lets the lifecycle see what the host says, and records who the host is once it is known.
     fn learn_host(&mut self, now: Now, plain: &Plain, method: &str, out: &mut Vec<Effect>) {
-        self.lifecycle.on_host_line(plain.gist(), plain.line().content());
+        self.host.lifecycle.on_host_line(plain.gist(), plain.line().content());
         if method == "initialize"
-            && !self.host_recorded
-            && let Some((name, version)) = self.lifecycle.host()
+            && self.host.recorded == HostRecord::Missing
+            && let Some((name, version)) = self.host.lifecycle.host()
         {
             let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
-            self.host_recorded = true;
+            self.host.recorded = HostRecord::Made;
             self.record(entry, out);
         }
     }
-}
-
-/// A second call under an id that is still in flight.
-pub(in crate::gate) fn duplicate(id: Id) -> Refusal {
-    let what = "a call with this id is already in flight; ids must be unique".to_owned();
-    Refusal { code: INVALID_REQUEST, what, id: Some(id), answer: true }
 }
 
 /// Whether a `tools/list` asks for a later page.

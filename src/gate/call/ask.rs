@@ -1,216 +1,246 @@
-//! What an operator says: a verdict or an edit, on exactly the bytes that were shown; anything else comes to nothing.
+//! Puts a call before the operator, and takes the answer: a verdict or an edit, on exactly the bytes that were shown;
+//! anything else comes to nothing.
 
-use std::sync::Arc;
-
-use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::record::{By, Kind};
+use crate::capability::scope::InScope;
 use crate::gate::Gate;
-use crate::gate::call::held::{After, Original, Stage, Verdict};
-use crate::gate::call::judged::{self, Seen};
+use crate::gate::call::grant;
+use crate::gate::call::held::{
+    Approval, Approving, AskRecord, Asking, Case, Deciding, Describing, Forwarding, Held, Operator, Original, Stage,
+    Verdict, Withdrawal, Withdrawn,
+};
+use crate::gate::call::judged::{self, Judged, Seen};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{ConsoleId, Now};
-use crate::gate::data::facts::Look;
+use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
-use crate::gate::grants;
 use crate::gate::server::catalog::Known;
+use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
+use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
-/// Who said something about which bytes.
-pub(in crate::gate) struct OperatorWord {
-    pub ticket: String,
-    pub digest: Digest,
-    pub who: Arc<str>,
-    pub console: ConsoleId,
-}
-
 impl Gate {
+    /// Puts a call before the operator.
+    pub(in crate::gate) fn ask(&mut self, now: Now, mut held: Held, case: Case, out: &mut Vec<Effect>) {
+        let entry = self.asked_entry(now, &held, &case.judged);
+        let entry = self.record(entry, out);
+        held.asked = AskRecord::Sent;
+        out.push(Effect::Ask(Box::new(self.snapshot(&held, &case.judged))));
+        if self.ends.host_gone.is_some() {
+            self.end_withdrawn(now, &held, Some(&case.judged), Withdrawal::HostGone, out);
+            return self.close_server_when_done(out);
+        }
+        self.wake_by(held.deadline, out);
+        if let Some(beat) = held.beat {
+            self.wake_by(beat.next, out);
+        }
+        self.calls.put(held, Asking { case, entry });
+    }
+
     /// The operator's verdict on exactly these bytes.
     pub(in crate::gate) fn on_decided(
         &mut self,
         now: Now,
-        said: OperatorWord,
+        word: OperatorWord,
         verdict: OperatorVerdict,
         out: &mut Vec<Effect>,
     ) {
-        self.on_verdict(now, said, verdict, None, out);
-    }
-
-    /// The same; with an approval comes what was granted beyond this call.
-    fn on_verdict(
-        &mut self,
-        now: Now,
-        said: OperatorWord,
-        verdict: OperatorVerdict,
-        grant: Option<GrantTerms>,
-        out: &mut Vec<Effect>,
-    ) {
-        let Some(number) = self.asking(&said) else {
-            return self.too_late(now, &said, &verdict, out);
+        let Some((held, asking)) = self.take_asked(&word) else {
+            return self.too_late(now, &word, &verdict, out);
         };
-        if matches!(verdict, OperatorVerdict::Approve { .. })
-            && let Some(why) = self.outdated(now, number, out)
-        {
-            return out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+        match verdict {
+            OperatorVerdict::Approve { unread } => {
+                self.operator_approves(now, (held, asking), word, unread, None, out);
+            }
+            OperatorVerdict::Deny { reason } => {
+                let reply = replies::denied_by_operator(&held.call, &reason);
+                let reason = if reason.is_empty() { "denied by the operator".into() } else { reason };
+                let verdict = by_operator(&word, &asking, reason);
+                self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
+            }
         }
-        let Some(held) = self.held.get(number) else {
-            return;
-        };
-        let rule = held.judged.as_ref().and_then(|judged| judged.ruling.rule.clone());
-        let verdict = match verdict {
-            OperatorVerdict::Approve { unread } => Verdict {
-                word: VerdictWord::Approve,
-                by: By::Operator,
-                rule,
-                reason: "approved by the operator".into(),
-                who: said.who,
-                console: said.console,
-                unread,
-                grant,
-                reply: None,
-            },
-            OperatorVerdict::Deny { reason } => Verdict {
-                word: VerdictWord::Deny,
-                by: By::Operator,
-                rule,
-                reply: Some(replies::denied_by_operator(&held.call, &reason)),
-                reason: if reason.is_empty() { "denied by the operator".into() } else { reason },
-                who: said.who,
-                console: said.console,
-                unread: false,
-                grant: None,
-            },
-        };
-        if verdict.word == VerdictWord::Approve && self.looks_again(number) {
-            return self.look(number, After::Approving(verdict), out);
-        }
-        self.decide(now, number, verdict, out);
     }
 
     /// An approval of exactly these bytes, and of calls like it for a while.
     pub(in crate::gate) fn on_granted(
         &mut self,
         now: Now,
-        said: OperatorWord,
+        word: OperatorWord,
         terms: GrantTerms,
         out: &mut Vec<Effect>,
     ) {
-        let verdict = OperatorVerdict::Approve { unread: false };
-        let Some(number) = self.asking(&said) else {
-            return self.too_late(now, &said, &verdict, out);
+        let Some((held, asking)) = self.take_asked(&word) else {
+            return self.too_late(now, &word, &OperatorVerdict::Approve { unread: false }, out);
         };
-        if let Some(why) = self.held.get(number).and_then(|held| grants::refusal(held, &terms)) {
-            return out.push(Effect::Refuse { console: said.console, ticket: said.ticket, why });
+        if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
+            self.calls.put(held, asking);
+            return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why });
         }
-        self.on_verdict(now, said, verdict, Some(terms), out);
+        self.operator_approves(now, (held, asking), word, false, Some(terms), out);
     }
 
-    /// Whether the server has described the tool anew since the card was shown: then the call is judged and shown anew,
-    /// and this is why the verdict on the old card counts for nothing.
-    pub(in crate::gate) fn outdated(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) -> Option<String> {
-        let held = self.held.get(number)?;
-        let shown = held.judged.as_ref()?.described.as_ref()?;
+    fn operator_approves(
+        &mut self,
+        now: Now,
+        (held, asking): (Held, Asking),
+        word: OperatorWord,
+        unread: bool,
+        grant: Option<GrantTerms>,
+        out: &mut Vec<Effect>,
+    ) {
+        let verdict = by_operator(&word, &asking, "approved by the operator".into());
+        let (held, case) = match self.if_still_described(now, held, asking.case, out) {
+            Ok(as_shown) => as_shown,
+            Err(why) => return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why }),
+        };
+        let approval = Approval { case, verdict, unread, grant };
+        if held.looks_again() {
+            let look = self.look(&held, out);
+            return self.calls.put(held, Approving { approval, look });
+        }
+        self.approve(now, held, approval, out);
+    }
+
+    /// Gives the call back where its tool is still described as the card showed it. Else the call is judged and shown anew,
+    /// and the verdict on the old card counts for nothing, for the reason given.
+    pub(in crate::gate) fn if_still_described(
+        &mut self,
+        now: Now,
+        held: Held,
+        case: Case,
+        out: &mut Vec<Effect>,
+    ) -> Result<(Held, Case), String> {
+        let Some(shown) = case.judged.described.as_ref().map(|described| described.digest) else {
+            return Ok((held, case));
+        };
         match self.catalog.find(held.call.name()) {
-            Known::Yes(known) if known.digest == shown.digest => None,
+            Known::Yes(known) if known.digest == shown => Ok((held, case)),
             Known::Yes(known) => {
-                self.judge(now, number, Some(known), out);
-                Some("the server has changed this tool's definition since the card was shown; look again".into())
+                self.judge(now, held, case.session, Some(known), out);
+                Err("the server has changed this tool's definition since the card was shown; look again".into())
             }
             Known::No | Known::Ask => {
-                self.held.set_stage(number, Stage::Describing);
-                self.ask_server(now, number, out);
-                Some("the server has announced changed tools since the card was shown; it is asked again".into())
+                self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);
+                Err("the server has announced changed tools since the card was shown; it is asked again".into())
             }
         }
     }
 
-    /// The held call that waits for an operator under this ticket with these very bytes.
-    fn asking(&self, said: &OperatorWord) -> Option<u64> {
-        let number = self.held.by_ticket(&said.ticket)?;
-        let held = self.held.get(number)?;
-        (matches!(held.stage, Stage::Asking { .. }) && held.call.digest() == said.digest).then_some(number)
+    /// Takes the held call that waits for an operator under this ticket with these very bytes.
+    fn take_asked(&mut self, word: &OperatorWord) -> Option<(Held, Asking)> {
+        let number = self.calls.by_ticket(&word.ticket)?;
+        self.calls.take_if(number, |held, _| held.call.digest() == word.digest)
     }
 
     /// A verdict that decides nothing: it is recorded, and its console is told why.
-    fn too_late(&mut self, now: Now, said: &OperatorWord, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
-        let why = match self.held.by_ticket(&said.ticket).and_then(|number| self.held.get(number)) {
+    fn too_late(&mut self, now: Now, word: &OperatorWord, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
+        let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
+        let why = match held {
             None => "this call waits no longer".to_owned(),
-            Some(held) if held.call.digest() != said.digest => {
+            Some((held, _)) if held.call.digest() != word.digest => {
                 "the call has changed since it was shown; look at it again".to_owned()
             }
-            Some(held) => match &held.stage {
-                Stage::Deciding { verdict, .. } | Stage::Withdrawn { verdict, .. } if !verdict.who.is_empty() => {
-                    format!("{} has decided it already", verdict.who)
+            Some((_, stage)) => match stage {
+                Stage::Deciding(Deciding { decision, .. }) | Stage::Withdrawn(Withdrawn { decision, .. }) => {
+                    decided_already(decision.verdict())
                 }
-                Stage::Looking { after: After::Approving(verdict) | After::Forwarding { verdict, .. }, .. }
-                    if !verdict.who.is_empty() =>
-                {
-                    format!("{} has decided it already", verdict.who)
+                Stage::Approving(Approving { approval, .. }) | Stage::Forwarding(Forwarding { approval, .. }) => {
+                    decided_already(&approval.verdict)
                 }
-                Stage::Deciding { .. }
-                | Stage::Withdrawn { .. }
-                | Stage::Looking { after: After::Approving(_) | After::Forwarding { .. }, .. } => {
-                    "it is decided already".to_owned()
-                }
-                Stage::Opening
-                | Stage::Describing
-                | Stage::Looking { after: After::Judging, .. }
-                | Stage::Consulting { .. }
-                | Stage::Asking { .. } => "it does not wait for an operator yet".to_owned(),
+                Stage::Opening(_)
+                | Stage::Describing(_)
+                | Stage::Looking(_)
+                | Stage::Consulting(_)
+                | Stage::Asking(_) => "it does not wait for an operator yet".to_owned(),
             },
         };
-        let word = match verdict {
+        let said = match verdict {
             OperatorVerdict::Approve { .. } => "approve",
             OperatorVerdict::Deny { .. } => "deny",
         };
+        let operator = Operator { who: word.who.clone(), console: word.console };
+        self.comes_to_nothing(now, &word.ticket, word.digest, (said, &operator), &why, out);
+    }
+
+    /// Records that a verdict counted for nothing, and tells its console.
+    pub(in crate::gate) fn comes_to_nothing(
+        &mut self,
+        now: Now,
+        ticket: &str,
+        digest: Digest,
+        (said, operator): (&str, &Operator),
+        why: &str,
+        out: &mut Vec<Effect>,
+    ) {
         let mut entry = self.entry(now, Kind::Fault);
-        entry.ticket = Some(said.ticket.clone());
-        entry.digest = Some(said.digest);
-        let entry =
-            entry.with("what", format!("a verdict ({word}) came to nothing")).with("operator", said.who.as_ref());
-        self.record(entry.with("reason", why.as_str()), out);
-        out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+        entry.ticket = Some(ticket.to_owned());
+        entry.digest = Some(digest);
+        let what = format!("a verdict ({said}) came to nothing");
+        let entry = entry.with("what", what).with("operator", operator.who.as_ref()).with("reason", why);
+        self.record(entry, out);
+        out.push(Effect::Refuse { console: operator.console, ticket: ticket.to_owned(), why: why.to_owned() });
     }
 
     /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
-    pub(in crate::gate) fn on_edited(&mut self, now: Now, said: &OperatorWord, arguments: &str, out: &mut Vec<Effect>) {
-        let refuse = |why: String, out: &mut Vec<Effect>| {
-            out.push(Effect::Refuse { console: said.console, ticket: said.ticket.clone(), why });
+    pub(in crate::gate) fn on_edited(&mut self, now: Now, word: &OperatorWord, arguments: &str, out: &mut Vec<Effect>) {
+        let refuse = |why: String| Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why };
+        let Some((mut held, asking)) = self.take_asked(word) else {
+            return out.push(refuse("this call waits no longer, or it has changed since it was shown".into()));
         };
-        let Some(number) = self.asking(said) else {
-            return refuse("this call waits no longer, or it has changed since it was shown".into(), out);
-        };
-        let Some(held) = self.held.get(number) else {
-            return;
-        };
-        let call = match held.call.with_arguments(arguments) {
-            Ok(call) => call,
-            Err(refusal) => return refuse(format!("the edit is refused: {}", refusal.what), out),
-        };
-        let described = held.judged.as_ref().and_then(|judged| judged.described.clone());
-        let judged = judged::judge(now, &call, described, self.judge_input(), Seen::default());
+        match self.read_edit(now, &held, &asking.case.judged, arguments) {
+            Err(why) => {
+                self.calls.put(held, asking);
+                out.push(refuse(why));
+            }
+            Ok(Edit { call, session, scope }) => {
+                let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
+                held.original.get_or_insert(Original { digest, arguments });
+                *held.call = call;
+                held.scope = scope;
+                // What the edited call would touch is looked at before it is shown.
+                held.seen = Seen::default();
+                held.asked_again = None;
+                self.judge(now, held, session, asking.case.judged.described, out);
+            }
+        }
+    }
+
+    /// Reads an edit; why it is refused, where it is.
+    fn read_edit(&self, now: Now, held: &Held, shown: &Judged, arguments: &str) -> Result<Edit, String> {
+        let call = held.call.with_arguments(arguments);
+        let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
+        let judged = judged::judge(now, &call, shown.described.clone(), self.judge_input(), &Seen::default());
         if let Some(violation) = judged.violations.first() {
-            return refuse(
-                format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what),
-                out,
-            );
+            return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
         }
         // Where the disk must be looked at first, nothing is ruled yet.
         if judged.ruling.decision == Decision::Deny && judged.wanted.real.is_empty() {
-            return refuse(format!("the policy denies the edited call: {}", judged.ruling.reason), out);
+            return Err(format!("the policy denies the edited call: {}", judged.ruling.reason));
         }
-        let Some(held) = self.held.get_mut(number) else {
-            return;
-        };
-        if held.original.is_none() {
-            let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
-            held.original = Some(Original { digest, arguments });
-        }
-        *held.call = call;
-        // What the edited call would touch is looked at before it is shown.
-        (held.look, held.found, held.opinions, held.asked_again) = (Look::default(), None, None, None);
-        let described = judged.described;
-        self.judge(now, number, described, out);
+        let session = self.host.lifecycle.call(&call).map_err(|phase| format!("the edit is refused: {phase}"))?;
+        let scope = self.config.scope.admit(&call).ok_or("the edit is refused: the tool lies outside the scope")?;
+        Ok(Edit { call, session, scope })
+    }
+}
+
+/// A call as the operator edited it, with its proofs made anew for the new bytes.
+struct Edit {
+    call: Call,
+    session: InSession,
+    scope: InScope,
+}
+
+fn by_operator(word: &OperatorWord, asking: &Asking, reason: String) -> Verdict {
+    let operator = Operator { who: word.who.clone(), console: word.console };
+    let rule = asking.case.judged.ruling.rule.clone();
+    Verdict { by: By::Operator, rule, reason, operator: Some(operator) }
+}
+
+fn decided_already(verdict: &Verdict) -> String {
+    match &verdict.operator {
+        Some(operator) => format!("{} has decided it already", operator.who),
+        None => "it is decided already".to_owned(),
     }
 }

@@ -23,7 +23,7 @@ const KEYS: [(&str, &str); 13] = [
 const SHOWN: usize = 120;
 
 /// What `_meta` tells, each word once, in the order of the table.
-pub fn told(meta: Option<&str>) -> Vec<(String, String)> {
+pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();
     };
@@ -31,21 +31,21 @@ pub fn told(meta: Option<&str>) -> Vec<(String, String)> {
     let mut take = |key: &str, value: &Value| {
         let last = key.rsplit(['/', '.']).next().unwrap_or(key);
         let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
-        let Some(at) = KEYS.iter().position(|(known, _)| *known == plain) else { return };
+        let Some((at, (_, word))) = KEYS.iter().enumerate().find(|(_, (known, _))| *known == plain) else { return };
         let text = match value {
             Value::String(text) if !text.is_empty() => text.chars().take(SHOWN).collect(),
             Value::Number(number) => number.to_string(),
-            _ => return,
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => return,
         };
-        if found.iter().all(|(_, word, _)| *word != KEYS[at].1) {
-            found.push((at, KEYS[at].1, text));
+        if found.iter().all(|(_, known, _)| known != word) {
+            found.push((at, word, text));
         }
     };
     for (key, value) in &meta {
         match value {
             // One level deeper: hosts wrap what belongs to a turn in an object of its own.
             Value::Object(inner) => inner.iter().for_each(|(key, value)| take(key, value)),
-            other => take(key, other),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => take(key, value),
         }
     }
     found.sort_by_key(|(at, ..)| *at);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn hosts_tell_who_asks() {
-        let told = |meta| told(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
+        let told = |meta| of(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
         assert_eq!(told(r#"{"claudecode/toolUseId":"toolu_1"}"#), ["host's call=toolu_1"]);
         let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
         assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);

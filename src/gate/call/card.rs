@@ -1,28 +1,21 @@
-//! What the gate shows: the card of a held call, and lines for the Activity screen. Data only.
+//! The card of a held call, as the operator sees it. Data only; foreign text in it is raw.
 
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
 use crate::capability::scope::Scope;
 use crate::gate::Gate;
-use crate::gate::call::held::{Held, Stage};
-use crate::gate::data::effect::Effect;
-use crate::gate::data::event::Now;
-use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool};
+use crate::gate::call::caller;
+use crate::gate::call::held::Held;
+use crate::gate::call::judged::Judged;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
-use crate::gate::server::catalog::Described;
 
 /// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
 const WORDS: usize = 64 * 1024;
 
 impl Gate {
-    /// The card of a call that waits for an operator; `None` for any other.
-    pub(in crate::gate) fn snapshot(&self, held: &Held) -> Option<Snapshot> {
-        let (Stage::Asking { .. }, Some(judged)) = (&held.stage, &held.judged) else {
-            return None;
-        };
+    /// The card of a call that waits for an operator.
+    pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
         let tool = judged.described.as_ref().map(|known| &known.tool);
         let waits_ms = held.deadline.saturating_sub(held.arrived.mono) / 1000;
-        Some(Snapshot {
+        Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
             tool: held.call.name().to_owned(),
@@ -38,7 +31,7 @@ impl Gate {
             about: judged.about.clone(),
             ruling: judged.ruling.clone(),
             near: judged.near.clone(),
-            safe: self.safe(held),
+            safe: self.safe(held, judged),
             arguments: held.call.arguments_text().to_owned(),
             undeclared: judged.undeclared.clone(),
             digest: held.call.digest(),
@@ -46,18 +39,18 @@ impl Gate {
             arrived: held.arrived.wall,
             deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
-            caller: crate::gate::call::caller::told(held.call.meta_text()),
+            caller: caller::of(held.call.meta_text()),
             danger: judged.danger.clone(),
             edited_from: held.original.as_ref().map(|original| original.digest),
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
-            facts: held.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
+            facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
             asked_again: held.asked_again.map(str::to_owned),
-        })
+        }
     }
 
     /// The three checks of `Safe(agent, tool, state)`.
-    fn safe(&self, held: &Held) -> Safe {
-        let described = held.judged.as_ref().is_some_and(|judged| judged.described.is_some());
+    fn safe(&self, held: &Held, judged: &Judged) -> Safe {
+        let described = judged.described.is_some();
         let capability = match (&self.config.scope, described) {
             (Scope::Whole, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
@@ -70,7 +63,10 @@ impl Gate {
         let session = if held.call.is_modern() {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
-            format!("host and server have agreed to talk, so calls are legal now (phase {})", self.lifecycle.phase())
+            format!(
+                "host and server have agreed to talk, so calls are legal now (phase {})",
+                self.host.lifecycle.phase()
+            )
         };
         Safe {
             capability: Check {
@@ -84,73 +80,6 @@ impl Gate {
             session: Check { state: CheckState::Holds, what: session },
         }
     }
-
-    /// Shows one thing that passed, if anybody looks.
-    pub(in crate::gate) fn show(
-        &self,
-        now: Now,
-        direction: Direction,
-        kind: ActivityKind,
-        out: &mut Vec<Effect>,
-        fill: impl FnOnce(&mut Activity),
-    ) {
-        if self.attached == 0 {
-            return;
-        }
-        let mut one = Activity {
-            time: now.wall,
-            direction,
-            kind,
-            what: String::new(),
-            ticket: None,
-            badge: None,
-            ruling: None,
-            verdict: None,
-            by: None,
-            rule: None,
-            bytes: 0,
-            latency_us: None,
-            failed: false,
-            reason: String::new(),
-            who: String::new(),
-        };
-        fill(&mut one);
-        out.push(Effect::Show(Box::new(one)));
-    }
-
-    pub(in crate::gate) fn show_plain(
-        &self,
-        now: Now,
-        direction: Direction,
-        kind: ActivityKind,
-        what: &str,
-        bytes: u64,
-        out: &mut Vec<Effect>,
-    ) {
-        self.show(now, direction, kind, out, |one| {
-            one.what = what.to_owned();
-            one.bytes = bytes;
-        });
-    }
-}
-
-/// What is told of a tool.
-pub(in crate::gate) fn known_tool(known: &Described) -> KnownTool {
-    const MOST: usize = 16;
-    let behavior = &known.behavior;
-    let quoted = |text: &str| text[..text.floor_char_boundary(512)].to_owned();
-    let evidence = behavior.evidence.iter().take(MOST).map(|one| Evidence { span: quoted(&one.span), ..one.clone() });
-    let hazards = behavior.hazards.iter().take(MOST).map(|one| Hazard { what: quoted(&one.what), ..one.clone() });
-    KnownTool {
-        tool: quoted(&known.tool.name),
-        signature: known.signature[..known.signature.floor_char_boundary(2048)].to_owned(),
-        identity: behavior.identity,
-        evidence: evidence.collect(),
-        disputed: behavior.disputed,
-        hazards: hazards.collect(),
-        digest: known.digest,
-        pin: known.pin_state,
-    }
 }
 
 /// The beginning of a text, and how long the whole is.
@@ -158,6 +87,6 @@ fn cut(text: &str) -> String {
     if text.len() <= WORDS {
         return text.to_owned();
     }
-    let head = &text[..text.floor_char_boundary(WORDS)];
+    let head = text.get(..text.floor_char_boundary(WORDS)).unwrap_or_default();
     format!("{head}\n[cut here: {} bytes in all]", text.len())
 }

@@ -149,7 +149,9 @@ fn named(arguments: &Value) -> Option<String> {
     Some(match value {
         Value::String(text) => brief(text),
         // A bare number says nothing without its name.
-        other => format!("{name} = {}", worded(other)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            format!("{name} = {}", worded(value))
+        }
     })
 }
 
@@ -158,7 +160,7 @@ fn telling(arguments: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) if path::is_path_key(name) => format!("{}{}", short(text), led(text)),
         Value::String(text) => short(text),
-        other => worded(other),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => worded(value),
     };
     Some(format!("{name} = {text}"))
 }

@@ -1,56 +1,47 @@
-//! Calls that have no outcome yet: what is known of each, and what each waits for. Owns the table; decides nothing.
+//! A held call: what is known of it, and what it waits for. Each way of waiting carries what is known by then, so that a
+//! verdict without a judgement, or an approval without its proofs, cannot be written down. Decides nothing.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::capability::scope::InScope;
-use crate::gate::call::judged::Judged;
+use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::data::event::{ConsoleId, Now};
-use crate::gate::data::facts::{Findings, Look};
-use crate::gate::data::opinion::Opinion;
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
-use crate::wire::id::Id;
 use crate::wire::line::Line;
 
-/// A held call.
+/// A held call, whatever it waits for.
 #[derive(Debug)]
 pub struct Held {
+    /// The number in its ticket.
+    pub number: u64,
     pub ticket: Arc<str>,
     pub call: Box<Call>,
-    /// The proof that the session allows it; `None` while the server still owes the answer to `initialize`.
-    pub session: Option<InSession>,
     pub scope: InScope,
     pub arrived: Now,
     /// Monotonic microseconds; denied then for want of an answer.
     pub deadline: u64,
-    pub judged: Option<Judged>,
-    pub stage: Stage,
-    /// Whether the record that it was asked is on the disk, arguments and all.
-    pub arrival: Arrival,
+    pub asked: AskRecord,
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
     /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
     pub beat: Option<Beat>,
-    /// What was looked at, and what was found there: as the policy or the operator knew it.
-    pub look: Look,
-    pub found: Option<Findings>,
-    /// What the approvers said of it; `None` while nobody was asked.
-    pub opinions: Option<Vec<Opinion>>,
+    /// What was found out about it since it came.
+    pub seen: Seen,
     /// What had changed since the operator saw it first, where it is asked again for that.
     pub asked_again: Option<&'static str>,
 }
 
-/// Whether the log has the arguments of an asked call already.
+/// Whether the call was put before the operator, and whether that record, arguments and all, is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum AskRecord {
     /// It was not put before the operator, so no console has to hear of its end.
-    Unasked,
-    /// Not for certain: the decision carries them again.
-    Unrecorded,
+    NotAsked,
+    /// Not in the log for certain: the decision carries the arguments again.
+    Sent,
     Recorded,
 }
 
@@ -68,34 +59,119 @@ pub struct Beat {
     pub sent: u32,
 }
 
-/// What a held call waits for.
+/// What is known of a call once it was judged: that its session allows it, and the judgement.
 #[derive(Debug)]
-pub enum Stage {
-    /// The server's answer to `initialize`.
-    Opening,
-    /// The server's description of the tool.
-    Describing,
-    /// The shell's look at what it would touch.
-    Looking { look: u64, after: After },
-    /// The approvers that the operator registered.
-    Consulting { consult: u64 },
-    /// The operator. `entry` is the record that it was asked.
-    Asking { entry: u64 },
-    /// The log. Then the verdict counts.
-    Deciding { entry: u64, verdict: Verdict },
-    /// The log; but the call was withdrawn since, so an approval comes too late.
-    Withdrawn { entry: u64, verdict: Verdict, why: Withdrawal },
+pub struct Case {
+    pub session: InSession,
+    pub judged: Box<Judged>,
 }
 
-/// What a look at the disk is for.
+/// The server owes the answer to `initialize`.
 #[derive(Debug)]
-pub enum After {
-    /// It is judged by what is found.
-    Judging,
-    /// The operator has approved: if all is as it was shown.
-    Approving(Verdict),
-    /// The approval is in the log: it is forwarded if all is still as it was.
-    Forwarding { verdict: Verdict, receipt: Receipt },
+pub struct Opening;
+
+/// What was remembered of the server, or its description of the tool, is awaited.
+#[derive(Debug)]
+pub struct Describing {
+    pub session: InSession,
+    /// The judgement by a definition that the server has changed since.
+    pub before: Option<Box<Judged>>,
+}
+
+/// The shell looks at what the call would touch, so that it can be judged.
+#[derive(Debug)]
+pub struct Looking {
+    pub case: Case,
+    pub look: u64,
+}
+
+/// The registered approvers are asked.
+#[derive(Debug)]
+pub struct Consulting {
+    pub case: Case,
+    pub consult: u64,
+}
+
+/// The operator is asked. `entry` records that.
+#[derive(Debug)]
+pub struct Asking {
+    pub case: Case,
+    pub entry: u64,
+}
+
+/// The operator has approved, and the shell looks whether all is as it was shown.
+#[derive(Debug)]
+pub struct Approving {
+    pub approval: Approval,
+    pub look: u64,
+}
+
+/// The log owes the receipt of the decision.
+#[derive(Debug)]
+pub struct Deciding {
+    pub decision: Decided,
+    pub entry: u64,
+}
+
+/// The same, but the call was withdrawn since: an approval comes too late.
+#[derive(Debug)]
+pub struct Withdrawn {
+    pub decision: Decided,
+    pub entry: u64,
+    pub why: Withdrawal,
+}
+
+/// The approval is in the log, and the shell looks whether all is still as it was approved.
+#[derive(Debug)]
+pub struct Forwarding {
+    pub approval: Approval,
+    pub receipt: Receipt,
+    pub look: u64,
+}
+
+/// What was decided, on its way to the log.
+#[derive(Debug)]
+pub enum Decided {
+    Approve(Approval),
+    Deny(Denial),
+}
+
+/// An approval, with all that a token needs but the receipt.
+#[derive(Debug)]
+pub struct Approval {
+    pub case: Case,
+    pub verdict: Verdict,
+    /// Approved without having been read to its end.
+    pub unread: bool,
+    /// What was approved beyond this call.
+    pub grant: Option<GrantTerms>,
+}
+
+/// A denial. A call can be denied before it was judged.
+#[derive(Debug)]
+pub struct Denial {
+    pub judged: Option<Box<Judged>>,
+    pub verdict: Verdict,
+    /// What the host is answered.
+    pub reply: Line,
+}
+
+/// Who decided, and why.
+#[derive(Debug)]
+pub struct Verdict {
+    pub by: By,
+    pub rule: Option<String>,
+    /// Why, for the record and for the consoles.
+    pub reason: String,
+    /// `None` where no person decided.
+    pub operator: Option<Operator>,
+}
+
+/// The operator who decided.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    pub who: Arc<str>,
+    pub console: ConsoleId,
 }
 
 /// Why a call was withdrawn.
@@ -111,164 +187,121 @@ pub enum Withdrawal {
     Stopping,
 }
 
-/// A verdict on its way to the log.
-#[derive(Debug)]
-pub struct Verdict {
-    pub word: VerdictWord,
-    pub by: By,
-    pub rule: Option<String>,
-    /// Why, for the record and for the consoles.
-    pub reason: String,
-    /// The operator; empty where no person decided.
-    pub who: Arc<str>,
-    /// The operator's console; 0 where no person decided.
-    pub console: ConsoleId,
-    /// Approved without having been read to its end.
-    pub unread: bool,
-    /// What was approved beyond this call.
-    pub grant: Option<GrantTerms>,
-    /// What the host is answered when it is denied.
-    pub reply: Option<Line>,
+impl Held {
+    /// Whether its judgement rests on what was found on the disk, so that it is looked at again before it runs.
+    pub fn looks_again(&self) -> bool {
+        !self.seen.look.is_empty() && self.seen.found.is_some()
+    }
 }
 
-/// How many calls, and how many bytes of them, may wait at once; what comes beyond is denied.
-const CALLS: usize = 20_000;
-const BYTES: usize = 256 << 20;
-
-/// All held calls, by number, by request id and by the record each waits for.
-#[derive(Debug, Default)]
-pub struct Table {
-    calls: BTreeMap<u64, Held>,
-    by_id: HashMap<Id, u64>,
-    by_entry: HashMap<u64, u64>,
-    last: u64,
-    /// Bytes of all held lines together.
-    bytes: usize,
-}
-
-impl Table {
-    /// The next ticket's number.
-    pub fn next_number(&mut self) -> u64 {
-        self.last += 1;
-        self.last
-    }
-
-    /// Holds a call under its number.
-    pub fn insert(&mut self, number: u64, held: Held) {
-        self.by_id.insert(held.call.id().clone(), number);
-        self.bytes += held.call.line().bytes().len();
-        if let Some(entry) = held.stage.entry() {
-            self.by_entry.insert(entry, number);
-        }
-        self.calls.insert(number, held);
-    }
-
-    /// Lets a call go.
-    pub fn remove(&mut self, number: u64) -> Option<Held> {
-        let held = self.calls.remove(&number)?;
-        self.by_id.remove(held.call.id());
-        self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
-        if let Some(entry) = held.stage.entry() {
-            self.by_entry.remove(&entry);
-        }
-        Some(held)
-    }
-
-    /// Moves a call to another stage.
-    pub fn set_stage(&mut self, number: u64, stage: Stage) {
-        if let Some(held) = self.calls.get_mut(&number) {
-            if let Some(entry) = held.stage.entry() {
-                self.by_entry.remove(&entry);
-            }
-            if let Some(entry) = stage.entry() {
-                self.by_entry.insert(entry, number);
-            }
-            held.stage = stage;
+impl Decided {
+    pub fn word(&self) -> VerdictWord {
+        match self {
+            Self::Approve(_) => VerdictWord::Approve,
+            Self::Deny(_) => VerdictWord::Deny,
         }
     }
 
-    pub fn get(&self, number: u64) -> Option<&Held> {
-        self.calls.get(&number)
+    pub fn verdict(&self) -> &Verdict {
+        match self {
+            Self::Approve(approval) => &approval.verdict,
+            Self::Deny(denial) => &denial.verdict,
+        }
     }
 
-    pub fn get_mut(&mut self, number: u64) -> Option<&mut Held> {
-        self.calls.get_mut(&number)
-    }
-
-    /// The number behind a request id.
-    pub fn by_id(&self, id: &Id) -> Option<u64> {
-        self.by_id.get(id).copied()
-    }
-
-    /// The number of the call that waits for a record.
-    pub fn by_entry(&self, entry: u64) -> Option<u64> {
-        self.by_entry.get(&entry).copied()
-    }
-
-    /// The number behind a ticket's name.
-    pub fn by_ticket(&self, ticket: &str) -> Option<u64> {
-        let number = ticket.rsplit_once('-')?.1.parse().ok()?;
-        (*self.calls.get(&number)?.ticket == *ticket).then_some(number)
-    }
-
-    /// The numbers of the calls for which `wanted` holds, oldest first.
-    pub fn numbers(&self, wanted: impl Fn(&Held) -> bool) -> Vec<u64> {
-        self.calls.iter().filter(|(_, held)| wanted(held)).map(|(number, _)| *number).collect()
-    }
-
-    /// All held calls, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Held> {
-        self.calls.values()
-    }
-
-    /// Whether one more call of this size would be too much to keep in memory.
-    pub fn is_full(&self, more: usize) -> bool {
-        self.calls.len() >= CALLS || self.bytes + more > BYTES
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+    pub fn judged(&self) -> Option<&Judged> {
+        match self {
+            Self::Approve(approval) => Some(&approval.case.judged),
+            Self::Deny(denial) => denial.judged.as_deref(),
+        }
     }
 }
 
 impl Verdict {
-    /// An approval that no person gave.
-    pub fn approve(by: By, rule: Option<String>, reason: String) -> Self {
-        Self {
-            word: VerdictWord::Approve,
-            by,
-            rule,
-            reason,
-            who: "".into(),
-            console: 0,
-            unread: false,
-            grant: None,
-            reply: None,
+    /// A verdict that no person gave.
+    pub fn by(by: By, rule: Option<String>, reason: impl Into<String>) -> Self {
+        Self { by, rule, reason: reason.into(), operator: None }
+    }
+}
+
+/// One way of waiting: taken from the table only by whoever handles exactly this one.
+pub trait Waits: Sized {
+    /// This way of waiting, where it is this one.
+    fn of(stage: &Stage) -> Option<&Self>;
+    /// The same, taken; the stage comes back where it is another.
+    fn taken(stage: Stage) -> Result<Self, Box<Stage>>;
+    fn stage(self) -> Stage;
+}
+
+macro_rules! stages {
+    ($($name:ident)*) => {
+        /// What a held call waits for.
+        #[derive(Debug)]
+        pub enum Stage { $($name($name),)* }
+
+        $(impl Waits for $name {
+            fn of(stage: &Stage) -> Option<&Self> {
+                if let Stage::$name(this) = stage { Some(this) } else { None }
+            }
+
+            fn taken(stage: Stage) -> Result<Self, Box<Stage>> {
+                if let Stage::$name(this) = stage { Ok(this) } else { Err(Box::new(stage)) }
+            }
+
+            fn stage(self) -> Stage {
+                Stage::$name(self)
+            }
+        })*
+    };
+}
+
+stages! { Opening Describing Looking Consulting Asking Approving Deciding Withdrawn Forwarding }
+
+impl Stage {
+    /// The record it waits for.
+    pub fn entry(&self) -> Option<u64> {
+        match self {
+            Self::Asking(asking) => Some(asking.entry),
+            Self::Deciding(deciding) => Some(deciding.entry),
+            Self::Withdrawn(withdrawn) => Some(withdrawn.entry),
+            Self::Opening(_)
+            | Self::Describing(_)
+            | Self::Looking(_)
+            | Self::Consulting(_)
+            | Self::Approving(_)
+            | Self::Forwarding(_) => None,
         }
     }
 
-    /// A denial that no person gave, with what the host is answered.
-    pub fn deny(by: By, rule: Option<String>, reason: &str, reply: Line) -> Self {
-        let reason = reason.to_owned();
-        Self {
-            word: VerdictWord::Deny,
-            by,
-            rule,
-            reason,
-            who: "".into(),
-            console: 0,
-            unread: false,
-            grant: None,
-            reply: Some(reply),
+    /// The judgement, where there is one already.
+    pub fn judged(self) -> Option<Box<Judged>> {
+        match self {
+            Self::Opening(_) => None,
+            Self::Describing(describing) => describing.before,
+            Self::Looking(looking) => Some(looking.case.judged),
+            Self::Consulting(consulting) => Some(consulting.case.judged),
+            Self::Asking(asking) => Some(asking.case.judged),
+            Self::Approving(Approving { approval, .. }) | Self::Forwarding(Forwarding { approval, .. }) => {
+                Some(approval.case.judged)
+            }
+            Self::Deciding(Deciding { decision, .. }) | Self::Withdrawn(Withdrawn { decision, .. }) => match decision {
+                Decided::Approve(approval) => Some(approval.case.judged),
+                Decided::Deny(denial) => denial.judged,
+            },
         }
     }
 }
 
-impl Stage {
-    fn entry(&self) -> Option<u64> {
-        match self {
-            Self::Opening | Self::Describing | Self::Looking { .. } | Self::Consulting { .. } => None,
-            Self::Asking { entry } | Self::Deciding { entry, .. } | Self::Withdrawn { entry, .. } => Some(*entry),
-        }
+impl Waits for Stage {
+    fn of(stage: &Stage) -> Option<&Self> {
+        Some(stage)
+    }
+
+    fn taken(stage: Stage) -> Result<Self, Box<Stage>> {
+        Ok(stage)
+    }
+
+    fn stage(self) -> Stage {
+        self
     }
 }

@@ -1,23 +1,24 @@
-//! One call from its arrival to its end, in the order it lives. Owns nothing itself.
+//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `ask`,
+//! `decide`, `forward`. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;
 pub mod caller;
 pub mod card;
 pub mod consult;
-pub mod deadline;
+pub mod danger;
 pub mod decide;
 pub mod describe;
 pub mod effect_line;
 pub mod entries;
+pub mod forward;
+pub mod grant;
 pub mod held;
+pub mod judge;
 pub mod judged;
 pub mod look;
-pub mod named;
-pub mod refusals;
-pub mod rejudge;
+pub mod refuse;
 pub mod replies;
-pub mod roots;
+pub mod table;
 pub mod touched;
-pub mod wake;
 pub mod withdraw;

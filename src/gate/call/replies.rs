@@ -1,6 +1,7 @@
 //! What the host, and the model behind it, reads when a call does not run. "Not executed" only where it is certain.
 
 use crate::capability::schema::Violation;
+use crate::gate::data::token::NotProven;
 use crate::mcp::lifecycle::Phase;
 use crate::mcp::revision::Revision;
 use crate::wire::call::Call;
@@ -78,6 +79,17 @@ pub fn changed(call: &Call, what: &str) -> Line {
         &format!(
             "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Look at it \
          again, and call again if it is still wanted: the call will be judged anew."
+        ),
+    )
+}
+
+/// It is approved, but the proof of that is not one for this call.
+pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
+    tool(
+        call,
+        &format!(
+            "Stopped by mcp-approve before it ran: {unproven}. The tool was NOT executed. This is a fault in mcp-approve: \
+             tell the user."
         ),
     )
 }

@@ -2,49 +2,15 @@
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
 pub mod alike;
+pub mod change;
 mod written;
-
-use std::borrow::Cow;
 
 use serde_json::Value;
 
 use crate::behavior::taxonomy::Action;
-use crate::gate::data::facts::{Facts, FileKind, TEXT};
-use alike::lines_changed;
+use crate::gate::data::facts::Facts;
+pub use change::{Change, How, blind, thing};
 use written::{Writing, is_listed};
-
-/// One change.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change<'a> {
-    /// Content for a path: `old` is what stands there, where that was seen.
-    Content {
-        target: &'a Facts,
-        how: How,
-        old: Option<Cow<'a, str>>,
-        new: String,
-    },
-    /// An edit whose old text is not in the file as it stands: the server will refuse it, or do something else.
-    NoMatch {
-        target: &'a Facts,
-        edit: usize,
-        edits: usize,
-    },
-    Move {
-        from: &'a Facts,
-        to: Option<&'a Facts>,
-    },
-    Delete {
-        target: &'a Facts,
-    },
-}
-
-/// How content comes to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    Whole,
-    Edited,
-    Appended,
-}
 
 /// Arguments that say that a path is a place elsewhere, whatever stands here under the same name.
 const ELSEWHERE: [&str; 13] = [
@@ -125,155 +91,10 @@ fn moves<'a>(facts: &[&'a Facts]) -> Vec<Change<'a>> {
     from.into_iter().map(|from| Change::Move { from, to }).collect()
 }
 
-impl<'a> Change<'a> {
-    /// Where content would come to.
-    pub fn content_target(&self) -> Option<&'a Facts> {
-        match self {
-            Self::Content { target, .. } | Self::NoMatch { target, .. } => Some(*target),
-            Self::Move { .. } | Self::Delete { .. } => None,
-        }
-    }
-
-    /// Whether it is about this path.
-    pub fn concerns(&self, one: &Facts) -> bool {
-        let is = |other: &Facts| std::ptr::eq(one, other);
-        match self {
-            Self::Content { target, .. } | Self::NoMatch { target, .. } | Self::Delete { target } => is(target),
-            Self::Move { from, to } => is(from) || to.is_some_and(is),
-        }
-    }
-
-    /// Where something would be moved to.
-    pub fn destination(&self) -> Option<&'a Facts> {
-        match self {
-            Self::Move { to, .. } => *to,
-            Self::Content { .. } | Self::NoMatch { .. } | Self::Delete { .. } => None,
-        }
-    }
-
-    /// Our line on it: `overwrites 1 file, 12 lines changed (+8 −4) — notes.md`. The path in it is foreign text, raw.
-    pub fn line(&self) -> String {
-        match self {
-            Self::Content { target, how, old, new } => {
-                let does = content(target, *how, old.as_deref(), new);
-                format!("{does} — {}{}", target.path, led(target))
-            }
-            Self::NoMatch { target, edit, edits } => {
-                let which = if *edits == 1 {
-                    "its old text".to_owned()
-                } else {
-                    format!("the old text of edit {edit} of {edits}")
-                };
-                format!("edits 1 file, but {which} is not in it as it stands — {}", target.path)
-            }
-            Self::Move { from, to } => moved(from, *to),
-            Self::Delete { target } => {
-                let what = match (&target.link, target.kind) {
-                    (Some(_), _) => "deletes a link (not what it leads to, unless the server follows it)".to_owned(),
-                    (None, FileKind::Missing) => "deletes something that is not there".to_owned(),
-                    (None, _) => format!("deletes {}", thing(target)),
-                };
-                format!("{what} — {}", target.path)
-            }
-        }
-    }
-}
-
-fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
-    let verb = match how {
-        How::Whole => "overwrites",
-        How::Edited => "edits",
-        How::Appended => "adds to",
-    };
-    match (target.kind, old) {
-        (FileKind::Missing, _) => {
-            let where_to = if target.lacks.is_some() { ", in a folder that does not stand yet" } else { "" };
-            format!("creates 1 file, {}{where_to}", counted(new.lines().count(), "line"))
-        }
-        (FileKind::Folder, _) => "writes to a path where a folder stands".to_owned(),
-        (FileKind::Other, _) => "writes to a device, pipe or socket".to_owned(),
-        (FileKind::Unseen, _) => format!("{verb} something that could not be seen"),
-        (FileKind::File, Some(old)) if old == new => format!("{verb} 1 file with what stands there already"),
-        (FileKind::File, Some(old)) => match lines_changed(old, new) {
-            Some((more, less)) => {
-                format!("{verb} 1 file, {} changed (+{more} −{less})", counted(more.max(less), "line"))
-            }
-            None => format!("{verb} 1 file; too long to compare line by line"),
-        },
-        (FileKind::File, None) => format!("{verb} {}; {}", thing(target), blind(target)),
-    }
-}
-
-/// Where content goes that is written through a link: not to the path that the arguments name.
-fn led(target: &Facts) -> String {
-    let goal = target.link.as_ref().map(|link| target.real.as_ref().unwrap_or(link));
-    goal.map_or_else(String::new, |goal| format!(", a link to {goal}"))
-}
-
-/// Why nothing is known of what changes in a file.
-pub fn blind(target: &Facts) -> &'static str {
-    match (&target.unseen, target.size) {
-        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what stands there is no text",
-        (None, Some(_)) if target.digest.is_some() => "it is too large to be compared line by line",
-        _ => "what changes in it could not be seen",
-    }
-}
-
-fn moved(from: &Facts, to: Option<&Facts>) -> String {
-    let what = match from.kind {
-        FileKind::Missing => "something that is not there".to_owned(),
-        _ => thing(from),
-    };
-    let Some(to) = to else {
-        return format!("moves {what} — {}", from.path);
-    };
-    let over = match to.kind {
-        FileKind::Missing => String::new(),
-        FileKind::Folder => ", into or over a folder that stands there".to_owned(),
-        FileKind::Unseen => "; whether that replaces something could not be seen".to_owned(),
-        FileKind::File | FileKind::Other => format!(", replacing {}", thing(to)),
-    };
-    format!("moves {what}{over} — {} → {}", from.path, to.path)
-}
-
-/// `1 file, 1,204 bytes`, `a folder with 214 entries`.
-pub fn thing(facts: &Facts) -> String {
-    match facts.kind {
-        FileKind::Missing => "nothing".to_owned(),
-        FileKind::Unseen => "something that could not be seen".to_owned(),
-        FileKind::Other => "a device, pipe or socket".to_owned(),
-        FileKind::File => match facts.size {
-            Some(size) => format!("1 file, {}", counted(usize::try_from(size).unwrap_or(usize::MAX), "byte")),
-            None => "1 file".to_owned(),
-        },
-        FileKind::Folder => match facts.entries {
-            Some(0) => "an empty folder".to_owned(),
-            Some(1) => "a folder with 1 entry".to_owned(),
-            Some(n) => format!("a folder with {} entries", grouped(n)),
-            None => "a folder whose entries could not be counted".to_owned(),
-        },
-    }
-}
-
-fn counted(n: usize, word: &str) -> String {
-    format!("{} {word}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
-}
-
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::data::facts::FileKind;
     use serde_json::json;
 
     fn file(path: &str, text: &str) -> Facts {

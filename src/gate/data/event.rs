@@ -32,6 +32,15 @@ pub enum Side {
 /// A console, as the link numbers them.
 pub type ConsoleId = u64;
 
+/// Who says something about which bytes of which call.
+#[derive(Clone, Debug)]
+pub struct OperatorWord {
+    pub ticket: String,
+    pub digest: Digest,
+    pub who: Arc<str>,
+    pub console: ConsoleId,
+}
+
 /// Everything that can happen to a gate.
 #[derive(Debug)]
 pub enum Event {

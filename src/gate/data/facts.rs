@@ -7,10 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::wire::digest::Digest;
-
-/// At most so many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
-pub const MOST: usize = 64;
 
 /// How much text of all files of one call goes to the card, in bytes.
 pub const TEXT: u32 = 256 << 10;
@@ -24,15 +22,6 @@ pub struct Look {
     pub files: Vec<(String, String)>,
     /// Paths beyond those that are looked into.
     pub left_out: LeftOut,
-}
-
-/// Paths of a call that nobody looks at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LeftOut {
-    #[default]
-    None,
-    /// It names more than [`MOST`] paths, or is too large to be read for them.
-    Some,
 }
 
 /// What the shell has found.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::policy::decide::Ruling;
 use crate::policy::glob::Glob;
 use crate::policy::rule::{Decision, ToolGlob};
 
@@ -35,4 +36,18 @@ pub struct Opinion {
     /// It gave no answer: `decision` is `Ask`.
     pub failed: bool,
     pub latency_us: u64,
+}
+
+impl Opinion {
+    /// The ruling, where this opinion decides.
+    pub fn ruling(&self) -> Ruling {
+        let says = match (self.failed, self.decision) {
+            (true, _) => "gave no answer, so it asks",
+            (false, Decision::Allow) => "allows it",
+            (false, Decision::Ask) => "asks",
+            (false, Decision::Deny) => "denies it",
+        };
+        let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        Ruling { decision: self.decision, rule: None, reason: format!("approver {} {says}{why}", self.name) }
+    }
 }

@@ -116,8 +116,8 @@ impl Pins {
         (pin.state_of(digest), news)
     }
 
-    /// What others say of a definition.
-    pub fn told(&self, curated: &Curated, tool: &str, digest: &Digest) -> Told {
+    /// What operator and curated list say of a definition.
+    pub fn said_of(&self, curated: &Curated, tool: &str, digest: &Digest) -> Told {
         Told { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
     }
 

@@ -21,14 +21,12 @@
 //!
 //! ```compile_fail
 //! use mcp_approve::gate::data::token::GuardrailToken;
-//! let forged = GuardrailToken { wrapper: "w".into(), digest: mcp_approve::wire::digest::Digest::of(b""), seq: 1 };
+//! let forged = GuardrailToken { wrapper: "w".into(), digest: mcp_approve::wire::digest::Digest::of(b"") };
 //! ```
 
 use std::sync::Arc;
 
-use crate::audit::record::Receipt;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::taxonomy::Mutability;
+use crate::audit::record::{Receipt, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::call::Call;
@@ -43,57 +41,31 @@ use crate::wire::digest::Digest;
 pub struct GuardrailToken {
     wrapper: Arc<str>,
     digest: Digest,
-    seq: u64,
-}
-
-/// Why a call may run: its guardrail callback ran and approved, or it explicitly needs none.
-#[derive(Debug)]
-pub enum Clearance {
-    /// The policy, registered as `before_tool`, or the operator it asked, approved.
-    Approved(Approved),
-    /// No callback is registered, and the tool is proven read-only.
-    Unchecked(UncheckedInvocation),
-}
-
-/// The mark of an approval; only the gate makes one.
-#[derive(Debug)]
-pub struct Approved(());
-
-impl Approved {
-    pub(in crate::gate) fn new() -> Self {
-        Self(())
-    }
-}
-
-/// The explicit opt-out from the guardrail callback (capability lattice, section 8.5): possible only for what is
-/// proven read-only, and visible in the code and in the record.
-#[derive(Debug)]
-pub struct UncheckedInvocation(());
-
-impl UncheckedInvocation {
-    /// An opt-out for a call that is PURE, undisputed and without a hazard; `None` for any other.
-    pub fn for_read_only(behavior: &Behavior) -> Option<Self> {
-        let proven = behavior.badge() == Mutability::Pure && !behavior.disputed && behavior.hazards.is_empty();
-        proven.then_some(Self(()))
-    }
 }
 
 impl GuardrailToken {
-    /// Mints the token: the three checks of `Safe` are its arguments, and the log's receipt for this very decision.
+    /// Mints the token from the three checks of `Safe`: capability, session, and the log's receipt for this very approval.
+    ///
+    /// # Errors
+    /// [`NotProven`] when one of the three is for another call, or the receipt is for no approval.
     pub(in crate::gate) fn mint(
         wrapper: &Arc<str>,
         call: &Call,
-        _session: InSession,
-        _scope: InScope,
-        _clearance: Clearance,
+        scope: &InScope,
+        session: &InSession,
         receipt: &Receipt,
-    ) -> Self {
-        Self { wrapper: Arc::clone(wrapper), digest: call.digest(), seq: receipt.seq() }
-    }
-
-    /// The record that approved the call.
-    pub fn seq(&self) -> u64 {
-        self.seq
+    ) -> Result<Self, NotProven> {
+        let digest = call.digest();
+        if receipt.digest() != Some(digest) || receipt.verdict() != Some(VerdictWord::Approve) {
+            return Err(NotProven::Approval);
+        }
+        if !session.is_for(call) {
+            return Err(NotProven::Session);
+        }
+        if !scope.is_for(call) {
+            return Err(NotProven::Scope);
+        }
+        Ok(Self { wrapper: Arc::clone(wrapper), digest })
     }
 
     /// The digest of the bytes it is for.
@@ -118,3 +90,74 @@ impl GuardrailToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the guardrail token is not for this call")]
 pub struct NotThisCall;
+
+/// Which of the three checks is not one of this call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotProven {
+    #[error("the log's receipt is not for an approval of this call")]
+    Approval,
+    #[error("the session was checked for another call")]
+    Session,
+    #[error("the scope was checked for another call")]
+    Scope,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GuardrailToken, NotProven};
+    use crate::audit::record::{Entry, Kind, Receipt, VerdictWord};
+    use crate::audit::rehearsal;
+    use crate::capability::scope::{InScope, Scope};
+    use crate::mcp::lifecycle::InSession;
+    use crate::mcp::revision::Revision;
+    use crate::mcp::session::Session;
+    use crate::wire::call::Call;
+    use crate::wire::line::Line;
+    use crate::wire::message::{Sorted, sort};
+
+    fn call(path: &str) -> Call {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{{"path":"{path}"}}}}}}"#
+        );
+        match sort(Line::new(line.into_bytes())) {
+            Sorted::Call(call) => *call,
+            other => panic!("no call: {other:?}"),
+        }
+    }
+
+    fn in_scope(call: &Call) -> InScope {
+        Scope::Whole.admit(call).expect("the whole scope")
+    }
+
+    fn in_session(call: &Call) -> InSession {
+        Session::open().answered(Revision::V2025_11_25).initialized().call(call)
+    }
+
+    fn receipt(call: Option<&Call>, verdict: Option<VerdictWord>) -> Receipt {
+        let mut entry = Entry::new(0, Kind::Decision, &"files".into(), &"session".into());
+        (entry.digest, entry.verdict) = (call.map(Call::digest), verdict);
+        rehearsal::receipt(1, &entry)
+    }
+
+    #[test]
+    fn a_token_is_minted_only_from_proofs_of_this_very_call() {
+        use VerdictWord::{Approve, Deny};
+        let (this, other) = (call("/a"), call("/b"));
+        let wrapper = "session".into();
+        let mint = |scope: &InScope, session: &InSession, receipt: &Receipt| {
+            GuardrailToken::mint(&wrapper, &this, scope, session, receipt).map(|token| token.digest())
+        };
+        let (scope, session, approved) = (in_scope(&this), in_session(&this), receipt(Some(&this), Some(Approve)));
+        assert_eq!(mint(&scope, &session, &approved), Ok(this.digest()));
+        for unproven in [
+            receipt(Some(&other), Some(Approve)),
+            receipt(None, Some(Approve)),
+            receipt(Some(&this), Some(Deny)),
+            receipt(Some(&this), None),
+        ] {
+            assert_eq!(mint(&scope, &session, &unproven), Err(NotProven::Approval), "{unproven:?}");
+        }
+        assert_eq!(mint(&scope, &in_session(&other), &approved), Err(NotProven::Session));
+        assert_eq!(mint(&in_scope(&other), &session, &approved), Err(NotProven::Scope));
+    }
+}

@@ -2,9 +2,8 @@
 
 use memchr::memmem;
 
-use crate::audit::record::Kind;
+use crate::audit::record::{Entry, Kind, Outcome};
 use crate::gate::Gate;
-use crate::gate::call::entries::result_word;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
@@ -25,18 +24,17 @@ impl Gate {
         let bytes = content.len() as u64;
         match message::peek(content) {
             Gist::Response { id, failed } => {
-                if self.held.by_id(&id).is_some() {
+                if self.calls.by_id(&id).is_some() {
                     // It has not been asked: whatever this answers, it is not the host's call.
                     return self.forged(now, &line, out);
                 }
-                if self.lifecycle.is_pending() {
-                    self.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
+                if self.host.lifecycle.is_pending() {
+                    self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
                 }
-                self.plain_ids.remove(&id);
+                self.host.plain_ids.remove(&id);
                 if self.catalog.awaits(&id) {
-                    // The host first: what can be learnt from a list can take longer than it should wait.
-                    self.unparsed_lists.push_back((id, line.clone()));
+                    self.catalog.relayed(id, line.clone());
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
@@ -47,8 +45,8 @@ impl Gate {
                 match heard {
                     ListReply::Relay => {}
                     ListReply::More(question) => return out.push(Effect::Query(question)),
-                    ListReply::Fresh => return self.described(now, out),
-                    ListReply::Failed => return self.undescribed(now, out),
+                    ListReply::Fresh => return self.on_described(now, out),
+                    ListReply::Failed => return self.on_undescribed(now, out),
                 }
                 match self.flights.land(&id) {
                     Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
@@ -65,7 +63,7 @@ impl Gate {
             }
             Gist::Request { id, method, .. } => {
                 if method == "roots/list" {
-                    self.roots.server_asks(id);
+                    self.host.roots.server_asks(id);
                 }
                 self.show_plain(now, Direction::ToHost, ActivityKind::Request, &method, bytes, out);
             }
@@ -74,15 +72,13 @@ impl Gate {
         out.push(Effect::Relay(Passing::ToHost(line)));
     }
 
-    /// Learns from the lists that the host has read.
+    /// Parses the lists that the host has by now.
     pub(in crate::gate) fn on_parse_lists(&mut self, now: Now, out: &mut Vec<Effect>) {
-        while let Some((id, line)) = self.unparsed_lists.pop_front() {
-            // The host's own list is relayed already; it may still describe what calls wait for.
-            let _ = self.catalog.hear(now, &id, false, line.content());
+        while self.catalog.parse_relayed(now) {
             self.prune_grants(now, out);
         }
         if !self.catalog.is_asking() {
-            self.undescribed(now, out);
+            self.on_undescribed(now, out);
         }
     }
 
@@ -106,28 +102,28 @@ impl Gate {
         let Gist::Response { id, failed } = gist else {
             return;
         };
-        if self.held.by_id(id).is_some() {
+        if self.calls.by_id(id).is_some() {
             let entry = self.entry(now, Kind::Fault);
             let what = "dropped an answer of the server to a call it was never asked";
             self.record(entry.with("what", what).with("bytes", bytes), out);
             return;
         }
-        if self.lifecycle.is_pending() {
-            self.lifecycle.on_server_line(gist, b"");
+        if self.host.lifecycle.is_pending() {
+            self.host.lifecycle.on_server_line(gist, b"");
             self.early_calls(now, out);
         }
-        self.plain_ids.remove(id);
+        self.host.plain_ids.remove(id);
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
-        let result = if *failed { "error" } else { "streamed" };
+        let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
-            self.outcome_entry(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
+            self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
         if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
-        self.status.failed += u64::from(*failed);
+        self.consoles.status.failed += u64::from(*failed);
         self.show_outcome(now, &flight, bytes, *failed, out);
     }
 
@@ -140,8 +136,9 @@ impl Gate {
             Answer::Complete { is_error: false, structured: None }
         };
         self.flights.expect_more(now, flight, &answer);
+        let outcome = outcome(&answer);
         let mut entry = self
-            .outcome_entry(now, flight, result_word(&answer))
+            .outcome_entry(now, flight, outcome)
             .with("bytes", content.len())
             .with("answer", line.digest().to_string());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
@@ -154,9 +151,8 @@ impl Gate {
             entry = entry.with("output_schema", checked);
         }
         self.record(entry, out);
-        let failed =
-            matches!(answer, Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable);
-        self.status.failed += u64::from(failed);
+        let failed = outcome.is_failure();
+        self.consoles.status.failed += u64::from(failed);
         self.show_outcome(now, flight, content.len() as u64, failed, out);
     }
 
@@ -165,10 +161,22 @@ impl Gate {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
             let entry = self
-                .outcome_entry(now, &flight, "cancelled")
+                .outcome_entry(now, &flight, Outcome::Cancelled)
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
         }
+    }
+
+    /// What a server answered to a forwarded call.
+    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, outcome: Outcome) -> Entry {
+        let mut entry = self.entry(now, Kind::Outcome);
+        entry.ticket = Some(flight.ticket.to_string());
+        entry.tool = Some(flight.tool.clone());
+        entry.digest = Some(flight.digest);
+        entry.badge = Some(flight.badge);
+        entry.identity = Some(flight.identity.clone());
+        entry.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
+        entry.with("result", outcome.word())
     }
 
     fn show_outcome(&self, now: Now, flight: &Flight, bytes: u64, failed: bool, out: &mut Vec<Effect>) {
@@ -185,8 +193,19 @@ impl Gate {
     }
 }
 
+fn outcome(answer: &Answer) -> Outcome {
+    match answer {
+        Answer::Complete { is_error: false, .. } => Outcome::Ok,
+        Answer::Complete { is_error: true, .. } => Outcome::ToolError,
+        Answer::InputRequired { .. } => Outcome::InputRequired,
+        Answer::Task { .. } => Outcome::Task,
+        Answer::Failed { .. } => Outcome::Error,
+        Answer::Unreadable => Outcome::Unreadable,
+    }
+}
+
 /// Whether an answer may be anything but a plain success: worth reading whole. A miss only costs detail in a record.
 fn says_more(content: &[u8]) -> bool {
-    let head = &content[..content.len().min(64 << 10)];
+    let head = content.get(..64 << 10).unwrap_or(content);
     memmem::find(head, b"\"isError\"").is_some() || memmem::find(head, b"\"resultType\"").is_some()
 }

@@ -1,42 +1,24 @@
 //! The tools as their server describes them: learned from the host's own `tools/list`, or asked under our own id.
 //! Owns what is known and how fresh it is; judges nothing.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::behavior::conclude::{self, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
-use crate::capability::schema::{Schema, Unusable};
-use crate::capability::types;
-use crate::gate::call::deadline::DESCRIBE;
 use crate::gate::data::effect::Question;
 use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
+use crate::gate::deadline::DESCRIBE;
+use crate::gate::server::described::Described;
 use crate::mcp::tool::{Page, Tool};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
+use crate::wire::line::Line;
 use crate::wire::reply;
-
-/// One tool with everything that follows from its definition.
-pub struct Described {
-    pub tool: Tool,
-    pub digest: Digest,
-    pub behavior: Behavior,
-    pub signature: String,
-    pub input: Result<Schema, Unusable>,
-    pub output: Option<Schema>,
-    /// How this definition stands to the one that is trusted.
-    pub pin_state: PinState,
-}
-
-impl std::fmt::Debug for Described {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Described({:?}, {:?})", self.tool.name, self.digest)
-    }
-}
 
 /// How much of the server's list is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +55,7 @@ struct Own {
     meta: Option<String>,
 }
 
-/// What came of a line from the server.
+/// What became of the server's answer to a `tools/list`.
 #[derive(Debug)]
 pub enum ListReply {
     /// Not an answer to our own question: relay it.
@@ -96,6 +78,8 @@ pub struct Catalog {
     looks: HashMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
+    /// Relayed `tools/list` pages not parsed yet.
+    unparsed: VecDeque<(Id, Line)>,
     /// The pages the host has read so far, until it asks for the next one.
     pages: Option<Vec<Tool>>,
     trust: Trust,
@@ -126,6 +110,7 @@ impl Catalog {
             looks: HashMap::new(),
             knowledge: Knowledge::Partial,
             listings: Vec::new(),
+            unparsed: VecDeque::new(),
             pages: None,
             trust,
             pins,
@@ -248,6 +233,25 @@ impl Catalog {
         }
     }
 
+    /// Keeps a page that the host has asked for: it is parsed once the host has it, for that can take longer than the
+    /// host should wait.
+    pub fn relayed(&mut self, id: Id, line: Line) {
+        self.unparsed.push_back((id, line));
+    }
+
+    /// Whether there is a page to parse.
+    pub fn has_unparsed_lists(&self) -> bool {
+        !self.unparsed.is_empty() && self.is_ready()
+    }
+
+    /// Parses the oldest relayed page; `false` when there is none.
+    pub fn parse_relayed(&mut self, now: Now) -> bool {
+        let Some((id, line)) = self.unparsed.pop_front() else { return false };
+        // The host's own list is relayed already: nothing is left to send.
+        let _ = self.hear(now, &id, false, line.content());
+        true
+    }
+
     /// Gives up on our own question when its time is over; `true` when it was.
     pub fn expire(&mut self, now: Now) -> bool {
         let before = self.listings.len();
@@ -361,27 +365,19 @@ impl Catalog {
         if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
-        let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state.clone());
+        let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state);
         self.news.push(Sighting { tool, pin, pin_state });
     }
 
     fn describe(&mut self, tool: Tool, digest: Digest, pin_state: PinState) -> Described {
         let package = self.pins.package.as_deref();
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
-        let told = self.pins.told(curated, &tool.name, &digest);
+        let told = self.pins.said_of(curated, &tool.name, &digest);
         let mut behavior = conclude::of_tool_told(&tool, self.trust, told);
         behavior.hazards.extend(pin_state.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
-        Described {
-            behavior,
-            signature: types::signature(&tool),
-            input: Schema::compile(&tool.input_schema),
-            output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
-            digest,
-            pin_state,
-            tool,
-        }
+        Described::of(tool, digest, pin_state, behavior)
     }
 }

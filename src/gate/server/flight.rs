@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::audit::record::By;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::deadline::CONTINUE;
 use crate::gate::data::event::Now;
-use crate::gate::server::catalog::Described;
+use crate::gate::deadline::CONTINUE;
+use crate::gate::server::described::Described;
 use crate::mcp::result::Answer;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;

@@ -2,4 +2,5 @@
 
 pub mod answer;
 pub mod catalog;
+pub mod described;
 pub mod flight;

@@ -29,15 +29,19 @@ fn is_close(old: &str, new: &str) -> bool {
     let mut steps = 0;
     for changes in 0..=most {
         for at in (middle - changes..=middle + changes).step_by(2) {
-            let down = at == middle - changes || (at != middle + changes && far[at - 1] < far[at + 1]);
-            let mut x = if down { far[at + 1] } else { far[at - 1] + 1 };
+            let at_diagonal = |at: usize| far.get(at).copied().unwrap_or_default();
+            let (left, right) = (at_diagonal(at - 1), at_diagonal(at + 1));
+            let down = at == middle - changes || (at != middle + changes && left < right);
+            let mut x = if down { right } else { left + 1 };
             while let (Some(one), Some(other)) = (old.get(x), new.get((x + middle).saturating_sub(at)))
                 && one == other
             {
                 x += 1;
                 steps += 1;
             }
-            far[at] = x;
+            if let Some(far) = far.get_mut(at) {
+                *far = x;
+            }
             if x >= old.len() && x + middle >= new.len() + at {
                 return true;
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{Change, How};
+use super::change::{Change, How};
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
 

@@ -3,13 +3,23 @@
 use serde_json::Value;
 
 use crate::behavior::words;
-use crate::gate::data::facts::{LeftOut, MOST};
 
+/// At most so many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
+pub const MOST: usize = 64;
 /// How many values, and how deep, we search for paths.
 const MOST_VALUES: usize = 20_000;
 const DEEPEST: usize = 64;
 /// A longer text is no path.
 const LONGEST: usize = 4096;
+
+/// Paths of a call that nobody looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeftOut {
+    #[default]
+    None,
+    /// It names more than [`MOST`] paths, or is too large to be read for them.
+    Some,
+}
 
 /// The paths that a call names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

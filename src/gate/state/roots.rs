@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::behavior::arguments::named;
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::gate::call::named;
 use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
 use crate::wire::id::Id;
 

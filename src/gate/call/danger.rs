@@ -1,0 +1,98 @@
+//! Why one careless key must not approve a call: what it is, and what it would replace on this machine.
+
+use serde_json::Value;
+
+use crate::behavior::conclude::{self, Behavior, Replaced};
+use crate::behavior::taxonomy::Action;
+use crate::gate::call::touched::{self, Change};
+use crate::gate::data::facts::{Facts, FileKind, Findings};
+
+/// Why one careless key must not approve it: its behavior, and what it would replace.
+pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Option<String> {
+    let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
+    let changes = match files {
+        [] => Vec::new(),
+        _ => touched::of(behavior.identity.action, arguments, files),
+    };
+    // What no change accounts for may be written to all the same. Of a move without changes, the first is where it comes from.
+    let unexplained = files.iter().filter(|one| !changes.iter().any(|change| change.concerns(one)) && !one.is_beyond());
+    let unexplained = unexplained.filter(|one| !one.argument.ends_with("/cwd"));
+    let targets: Vec<&Facts> = match behavior.identity.action {
+        Action::Create => changes.iter().filter_map(Change::content_target).chain(unexplained).collect(),
+        Action::Move if changes.is_empty() => unexplained.skip(1).collect(),
+        Action::Move => changes.iter().filter_map(Change::destination).chain(unexplained).collect(),
+        Action::Read
+        | Action::Search
+        | Action::Update
+        | Action::Delete
+        | Action::Merge
+        | Action::Overwrite
+        | Action::Append
+        | Action::Execute
+        | Action::Send
+        | Action::Unknown => Vec::new(),
+    };
+    let stands = |target: &&Facts| match target.kind {
+        FileKind::Missing | FileKind::Unseen => false,
+        FileKind::File | FileKind::Folder | FileKind::Other => true,
+    };
+    let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
+    let replaces = if targets.iter().any(stands) {
+        Some("something stands there already")
+    } else if targets.iter().any(unseen) {
+        Some("what it would replace could not be seen")
+    } else if files.iter().any(Facts::is_beyond) {
+        Some("it names more paths than are looked at")
+    } else {
+        None
+    };
+    // Only an absolute path is surely of this machine: a relative one may be another's.
+    let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
+    let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
+    let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
+    let reasons: Vec<String> =
+        conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Action, Facts, FileKind, Findings, Value, danger};
+    use crate::behavior::conclude::Behavior;
+    use crate::behavior::identity::Identity;
+    use crate::behavior::taxonomy::{ContentType, Mutability, OutputDomain};
+
+    #[test]
+    fn whatever_stands_at_one_of_its_paths_is_seen() {
+        let at = |argument: &str, kind: FileKind| Facts { kind, unseen: None, ..Facts::unseen(argument, "/p", "") };
+        let new = |argument: &str| at(argument, FileKind::Missing);
+        let old = |argument: &str| at(argument, FileKind::File);
+        let is_dangerous = |action: Action, arguments: &Value, files: Vec<Facts>| {
+            let identity = Identity { mutability: Mutability::Mutates, action, output_domain: OutputDomain::Data };
+            let (content_type, evidence, hazards, analyses) = (ContentType::Text, Vec::new(), Vec::new(), Vec::new());
+            let behavior = Behavior { identity, content_type, evidence, disputed: false, hazards, analyses };
+            danger(&behavior, arguments, Some(&Findings { files, ..Findings::default() })).is_some()
+        };
+        use Action::{Create, Move};
+        let plain = json!({ "path": "/p", "content": "x" });
+        let mixed = json!({ "files": [{ "path": "/p", "content": "x" }, { "path": "/p", "base64": "eA==" }] });
+        let two = |one: Facts, other: Facts| vec![one, other];
+        for (action, arguments, files, expected) in [
+            (Create, &plain, vec![new("/path")], false),
+            (Create, &plain, vec![old("/path")], true),
+            (Create, &plain, two(new("/path"), at("/cwd", FileKind::Folder)), false),
+            (Create, &mixed, two(new("/files/0/path"), new("/files/1/path")), false),
+            (Create, &mixed, two(new("/files/0/path"), old("/files/1/path")), true),
+            (Create, &json!({ "src": "/p", "dst": "/p" }), two(new("/src"), old("/dst")), true),
+            (Move, &json!({}), two(old("/from"), new("/to")), false),
+            (Move, &json!({}), two(old("/from"), old("/to")), true),
+            (Move, &json!({ "workspace": "w" }), two(old("/from"), old("/to")), true),
+            (Move, &json!({ "workspace": "w" }), two(old("/from"), new("/to")), false),
+            (Move, &json!({}), vec![old("/path"), old("/to"), old("/target")], true),
+        ] {
+            assert_eq!(is_dangerous(action, arguments, files), expected, "{action:?} {arguments}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! An operator grants more than one call, or ends that: what may be granted, and what is recorded of it.
+
+use serde_json::{Value, json};
+
+use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::held::{Held, Operator};
+use crate::gate::call::judged::Judged;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{ConsoleId, Now};
+use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
+use crate::gate::grants::{self, Given, LONGEST};
+use crate::gate::server::catalog::Known;
+use crate::policy::under::Folder;
+use crate::wire::call::Call;
+
+impl Gate {
+    /// Remembers what was granted with an approval that is in the log.
+    pub(in crate::gate) fn record_grant(
+        &mut self,
+        now: Now,
+        held: &Held,
+        judged: &Judged,
+        operator: &Operator,
+        terms: &GrantTerms,
+        out: &mut Vec<Effect>,
+    ) {
+        // A grant is for a definition: without one there is nothing to grant, and `refusal` has said so.
+        let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
+            return;
+        };
+        let given = Given { call: &held.call, ticket: &held.ticket, definition, who: &operator.who };
+        let card = self.grants.give(now, &given, terms);
+        let entry = self.entry(now, Kind::Policy).with("what", "an operator granted more than one call");
+        self.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)), out);
+        if let Some(until) = self.grants.next_end() {
+            self.wake_by(until, out);
+        }
+    }
+
+    /// An operator ends a grant.
+    pub(in crate::gate) fn on_grant_ended(
+        &mut self,
+        now: Now,
+        grant: &str,
+        who: &str,
+        console: ConsoleId,
+        out: &mut Vec<Effect>,
+    ) {
+        let Some(card) = self.grants.end(grant) else {
+            let why = format!("no grant {grant} stands any more");
+            return out.push(Effect::Refuse { console, ticket: String::new(), why });
+        };
+        let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
+        self.record(entry.with("operator", who).with("grant", json!(card)), out);
+    }
+
+    /// Ends the grants whose time or calls are over, and those for a tool that is not what it was.
+    pub(in crate::gate) fn prune_grants(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if self.grants.is_empty() {
+            return;
+        }
+        let catalog = &self.catalog;
+        let ended = self.grants.prune(now, |tool| match catalog.find(tool) {
+            Known::Yes(described) => Some(described.digest),
+            Known::No | Known::Ask => None,
+        });
+        for (card, why) in ended {
+            let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", why);
+            self.record(entry.with("grant", json!(card)), out);
+        }
+        if let Some(until) = self.grants.next_end() {
+            self.wake_by(until, out);
+        }
+    }
+}
+
+/// Why nothing more than this call can be granted; `None` where it can.
+pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms) -> Option<String> {
+    if judged.described.is_none() {
+        return Some("the server has not described this tool, so each call of it is asked; approve it alone".into());
+    }
+    if !judged.behavior.hazards.is_empty() {
+        return Some("a call with a hazard is asked each time; approve it alone".into());
+    }
+    if let Some(rule) = &judged.ruling.rule {
+        return Some(format!("rule {rule} asks for each such call; add an `unless` to it, or approve this one alone"));
+    }
+    match terms.lasts {
+        Lasts::Minutes(minutes) if minutes == 0 || minutes > LONGEST => {
+            return Some(format!("a grant lasts 1 to {LONGEST} minutes"));
+        }
+        Lasts::Calls(0) => return Some("a grant is for one call more at least".into()),
+        Lasts::Minutes(_) | Lasts::Calls(_) | Lasts::Session => {}
+    }
+    match &terms.covers {
+        Covers::Under { argument: name, folder } => {
+            let arguments: Value = serde_json::from_str(call.arguments_text()).unwrap_or(Value::Null);
+            if grants::argument(&arguments, name).is_none() {
+                return Some("the call has no such path among its arguments".into());
+            }
+            Folder::new(folder).is_none().then(|| "a folder is absolute, or begins with ~/, without ..".to_owned())
+        }
+        Covers::ThisCall | Covers::Tool => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! Judges held calls and acts on the ruling: a decision, a question to the operator, or first a look or a consultation.
+
+use std::sync::Arc;
+
+use crate::audit::record::By;
+use crate::gate::Gate;
+use crate::gate::Mode;
+use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
+use crate::gate::call::judged::{self, JudgeInput, Judged};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::server::catalog::Known;
+use crate::gate::server::described::Described;
+use crate::mcp::lifecycle::InSession;
+use crate::policy::rule::Decision;
+
+impl Gate {
+    /// What calls are judged by.
+    pub(in crate::gate) fn judge_input(&self) -> JudgeInput<'_> {
+        JudgeInput {
+            server: &self.config.server,
+            policy: &self.rules.policy,
+            grants: &self.grants,
+            approvers: &self.config.approvers,
+            expected: self.config.expected.as_ref(),
+            server_change: self.catalog.server_change().map(|change| &**change),
+            roots: &self.host.roots,
+            recent: &self.rules.recent,
+            latest: self.clock.latest,
+        }
+    }
+
+    /// Judges one held call by its tool's description (`None`: the server gave none) and acts on the ruling.
+    pub(in crate::gate) fn judge(
+        &mut self,
+        now: Now,
+        held: Held,
+        session: InSession,
+        described: Option<Arc<Described>>,
+        out: &mut Vec<Effect>,
+    ) {
+        self.prune_grants(now, out);
+        let judged = Box::new(judged::judge(now, &held.call, described, self.judge_input(), &held.seen));
+        let case = Case { session, judged };
+        if !case.judged.violations.is_empty() {
+            return self.refuse_arguments(now, held, case, out);
+        }
+        if let Some(wanted) = self.look_needed(&held, &case.judged) {
+            return self.look_to_judge(held, case, wanted, out);
+        }
+        let approvers = self.approvers_needed(&held, &case.judged);
+        if !approvers.is_empty() {
+            return self.consult(held, case, approvers, out);
+        }
+        self.act(now, held, case, out);
+    }
+
+    fn refuse_arguments(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
+        // A retry that does not fit has used up what it would have continued.
+        let _ = self.flights.continues(now, &held.call);
+        let revision = self.host.lifecycle.revision();
+        let reply = replies::invalid_arguments(&held.call, revision, &case.judged.violations);
+        let verdict = Verdict::by(By::Fault, None, "the arguments do not fit the tool's input schema");
+        self.deny(now, held, Some(case.judged), verdict, reply, out);
+    }
+
+    /// Acts on a ruling that everything was looked at and everybody asked for.
+    fn act(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
+        let continued = self.flights.continues(now, &held.call);
+        let Judged { ruling, by_approver, .. } = &*case.judged;
+        let (rule, reason) = (ruling.rule.clone(), ruling.reason.clone());
+        let by = match (by_approver, &rule) {
+            (Some(_), _) => By::Approver,
+            (None, Some(_)) => By::Rule,
+            (None, None) => By::Default,
+        };
+        let verdict = match (ruling.decision, continued) {
+            (Decision::Deny, _) => {
+                let reply = replies::denied_by_policy(&held.call, &reason);
+                return self.deny(now, held, Some(case.judged), Verdict::by(by, rule, reason), reply, out);
+            }
+            // Whoever edits a call has the last word on it.
+            (Decision::Allow, _) if held.original.is_some() => return self.ask(now, held, case, out),
+            (Decision::Allow, _) if self.grants.use_up(rule.as_deref()) => Verdict::by(By::Rule, rule, reason),
+            (Decision::Allow, _) => Verdict::by(by, rule, reason),
+            (Decision::Ask, Some(from)) => {
+                Verdict::by(from.by, from.rule, format!("continues the approval of {}", from.ticket))
+            }
+            (Decision::Ask, None) if self.config.mode == Mode::Observe => {
+                Verdict::by(By::Observe, rule, format!("observing: would have asked, because {reason}"))
+            }
+            (Decision::Ask, None) if self.denies_unattended() => {
+                // No time ran out and nobody was asked: it is what applies here by default. The rule is the one that asked.
+                let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
+                let reply = replies::unattended(&held.call);
+                return self.deny(now, held, Some(case.judged), verdict, reply, out);
+            }
+            (Decision::Ask, None) => return self.ask(now, held, case, out),
+        };
+        self.approve(now, held, Approval { case, verdict, unread: false, grant: None }, out);
+    }
+
+    /// Judges anew what waits for the operator, where that comes out otherwise than before.
+    pub(in crate::gate) fn rejudge(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for number in self.calls.waiting::<Asking>() {
+            if let Some((held, asking)) = self.calls.get::<Asking>(number)
+                && !self.stays(now, held, &asking.case.judged)
+                && let Some((held, asking)) = self.calls.take::<Asking>(number)
+            {
+                self.judge_again(now, held, asking.case, out);
+            }
+        }
+    }
+
+    /// Whether a call that waits for the operator would be asked again for the same reason.
+    fn stays(&self, now: Now, held: &Held, judged: &Judged) -> bool {
+        let described = match (self.catalog.find(held.call.name()), &judged.described) {
+            (Known::Yes(known), _) => Some(known),
+            (Known::No | Known::Ask, None) => None,
+            // It changed, and nobody knows yet what it is: no ruling on the old one may let it pass.
+            (Known::No | Known::Ask, Some(_)) => return false,
+        };
+        let anew = judged::judge(now, &held.call, described, self.judge_input(), &held.seen);
+        let is_asked =
+            anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
+        is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)
+    }
+
+    /// Judges a call by its tool as it is described now: since it was judged last the server may have changed it. Asks the
+    /// server first where that is not known.
+    pub(in crate::gate) fn judge_again(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
+        match self.catalog.find(held.call.name()) {
+            Known::Yes(known) => self.judge(now, held, case.session, Some(known), out),
+            Known::No | Known::Ask if case.judged.described.is_some() => {
+                self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);
+            }
+            Known::No | Known::Ask => self.judge(now, held, case.session, None, out),
+        }
+    }
+}

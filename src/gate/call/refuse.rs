@@ -1,0 +1,96 @@
+//! A line of the host's that goes nowhere: recorded, and answered where an answer is due.
+
+use crate::audit::record::{Entry, Kind, RefusedLines};
+use crate::gate::Gate;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::Now;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::state::refusals::{Recorded, Run};
+use crate::wire::digest::Digest;
+use crate::wire::id::Id;
+use crate::wire::message::{self, Refusal};
+use crate::wire::reply;
+
+/// JSON-RPC: the request is not acceptable.
+const INVALID_REQUEST: i32 = -32600;
+
+impl Gate {
+    pub(in crate::gate) fn on_host_overlong(
+        &mut self,
+        now: Now,
+        head: &[u8],
+        bytes: u64,
+        cap: usize,
+        out: &mut Vec<Effect>,
+    ) {
+        self.refuse(now, &message::overlong(head, bytes, cap), None, bytes, out);
+    }
+
+    pub(in crate::gate) fn on_host_partial(&mut self, now: Now, bytes: u64, out: &mut Vec<Effect>) {
+        let what = "the host ended in mid-line; the last line had no line end".to_owned();
+        let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
+        self.refuse(now, &refusal, None, bytes, out);
+    }
+
+    /// Refuses a line: recorded, answered where an answer is due, never forwarded.
+    pub(in crate::gate) fn refuse(
+        &mut self,
+        now: Now,
+        refusal: &Refusal,
+        digest: Option<Digest>,
+        bytes: u64,
+        out: &mut Vec<Effect>,
+    ) {
+        self.consoles.status.refused_lines += 1;
+        match self.log.refusals.take(now.mono, refusal, bytes) {
+            Recorded::Whole => {
+                let entry = self.refused_entry(now, refusal, digest, bytes);
+                self.record(entry, out);
+            }
+            Recorded::Counted { by } => self.wake_by(by, out),
+        }
+        if refusal.answer {
+            out.push(Effect::Answer(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
+        }
+        self.show(now, Direction::ToServer, ActivityKind::Refused, out, |one| {
+            one.what.clone_from(&refusal.what);
+            one.bytes = bytes;
+            one.failed = true;
+        });
+    }
+
+    /// Records runs of refused lines that were only counted.
+    pub(in crate::gate) fn record_refused_runs(&mut self, now: Now, runs: Vec<Run>, out: &mut Vec<Effect>) {
+        for run in runs {
+            let entry = self.refused_run_entry(now, &run);
+            self.record(entry, out);
+        }
+    }
+
+    /// A line from the host that was refused.
+    fn refused_entry(&self, now: Now, refusal: &Refusal, digest: Option<Digest>, bytes: u64) -> Entry {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = digest;
+        entry
+            .with("what", RefusedLines::One.word())
+            .with("reason", refusal.what.as_str())
+            .with("code", refusal.code)
+            .with("bytes", bytes)
+    }
+
+    /// Refused lines of one reason that were not recorded one by one.
+    fn refused_run_entry(&self, now: Now, run: &Run) -> Entry {
+        self.entry(now, Kind::Fault)
+            .with("what", RefusedLines::More.word())
+            .with("reason", run.reason.as_str())
+            .with("code", run.code)
+            .with("lines", run.lines)
+            .with("bytes", run.bytes)
+    }
+}
+
+/// A second call under an id that is still in flight.
+pub(in crate::gate) fn duplicate(id: Id) -> Refusal {
+    let what = "a call with this id is already in flight; ids must be unique".to_owned();
+    Refusal { code: INVALID_REQUEST, what, id: Some(id), answer: true }
+}

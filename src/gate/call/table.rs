@@ -1,0 +1,133 @@
+//! The table of all held calls. Owns the order they came in and how much may wait; decides nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::gate::call::held::{Held, Stage, Waits};
+use crate::wire::id::Id;
+
+/// How many calls, and how many bytes of them, may wait at once; what comes beyond is denied.
+const CALLS: usize = 20_000;
+const BYTES: usize = 256 << 20;
+
+/// All held calls, by number, by request id and by the record each waits for. Whoever acts on a call takes it out, and
+/// puts it back with what it waits for next.
+#[derive(Debug, Default)]
+pub struct Calls {
+    rows: BTreeMap<u64, (Held, Stage)>,
+    by_id: HashMap<Id, u64>,
+    by_entry: HashMap<u64, u64>,
+    last: u64,
+    /// Looks and consultations asked for so far.
+    questions: u64,
+    /// Bytes of all held lines together.
+    bytes: usize,
+}
+
+impl Calls {
+    /// The next ticket's number.
+    pub fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The number of the next look or consultation.
+    pub fn next_question(&mut self) -> u64 {
+        self.questions += 1;
+        self.questions
+    }
+
+    /// Holds a call until what it waits for has come.
+    pub fn put(&mut self, held: Held, waits: impl Waits) {
+        let stage = waits.stage();
+        self.by_id.insert(held.call.id().clone(), held.number);
+        self.bytes += held.call.line().bytes().len();
+        if let Some(entry) = stage.entry() {
+            self.by_entry.insert(entry, held.number);
+        }
+        self.rows.insert(held.number, (held, stage));
+    }
+
+    /// Takes a call out, whatever it waits for.
+    fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
+        let (held, stage) = self.rows.remove(&number)?;
+        self.by_id.remove(held.call.id());
+        self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
+        if let Some(entry) = stage.entry() {
+            self.by_entry.remove(&entry);
+        }
+        Some((held, stage))
+    }
+
+    /// Takes a call out that waits in this way and fits; any other stays.
+    pub fn take_if<S: Waits>(&mut self, number: u64, fits: impl FnOnce(&Held, &S) -> bool) -> Option<(Held, S)> {
+        let (held, waits) = self.get::<S>(number)?;
+        if !fits(held, waits) {
+            return None;
+        }
+        let (held, stage) = self.take_any(number)?;
+        match S::taken(stage) {
+            Ok(waits) => Some((held, waits)),
+            Err(stage) => {
+                self.put(held, *stage);
+                None
+            }
+        }
+    }
+
+    /// Takes a call out that waits in this way; any other stays.
+    pub fn take<S: Waits>(&mut self, number: u64) -> Option<(Held, S)> {
+        self.take_if(number, |_, _| true)
+    }
+
+    /// A call that waits in this way.
+    pub fn get<S: Waits>(&self, number: u64) -> Option<(&Held, &S)> {
+        let (held, stage) = self.rows.get(&number)?;
+        Some((held, S::of(stage)?))
+    }
+
+    /// What is known of a call that waits in this way, to be added to.
+    pub fn held_mut<S: Waits>(&mut self, number: u64) -> Option<&mut Held> {
+        let (held, stage) = self.rows.get_mut(&number)?;
+        S::of(stage).map(|_| held)
+    }
+
+    /// The number behind a request id.
+    pub fn by_id(&self, id: &Id) -> Option<u64> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The number of the call that waits for a record.
+    pub fn by_entry(&self, entry: u64) -> Option<u64> {
+        self.by_entry.get(&entry).copied()
+    }
+
+    /// The number behind a ticket's name.
+    pub fn by_ticket(&self, ticket: &str) -> Option<u64> {
+        let number = ticket.rsplit_once('-')?.1.parse().ok()?;
+        (*self.rows.get(&number)?.0.ticket == *ticket).then_some(number)
+    }
+
+    /// The numbers of the calls that wait in this way, oldest first.
+    pub fn waiting<S: Waits>(&self) -> Vec<u64> {
+        self.numbers(|stage| S::of(stage).is_some())
+    }
+
+    /// The numbers of the calls whose stage is `wanted`, oldest first.
+    pub fn numbers(&self, wanted: impl Fn(&Stage) -> bool) -> Vec<u64> {
+        self.rows.iter().filter(|(_, (_, stage))| wanted(stage)).map(|(number, _)| *number).collect()
+    }
+
+    /// All calls that wait in this way, oldest first.
+    pub fn iter<'a, S: Waits + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
+        self.rows.values().filter_map(|(held, stage)| Some((held, S::of(stage)?)))
+    }
+
+    /// Whether one more call of this size would be too much to keep in memory.
+    pub fn is_full(&self, more: usize) -> bool {
+        self.rows.len() >= CALLS || self.bytes + more > BYTES
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}

@@ -1,0 +1,90 @@
+//! The two ends of the pipe and the wrapper itself come to an end: what waits is withdrawn, what runs is accounted for.
+
+use crate::audit::record::{Kind, Outcome};
+use crate::gate::Gate;
+use crate::gate::call::held::{Asking, Stage, Withdrawal};
+use crate::gate::call::replies;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{Now, Side};
+use crate::gate::deadline::GRACE;
+use crate::gate::state::{ServerEnd, WrapperEnd};
+
+impl Gate {
+    /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
+    /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
+    pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
+        self.ends.host_gone = Some(now.mono);
+        for number in self.calls.waiting::<Asking>() {
+            self.withdraw(now, number, Withdrawal::HostGone, out);
+        }
+        self.wake_by(now.mono + GRACE, out);
+        self.close_server_when_done(out);
+    }
+
+    /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
+    pub(in crate::gate) fn host_long_gone(&mut self, now: Now, out: &mut Vec<Effect>) {
+        for number in self.calls.numbers(|stage| !matches!(stage, Stage::Withdrawn(_))) {
+            self.withdraw(now, number, Withdrawal::HostGone, out);
+        }
+        out.push(Effect::Close(Side::Server));
+    }
+
+    /// Lets the server go once nothing is on its way to it any more.
+    pub(in crate::gate) fn close_server_when_done(&self, out: &mut Vec<Effect>) {
+        if self.ends.host_gone.is_some() && self.is_quiet() {
+            out.push(Effect::Close(Side::Server));
+        }
+    }
+
+    /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
+    pub(in crate::gate) fn on_shutdown(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
+        let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
+        self.record(entry, out);
+        self.ends.wrapper = WrapperEnd::Stops;
+        for number in self.calls.waiting::<Stage>() {
+            self.withdraw(now, number, Withdrawal::Stopping, out);
+        }
+        out.push(Effect::Close(Side::Server));
+    }
+
+    /// The server takes nothing more: what waits did not run, and nothing more will. What it still says is relayed.
+    pub(in crate::gate) fn on_deaf(&mut self, now: Now, how: String, out: &mut Vec<Effect>) {
+        if let ServerEnd::Takes = self.ends.server {
+            self.ends.server = ServerEnd::Deaf { how };
+            self.host.lifecycle.close();
+            for number in self.calls.waiting::<Stage>() {
+                self.withdraw(now, number, Withdrawal::ServerGone, out);
+            }
+        }
+    }
+
+    /// The server is gone: what waits did not run, what ran has an unknown outcome.
+    pub(in crate::gate) fn on_server_closed(&mut self, now: Now, how: &str, out: &mut Vec<Effect>) {
+        self.on_deaf(now, how.to_owned(), out);
+        // Why nothing more was written to it: that comes before its end.
+        let reason = match std::mem::take(&mut self.ends.server) {
+            ServerEnd::Takes => how.to_owned(),
+            ServerEnd::Deaf { how: reason } => reason,
+            ended @ ServerEnd::Ended { .. } => {
+                self.ends.server = ended;
+                return;
+            }
+        };
+        self.ends.server = ServerEnd::Ended { how: reason.clone() };
+        for (id, flight) in self.flights.drain() {
+            let entry =
+                self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
+            self.record(entry, out);
+            out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, how)));
+        }
+        let runs = self.log.refusals.all();
+        self.record_refused_runs(now, runs, out);
+        let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
+        // Why it was brought to its end, where it did not end by itself.
+        if reason != how {
+            entry = entry.with("reason", reason);
+        }
+        self.record(entry, out);
+        out.push(Effect::Close(Side::Host));
+    }
+}

@@ -1,0 +1,67 @@
+//! One tool as its server describes it, with everything that follows from its definition.
+
+use crate::behavior::conclude::Behavior;
+use crate::behavior::evidence::Evidence;
+use crate::behavior::hazards::Hazard;
+use crate::capability::schema::{Schema, Unusable};
+use crate::capability::types;
+use crate::gate::data::pin::PinState;
+use crate::gate::data::report::KnownTool;
+use crate::mcp::tool::Tool;
+use crate::wire::digest::Digest;
+
+/// One described tool.
+pub struct Described {
+    pub tool: Tool,
+    pub digest: Digest,
+    pub behavior: Behavior,
+    pub signature: String,
+    pub input: Result<Schema, Unusable>,
+    pub output: Option<Schema>,
+    /// How this definition compares with the one that is trusted.
+    pub pin_state: PinState,
+}
+
+impl std::fmt::Debug for Described {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Described({:?}, {:?})", self.tool.name, self.digest)
+    }
+}
+
+impl Described {
+    /// A definition, its schemas compiled.
+    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, behavior: Behavior) -> Self {
+        Self {
+            behavior,
+            signature: types::signature(&tool),
+            input: Schema::compile(&tool.input_schema),
+            output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
+            digest,
+            pin_state,
+            tool,
+        }
+    }
+
+    /// What a console shows of it; long texts are cut.
+    pub fn known_tool(&self) -> KnownTool {
+        const MOST: usize = 16;
+        let behavior = &self.behavior;
+        let evidence = behavior.evidence.iter().take(MOST);
+        let hazards = behavior.hazards.iter().take(MOST);
+        KnownTool {
+            tool: cut(&self.tool.name, 512),
+            signature: cut(&self.signature, 2048),
+            identity: behavior.identity,
+            evidence: evidence.map(|one| Evidence { span: cut(&one.span, 512), ..one.clone() }).collect(),
+            disputed: behavior.disputed,
+            hazards: hazards.map(|one| Hazard { what: cut(&one.what, 512), ..one.clone() }).collect(),
+            digest: self.digest,
+            pin: self.pin_state,
+        }
+    }
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn cut(text: &str, bytes: usize) -> String {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or_default().to_owned()
+}

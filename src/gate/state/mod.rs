@@ -1,0 +1,113 @@
+//! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
+
+pub mod refusals;
+pub mod roots;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::gate::data::report::Status;
+use crate::gate::state::refusals::Refusals;
+use crate::gate::state::roots::DeclaredRoots;
+use crate::mcp::lifecycle::Lifecycle;
+use crate::policy::rate::Recent;
+use crate::policy::rule::Policy;
+use crate::wire::id::Id;
+
+/// What went to the log.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Entries given out so far; the last one's id.
+    pub entries: u64,
+    /// Why it takes no entries, until one gets through again.
+    pub trouble: Option<Arc<str>>,
+    /// Refused lines that are not recorded one by one.
+    pub refusals: Refusals,
+}
+
+/// How the two ends of the pipe, and the wrapper itself, come to an end.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// Since when (monotonic microseconds) the host sends nothing more.
+    pub host_gone: Option<u64>,
+    pub server: ServerEnd,
+    pub wrapper: WrapperEnd,
+}
+
+/// Whether the server takes lines.
+#[derive(Debug, Default)]
+pub enum ServerEnd {
+    #[default]
+    Takes,
+    /// It takes nothing more, and still speaks.
+    Deaf { how: String },
+    /// It has ended. `how` is why nothing more was written to it.
+    Ended { how: String },
+}
+
+/// Whether the wrapper was told to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WrapperEnd {
+    #[default]
+    Runs,
+    Stops,
+}
+
+/// What the host has said of itself, and its session with the server.
+#[derive(Debug, Default)]
+pub struct Host {
+    pub lifecycle: Lifecycle,
+    /// Its unanswered requests that are no calls.
+    pub plain_ids: HashSet<Id>,
+    /// The folders that it declared to the server.
+    pub roots: DeclaredRoots,
+    pub recorded: HostRecord,
+}
+
+/// Whether the log has the host's name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostRecord {
+    #[default]
+    Missing,
+    Made,
+}
+
+/// What rules on calls, and what its rates count.
+#[derive(Debug)]
+pub struct Rules {
+    pub policy: Arc<Policy>,
+    /// The calls approved lately.
+    pub recent: Recent,
+}
+
+/// The consoles that look on, and the figures they are shown.
+#[derive(Debug, Default)]
+pub struct Consoles {
+    pub attached: usize,
+    pub status: Status,
+}
+
+/// The time as the gate was told it.
+#[derive(Debug)]
+pub struct Clock {
+    /// When the gate is woken next (monotonic microseconds).
+    pub wake: u64,
+    /// The latest time of day that was seen, in milliseconds.
+    pub latest: i64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { wake: u64::MAX, latest: i64::MIN }
+    }
+}
+
+impl ServerEnd {
+    /// Why the server takes nothing more; `None` while it does.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Takes => None,
+            Self::Deaf { how } | Self::Ended { how } => Some(how),
+        }
+    }
+}
