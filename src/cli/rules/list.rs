@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::cli::print::{self, Column};
-use crate::console::plain::visible;
+use crate::cli::print::{self, Column, visible};
 use crate::home::layers::Layers;
 use crate::policy::rule::{Layer, Policy, Rule};
 
