@@ -57,6 +57,14 @@ words! {
 }
 
 words! {
+    /// How much a record can be relied on (THREATS.md, section E).
+    Assurance {
+        /// It stops mistakes, not an agent with a shell.
+        L0 = "L0",
+    }
+}
+
+words! {
     /// How the server answered a forwarded call.
     Outcome {
         Ok = "ok",
