@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
@@ -13,6 +14,8 @@ use super::rules::options::{
 };
 use crate::behavior::expected::Expected;
 use crate::behavior::identity::Identity;
+use crate::gate::Unattended;
+use crate::home::config::Level;
 use crate::home::{duration, name};
 
 /// Holds every tools/call of an MCP server until policy or you decide
@@ -161,16 +164,36 @@ impl WrapOptions {
         ];
         given.into_iter().find_map(|(given, option)| given.then_some(option))
     }
+
+    /// What they say, with whole paths: the wrapper's folder is not where `config.toml`'s paths start.
+    pub fn level(&self) -> Level {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        Level {
+            name: self.name.clone(),
+            policy: self.policy.as_ref().map(absolute),
+            unattended: self.unattended,
+            approval_timeout: self.approval_timeout,
+            host_timeout: self.host_timeout,
+            inline: self.inline.then_some(true),
+            observe: self.observe.then_some(true),
+            audit_db: self.audit_db.as_ref().map(absolute),
+            trust: None,
+            expect: self.expect.clone(),
+        }
+    }
 }
 
-/// What happens to a held call while no console is attached.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Unattended {
-    /// It waits for one, until its deadline.
-    #[default]
-    Wait,
-    /// It is denied at once.
-    Deny,
+impl ValueEnum for Unattended {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Wait, Self::Deny]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Wait => PossibleValue::new("wait").help("It waits for one, until its deadline"),
+            Self::Deny => PossibleValue::new("deny").help("It is denied at once"),
+        })
+    }
 }
 
 /// What to do with the rules.

@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
-use super::{config, console};
 use crate::cli::error::Error;
 use crate::console::plain::visible;
+use crate::console::{open, settings};
 use crate::gate::data::pin::PinState;
+use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
@@ -98,8 +99,8 @@ fn broken(about: &'static str, what: impl Into<String>, hint: Option<String>) ->
 
 fn configuration(places: &Places) -> Check {
     let file = places.config_file();
-    match config::check(places) {
-        Err(error) => broken("configuration", error.to_string(), error.hint()),
+    match config::check(places).and_then(|()| settings::check(places)) {
+        Err(error) => broken("configuration", error.to_string(), Some(error.hint())),
         Ok(()) if file.exists() => good("configuration", file.display().to_string()),
         Ok(()) => good("configuration", format!("no {}: every option has its default", file.display())),
     }
@@ -199,8 +200,8 @@ fn run_folder(places: &Places) -> Check {
 
 fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        match console::multiplexer() {
-            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", console::OPEN_TO_OTHERS)),
+        match open::multiplexer() {
+            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", open::OPEN_TO_OTHERS)),
             None => good("terminal", "the console can be opened here"),
         }
     } else {

@@ -7,11 +7,12 @@ use crate::cli::demo::DemoError;
 use crate::cli::log::LogError;
 use crate::cli::tools::NotTools;
 use crate::console::plain::block;
+use crate::home::change::ChangeError;
+use crate::home::config::ConfigError;
 use crate::home::places::PlaceError;
 use crate::home::policy_file::Broken;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
-use crate::policy::reading::Problem;
 
 /// What stops a command.
 #[derive(Debug, thiserror::Error)]
@@ -29,11 +30,12 @@ pub enum Error {
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    /// `config.toml` with every problem in it.
-    #[error("{} has errors:{}", path.display(), listed(path, problems))]
-    Configuration { path: PathBuf, problems: Vec<Problem> },
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     #[error(transparent)]
     Policy(#[from] Broken),
+    #[error(transparent)]
+    Change(#[from] ChangeError),
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(transparent)]
@@ -63,11 +65,9 @@ impl Error {
             Self::Wrong { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
             Self::Place(error) => Some(error.hint()),
             Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
-            Self::Configuration { .. } => Some(
-                "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
-                    .to_owned(),
-            ),
+            Self::Config(error) => Some(error.hint()),
             Self::Policy(broken) => Some(broken.hint()),
+            Self::Change(error) => Some(error.hint()),
             Self::Log(error) => Some(error.hint().to_owned()),
             Self::Pins(error) => Some(error.hint()),
             Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
@@ -114,9 +114,4 @@ impl From<io::Error> for Error {
 /// Errors quote files, logs and servers: no byte of those reaches a terminal as it is.
 fn plain(text: &str) -> String {
     text.lines().map(|line| block(line) + "\n").collect()
-}
-
-fn listed(path: &std::path::Path, problems: &[Problem]) -> String {
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    problems.iter().map(|problem| format!("\n  {file}:{problem}")).collect()
 }

@@ -2,7 +2,6 @@
 
 pub mod args;
 pub mod completions;
-pub mod config;
 pub mod console;
 pub mod demo;
 pub mod doctor;

@@ -3,8 +3,6 @@
 mod accept;
 mod add;
 mod alter;
-pub mod append;
-mod change;
 mod check;
 mod edit;
 mod explain;
@@ -22,6 +20,7 @@ use std::process::ExitCode;
 use super::args::RulesCommand;
 use crate::cli::error::Error;
 use crate::console::plain;
+use crate::home::change::RuleFile;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
@@ -45,6 +44,12 @@ struct Site<'a> {
     db: PathBuf,
     /// Milliseconds since 1970, UTC.
     now: i64,
+}
+
+impl Site<'_> {
+    fn file(&self) -> RuleFile<'_> {
+        RuleFile { place: &self.place, places: self.places }
+    }
 }
 
 /// Runs one command on the policy of `places`, or the one that was named. `now` is milliseconds since 1970, UTC.

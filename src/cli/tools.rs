@@ -2,7 +2,6 @@
 
 mod bars;
 pub mod classify;
-pub(super) mod diff;
 mod list;
 mod observed;
 pub(super) mod person;

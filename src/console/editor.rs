@@ -8,6 +8,12 @@ use std::process::Command;
 
 use super::update::Edit;
 
+/// The operator's editor: VISUAL, EDITOR or `vi`.
+pub fn named() -> String {
+    let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
+    named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
 /// Opens `text` with `editor` (a command line as in `$EDITOR`) in a file of mode 0600 under `folder`.
 pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
     let file = match Draft::write(folder, text) {

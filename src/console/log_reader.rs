@@ -11,37 +11,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
-use super::found::{Checked, Finding, Line, RuleBook, Task, Unwrapped};
-use super::pinned::PinBook;
+use super::found::{Checked, Finding, Line, Task};
+use super::pin_book::PinReader;
 use super::tally::Tally;
-use super::trial::{self, Grounds, PolicyReader};
 use super::tried::{Trial, Which};
+use super::{footprint, rule_book, trial, tried_policy, unwrapped};
 use crate::audit::chain::Verifier;
 use crate::audit::index::Index;
 use crate::audit::past;
 use crate::audit::query::Found;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
+use crate::home::places::Places;
 use crate::policy::past::PastCall;
 use search::{Searching, Stepped};
 use std::ops::ControlFlow;
 
-/// Where the log reader looks. What stands above the console is given to it.
+/// Where the log reader looks.
+#[derive(Clone, Debug)]
 pub struct Sources {
     /// The audit log.
     pub log: PathBuf,
-    /// Reads what is remembered of tools; `None` where nothing has changed since it was last read.
-    pub pins: Box<dyn FnMut() -> Result<Option<PinBook>, String> + Send>,
-    /// Reads the policy's files.
-    pub rules: Box<dyn Fn() -> RuleBook + Send>,
-    /// Reads hosts' lists for servers that are not wrapped.
-    pub hosts: Box<dyn Fn() -> Vec<Unwrapped> + Send>,
-    /// Bytes of memory that a process and all it started take; `None` where that cannot be told.
-    pub memory: Box<dyn Fn(u32) -> Option<u64> + Send>,
-    /// Remembers that the tour was dismissed.
-    pub tour_seen: Box<dyn Fn() + Send>,
-    /// Reads the policy that is to be tried on past calls.
-    pub policy: PolicyReader,
+    /// The operator's files: policies, pins, whether the tour was seen.
+    pub places: Places,
     /// Milliseconds since 1970.
     pub now: fn() -> i64,
 }
@@ -57,10 +49,11 @@ const REPORT: u64 = 8;
 /// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<Task>> {
     let (ask, tasks) = mpsc::channel();
-    let (log, policy, now) = (sources.log.clone(), Arc::clone(&sources.policy), sources.now);
-    let trial = trial::start(Grounds { log, policy, now }, tell.clone())?;
+    let trial = trial::start(sources.clone(), tell.clone())?;
+    let pins = PinReader::new(sources.places.clone());
     let log_reader = LogReader {
         sources,
+        pins,
         tell: Box::new(tell),
         tasks,
         reader: None,
@@ -80,6 +73,7 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
 
 struct LogReader {
     sources: Sources,
+    pins: PinReader,
     tell: Box<dyn Fn(Finding) + Send>,
     tasks: Receiver<Task>,
     reader: Option<Reader>,
@@ -194,7 +188,7 @@ impl LogReader {
                 }
             }
             Task::Record { seq } => {
-                let policy = (self.sources.policy)(&Which::Written).ok();
+                let policy = tried_policy::read(&self.sources.places, &Which::Written).ok();
                 self.open()?;
                 if let Some(reader) = &self.reader {
                     let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;
@@ -229,18 +223,25 @@ impl LogReader {
                     (self.tell)(Finding::Recent(recent));
                 }
             }
-            Task::Pins => match (self.sources.pins)() {
+            Task::Pins => match self.pins.read() {
                 Ok(None) => {}
                 Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),
             },
-            Task::Rules => (self.tell)(Finding::Rules(Arc::new((self.sources.rules)()))),
+            Task::Rules => {
+                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))))
+            }
             Task::Footprints(pids) => {
-                let measured = |pid: u32| (self.sources.memory)(pid).map(|bytes| (pid, bytes));
+                let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
                 (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
             }
-            Task::Hosts => (self.tell)(Finding::Hosts((self.sources.hosts)())),
-            Task::TourSeen => (self.sources.tour_seen)(),
+            Task::Hosts => (self.tell)(Finding::Hosts(unwrapped::read())),
+            Task::TourSeen => {
+                // Where it cannot be remembered the tour comes again; nothing else is lost.
+                if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
+                    tracing::warn!(%error, "that the tour was seen is not remembered");
+                }
+            }
             Task::Try(trial) => {
                 // Had that thread ended with a panic, the panel would say that it still counts, and the CLI can tell.
                 let _ = self.trial.send(trial);

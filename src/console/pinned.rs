@@ -5,6 +5,7 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::link::message::PinState;
+use crate::pins::diff::Change;
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it stands now.
@@ -44,7 +45,7 @@ pub struct PinnedTool {
     /// The definition as indented JSON.
     pub definition: String,
     /// What differs from the trusted definition; empty where none is trusted or nothing does.
-    pub changes: Vec<Difference>,
+    pub changes: Vec<Change>,
     /// Allow rules that name this tool, by id: they are suspended while it is not trusted.
     pub rules: Vec<String>,
     /// Milliseconds since 1970, UTC.
@@ -70,16 +71,6 @@ pub struct PinnedProgram {
     pub rules: Vec<String>,
     /// Milliseconds since 1970, UTC.
     pub last_seen: i64,
-}
-
-/// One place where two definitions differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// A JSON pointer.
-    pub place: String,
-    /// The JSON text; `None` where there was none.
-    pub before: Option<String>,
-    pub after: Option<String>,
 }
 
 /// What the operator settles. Each names what was on show, so that what changed since is not settled with it.

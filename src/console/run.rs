@@ -4,55 +4,35 @@ mod desktop;
 mod keyboard;
 mod terminal;
 
-use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::client::ClientEvent;
-use super::editor;
 use super::found::{Finding, Task};
 use super::log_reader::{self, Sources};
-use super::model::{Except, Model, Settings};
-use super::pinned::{Settled, Settling};
-use super::update::{Command, Edit, Msg, RuleChange, update};
+use super::model::{Model, Settings};
+use super::open::{Given, OPEN_TO_OTHERS, multiplexer};
+use super::settings::{Notice, Pointer};
+use super::settle::Settlement;
+use super::update::{Command, Edit, Msg, update};
 use super::view::view;
-use crate::link::message::FromConsole;
-use desktop::Desktop;
-pub use desktop::Program;
+use super::{editor, own_rules};
+use crate::home::places::Places;
+use crate::home::{config, user};
+use crate::link::client::{ClientEvent, Clients, Me};
+use crate::link::error::LinkError;
+use desktop::{Desktop, Program};
 use keyboard::Keyboard;
 use terminal::Screen;
 
 /// What the console needs of the world.
+#[derive(Debug)]
 pub struct Outside {
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
+    pub places: Places,
+    pub given: Given,
     /// The operator's editor, as a shell would run it.
     pub editor: String,
-    /// A folder for the editor's file.
-    pub drafts: PathBuf,
     pub notice: Notice,
     pub mouse: Pointer,
-    /// Adds a rule's text to the operator's policy file: gives the file, or why it was not written.
-    pub write_rule: RuleWriter,
-    /// The text of a rule of the operator's own policy file, or why it cannot be had.
-    pub rule_text: RuleReader,
-    /// Changes the rules that stand: gives what was done, or why nothing was.
-    pub change_rules: RuleChanger,
-    /// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
-    pub settle: Settler,
-}
-
-/// How a desktop notice is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
-    /// Not at all: the bell must do.
-    None,
-    /// `OSC 9`.
-    Osc9,
-    /// `OSC 777`.
-    Osc777,
-    /// By the desktop's own program.
-    Desktop(Program),
 }
 
 /// Whether the operator looks at this terminal, where the terminal tells.
@@ -63,27 +43,6 @@ enum Focus {
     Elsewhere,
 }
 
-/// Whether the console hears the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointer {
-    Heard,
-    /// It is left to the terminal.
-    Left,
-}
-
-/// Adds a rule's text to the operator's policy file, and excepts its calls from another rule there: gives the file, or why
-/// it was not written.
-pub type RuleWriter = Box<dyn Fn(&str, Option<&Except>) -> Result<String, String>>;
-
-/// The text of a rule of the operator's own policy file, by its id; or why it cannot be had.
-pub type RuleReader = Box<dyn Fn(&str) -> Result<String, String>>;
-
-/// Changes the rules that stand: gives what was done, or why nothing was.
-pub type RuleChanger = Box<dyn Fn(&RuleChange) -> Result<String, String>>;
-
-/// Settles what is to be thought of a changed tool or program: gives what was done, or why nothing was.
-pub type Settler = Box<dyn Fn(&Settling) -> Result<Settled, String>>;
-
 /// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -92,7 +51,7 @@ pub enum RunError {
     Terminal(#[from] std::io::Error),
     /// The link to the wrappers could not be set up.
     #[error("the wrappers cannot be reached: {0}")]
-    Link(String),
+    Link(#[from] LinkError),
 }
 
 /// Gives the terminal back when the process ends under a console that still runs (`--inline`).
@@ -112,31 +71,40 @@ enum Heard {
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
 
+/// Whether the desktop has a program that shows notices.
+pub(super) fn has_desktop() -> bool {
+    Program::find().is_some()
+}
+
 /// Runs the console until the operator leaves or the terminal goes away.
-///
-/// `connect` starts listening to the wrappers: it is given where their events go, and gives back how to send.
 ///
 /// # Errors
 /// [`RunError`] when the terminal or the link fails.
-pub fn run<S>(
-    settings: Settings,
-    outside: &Outside,
-    sources: Sources,
-    connect: impl FnOnce(Box<dyn Fn(ClientEvent) + Send + Sync>) -> Result<S, String>,
-) -> Result<(), RunError>
-where
-    S: FnMut(&str, &FromConsole) -> Result<(), String>,
-{
+pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError> {
     let (heard_here, inbox) = mpsc::channel();
+    let places = &outside.places;
     let link = heard_here.clone();
     let post = move |event| {
         // A console that is closing no longer listens.
         let _ = link.send(Heard::Link(Box::new(event)));
     };
-    let send = connect(Box::new(post)).map_err(RunError::Link)?;
-    let desk = heard_here.clone();
+    if let Some(multiplexer) = multiplexer() {
+        post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
+    }
+    let me = Me {
+        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+    };
+    let clients = Clients::watch(&places.run_dir(), me, post)?;
+    let sources = Sources {
+        log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
+        places: places.clone(),
+        now: outside.given.now,
+    };
+    let found = heard_here.clone();
     let ask = log_reader::start(sources, move |finding| {
-        let _ = desk.send(Heard::Found(Box::new(finding)));
+        let _ = found.send(Heard::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
@@ -144,16 +112,17 @@ where
     let keyboard = Keyboard::start(heard_here);
     let desktop = Desktop::default();
     let focus = Focus::Unknown;
-    Loop { outside, model, screen, keyboard, inbox, send, ask, drawn_at: i64::MIN, titled: None, desktop, focus }.run()
+    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at: i64::MIN, titled: None, desktop, focus }
+        .run()
 }
 
-struct Loop<'a, S> {
+struct Loop<'a> {
     outside: &'a Outside,
     model: Model,
     screen: Screen,
     keyboard: Keyboard,
     inbox: Receiver<Heard>,
-    send: S,
+    clients: Clients,
     ask: Sender<Task>,
     drawn_at: i64,
     /// The number of waiting calls in the terminal's title.
@@ -168,11 +137,11 @@ enum Next {
     Leave,
 }
 
-impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
+impl Loop<'_> {
     fn run(mut self) -> Result<(), RunError> {
         let mut stale = true;
         loop {
-            let now = (self.outside.now)();
+            let now = self.now();
             let due = self.drawn_at.saturating_add(FRAME);
             if stale && (now >= due || now < self.drawn_at) {
                 self.draw()?;
@@ -206,9 +175,19 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
         }
     }
 
+    /// Milliseconds since 1970.
+    fn now(&self) -> i64 {
+        (self.outside.given.now)()
+    }
+
+    fn update(&mut self, msg: Msg) -> Vec<Command> {
+        let now = self.now();
+        update(&mut self.model, now, msg)
+    }
+
     fn draw(&mut self) -> Result<(), RunError> {
         let size = self.screen.draw(|frame| view(&self.model, frame))?;
-        self.drawn_at = (self.outside.now)();
+        self.drawn_at = self.now();
         let waiting = self.model.waiting();
         if self.titled != Some(waiting) {
             self.titled = Some(waiting);
@@ -226,10 +205,10 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
             1 => "a call waits for your decision".to_owned(),
             waiting => format!("{waiting} calls wait for your decision"),
         };
-        let notice = if self.focus == Focus::Here { &Notice::None } else { &self.outside.notice };
+        let notice = if self.focus == Focus::Here { Notice::Off } else { self.outside.notice };
         self.screen.call(notice, &words)?;
-        if let Notice::Desktop(program) = notice {
-            self.desktop.show(program, &words, (self.outside.now)());
+        if notice == Notice::Desktop {
+            self.desktop.show(&words, self.now());
         }
         Ok(())
     }
@@ -238,7 +217,7 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
     fn take(&mut self, msg: Msg) -> Result<Next, RunError> {
         let from_keyboard =
             matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Resize(..) | Msg::Click(..) | Msg::Wheel(..));
-        let mut todo: Vec<Command> = update(&mut self.model, (self.outside.now)(), msg);
+        let mut todo: Vec<Command> = self.update(msg);
         while !todo.is_empty() {
             let mut more = Vec::new();
             for command in todo {
@@ -253,45 +232,50 @@ impl<S: FnMut(&str, &FromConsole) -> Result<(), String>> Loop<'_, S> {
                         self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
                     }
                     Command::Send { session, message } => {
-                        if let Err(why) = (self.send)(&session, &message) {
-                            more.push(Msg::Link(ClientEvent::Trouble(why)));
+                        if let Err(error) = self.clients.send(&session, &message) {
+                            more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
                         }
                     }
                     Command::WriteRule { toml, except } => {
-                        more.push(Msg::RuleWritten((self.outside.write_rule)(&toml, except.as_ref())));
+                        let written = own_rules::add(&self.outside.places, &toml, except.as_ref(), self.now());
+                        more.push(Msg::RuleWritten(written));
                     }
                     Command::EditRule { id, file } => {
-                        let outside = self.outside;
-                        let outcome = match (outside.rule_text)(&id) {
-                            Ok(text) => {
-                                let edit = || editor::edit(&outside.editor, &outside.drafts, &text);
-                                self.screen.suspended(edit)?
-                            }
+                        let outcome = match own_rules::text(&self.outside.places, &id) {
+                            Ok(text) => self.edited(&text)?,
                             Err(why) => Edit::Failed(format!("The rule cannot be edited here: {why}.")),
                         };
                         more.push(Msg::RuleEdited { id, file, outcome });
                     }
                     Command::ChangeRules(change) => {
-                        more.push(Msg::RulesChanged((self.outside.change_rules)(&change)));
+                        more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
                     }
-                    Command::Settle(settling) => more.push(Msg::ToolSettled((self.outside.settle)(&settling))),
+                    Command::Settle(settling) => {
+                        let Outside { places, given, .. } = self.outside;
+                        let settlement = Settlement { places, now: self.now(), record: given.record };
+                        more.push(Msg::ToolSettled(settlement.of(&settling).map_err(|error| error.to_string())));
+                    }
                     Command::OpenEditor { armed, text } => {
-                        let outside = self.outside;
-                        let edit = || editor::edit(&outside.editor, &outside.drafts, &text);
-                        let outcome = self.screen.suspended(edit)?;
+                        let outcome = self.edited(&text)?;
                         more.push(Msg::Edited { armed, outcome });
                     }
                 }
             }
             todo = Vec::new();
             for msg in more {
-                todo.extend(update(&mut self.model, (self.outside.now)(), msg));
+                todo.extend(self.update(msg));
             }
         }
         if from_keyboard {
             self.keyboard.go_on();
         }
         Ok(Next::GoOn)
+    }
+
+    /// What the operator's editor leaves of a text.
+    fn edited(&mut self, text: &str) -> Result<Edit, RunError> {
+        let Outside { editor, places, .. } = self.outside;
+        Ok(self.screen.suspended(|| editor::edit(editor, places.state_dir(), text))?)
     }
 }
 

@@ -8,12 +8,13 @@ mod walk;
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::found::Finding;
+use super::log_reader::Sources;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
+use super::tried_policy;
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::store::{Reader, StoreError};
 use crate::gate::call::effect_line;
@@ -32,32 +33,19 @@ const LISTED: usize = 40;
 /// How far back a policy is played, in milliseconds.
 const BACK: i64 = 30 * 86_400_000;
 
-/// What the thread needs of the world.
-pub struct Grounds {
-    /// The audit log.
-    pub log: PathBuf,
-    /// Reads the policy that is to be tried; why it cannot be.
-    pub policy: PolicyReader,
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
-}
-
-/// Reads a policy; gives why it cannot be read, and what to do.
-pub type PolicyReader = Arc<dyn Fn(&Which) -> Result<Policy, String> + Send + Sync>;
-
 /// Starts the thread. It ends when nobody asks any more.
 ///
 /// # Errors
 /// No thread can be started.
-pub fn start(grounds: Grounds, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
+pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
     let (ask, trials) = mpsc::channel();
-    let bench = Bench { grounds, tell: Box::new(tell), trials, queue: VecDeque::new() };
+    let bench = Bench { sources, tell: Box::new(tell), trials, queue: VecDeque::new() };
     std::thread::Builder::new().name("trial".to_owned()).spawn(move || bench.run())?;
     Ok(ask)
 }
 
 struct Bench {
-    grounds: Grounds,
+    sources: Sources,
     tell: Box<dyn Fn(Finding) + Send>,
     trials: Receiver<Trial>,
     queue: VecDeque<Trial>,
@@ -171,7 +159,7 @@ impl Bench {
     }
 
     fn policy(&mut self, trial: &Trial, id: u64, which: &Which) -> Result<Ending, String> {
-        let policy = (self.grounds.policy)(which)?;
+        let policy = tried_policy::read(&self.sources.places, which)?;
         let server = match which {
             Which::Accepted { server: Some(server), .. } => Some(rules_name(server).to_owned()),
             Which::Written | Which::Accepted { server: None, .. } => None,
@@ -181,7 +169,7 @@ impl Bench {
         let told = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
         let report = |bench: &Self, calls| (bench.tell)(told(Reach { calls, progress: Progress::Counting }, empty()));
         let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(Ending::Interrupted) };
-        let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.grounds.now)())));
+        let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
         (self.tell)(told(Reach { calls: calls.len(), progress }, replayed));
         Ok(Ending::Over)
     }
@@ -193,7 +181,7 @@ impl Bench {
         wanted: &dyn Fn(&str, &str) -> bool,
         report: &dyn Fn(&Self, usize),
     ) -> Result<Option<(Vec<PastCall>, Progress)>, String> {
-        let since = (self.grounds.now)() - BACK;
+        let since = (self.sources.now)() - BACK;
         let mut calls: Vec<PastCall> = Vec::new();
         let Some(mut walk) = self.walk(wanted, None)? else { return Ok(Some((calls, Progress::Whole))) };
         loop {
@@ -219,10 +207,10 @@ impl Bench {
         wanted: &'w dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
     ) -> Result<Option<Calls<'w>>, String> {
-        let Some(reader) = Reader::open(&self.grounds.log).map_err(|error| told(&error))? else { return Ok(None) };
+        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| told(&error))? else { return Ok(None) };
         // As far as the log reader has filled it: what is newer is read, and nobody waits for the rest.
         let newest = reader.newest().map_err(|error| told(&error))?;
-        let index = if newest < SEGMENT { None } else { Index::open(&self.grounds.log, &reader) };
+        let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
         Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
     }
 }

@@ -19,12 +19,12 @@ mod typing;
 
 use std::path::PathBuf;
 
-use super::client::ClientEvent;
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standing};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
+use crate::link::client::ClientEvent;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
 

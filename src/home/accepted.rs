@@ -15,6 +15,16 @@ pub struct Written {
     pub after: String,
 }
 
+/// A change was written and not accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule is written, but its acceptance could not be kept: {0}")]
+pub struct NotKept(io::Error);
+
+impl NotKept {
+    /// What to do next.
+    pub const HINT: &str = "run `mcp-approve rules accept`";
+}
+
 /// The folder of the copies.
 #[derive(Clone, Debug)]
 pub struct Accepted {
@@ -52,23 +62,19 @@ impl Accepted {
     /// same time rides along with nothing.
     ///
     /// # Errors
-    /// What the change itself gives, or that the acceptance could not be kept.
-    pub fn with(&self, policy: &Path, change: impl FnOnce() -> Result<Written, String>) -> Result<(), String> {
+    /// What the change itself gives, or [`NotKept`].
+    pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;
-        let stood = match kept {
+        let was_accepted = match kept {
             Ok(None) => true,
             Ok(Some(kept)) => kept == before.unwrap_or_default(),
             Err(_) => false,
         };
-        if !stood {
-            return Ok(());
+        if was_accepted {
+            self.accept(policy, Some(&after)).map_err(NotKept)?;
         }
-        self.accept(policy, Some(&after)).map_err(|error| {
-            format!(
-                "the rule is written, but its acceptance could not be kept: {error}; run `mcp-approve rules accept`"
-            )
-        })
+        Ok(())
     }
 
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
@@ -99,8 +105,8 @@ mod tests {
         let (accepted, policy) = (Accepted::new(home.path().join("accepted")), home.path().join("policy.toml"));
         let write = |text: &str| {
             let before = fs::read_to_string(&policy).ok();
-            fs::write(&policy, text).map_err(|error| error.to_string())?;
-            Ok(Written { before, after: text.to_owned() })
+            fs::write(&policy, text).map_err(NotKept)?;
+            Ok::<_, NotKept>(Written { before, after: text.to_owned() })
         };
         let kept = || accepted.text(&policy).unwrap();
         accepted.with(&policy, || write("one")).unwrap();
@@ -119,6 +125,6 @@ mod tests {
         assert_eq!(kept().as_deref(), Some("four"), "nor what comes right after");
         accepted.accept(&policy, None).unwrap();
         assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
-        assert!(accepted.with(&policy, || Err("no".into())).is_err());
+        assert!(accepted.with(&policy, || Err(NotKept(io::Error::other("no")))).is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use super::places::Places;
 use super::policy_file::{self, Broken, PolicyPlace, Why};
 use crate::policy::layers::{Contribution, Stands, loosened, nothing, pool};
 use crate::policy::parse;
-use crate::policy::rule::{Layer, Pending, Policy};
+use crate::policy::rule::{Layer, Policy};
 use crate::policy::under::Roots;
 use crate::wire::digest::Digest;
 
@@ -44,6 +45,21 @@ pub struct Layers {
 pub struct LayerFile {
     pub layer: Layer,
     pub place: PolicyPlace,
+}
+
+/// Why a text was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum AcceptError {
+    #[error("this wrapper does not read that policy")]
+    NotRead,
+    #[error("the policy {0}; mend it first")]
+    Unusable(Why),
+    #[error("the policy has changed again since it was shown; look at it again")]
+    Changed,
+    #[error("the policy has changed again since it was shown, or waits no longer; look at it again")]
+    NotPending,
+    #[error("the acceptance could not be kept: {0}; run `mcp-approve doctor`")]
+    NotKept(io::Error),
 }
 
 /// Whether reading may write down what needs nobody's acceptance.
@@ -109,7 +125,7 @@ impl Layers {
     ///
     /// # Errors
     /// That text does not wait to be accepted any more.
-    pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, String> {
+    pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
         let files = self.files.clone();
         let mut found: Vec<Contribution> =
@@ -122,8 +138,7 @@ impl Layers {
                 (waits, one.stands) = (true, Stands::Whole((**now).clone()));
             }
         }
-        let gone = "the policy has changed again since it was shown, or waits no longer; look at it again";
-        if waits { Ok(pool(&found, &self.roots)) } else { Err(gone.to_owned()) }
+        if waits { Ok(pool(&found, &self.roots)) } else { Err(AcceptError::NotPending) }
     }
 
     /// The files that are there, or should be: a link to nowhere, or what an option names.
@@ -144,20 +159,19 @@ impl Layers {
     ///
     /// # Errors
     /// Why nothing was accepted, with what to do.
-    pub fn accept(&self, file: &Path, digest: Digest) -> Result<(), String> {
+    pub fn accept(&self, file: &Path, digest: Digest) -> Result<(), AcceptError> {
         if !self.files.iter().any(|known| known.place.path() == file) {
-            return Err("this wrapper does not read that policy".to_owned());
+            return Err(AcceptError::NotRead);
         }
         let text = match policy_file::text(file) {
             Ok(text) => Some(text),
-            Err(Why::Unreadable(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(why) => return Err(format!("the policy {why}; mend it first")),
+            Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(why) => return Err(AcceptError::Unusable(why)),
         };
         if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
-            return Err("the policy has changed again since it was shown; look at it again".to_owned());
+            return Err(AcceptError::Changed);
         }
-        let write = |error| format!("the acceptance could not be kept: {error}; run `mcp-approve doctor`");
-        self.accepted.accept(file, text.as_deref()).map_err(write)
+        self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)
     }
 
     fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
@@ -223,11 +237,6 @@ impl Layers {
         });
         paths.map(|path| stamp(&path)).collect()
     }
-}
-
-/// What `rules accept` shows.
-pub fn pending(policy: &Policy) -> &[Pending] {
-    &policy.pending
 }
 
 fn stamp(path: &Path) -> Stamp {

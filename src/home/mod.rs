@@ -1,6 +1,8 @@
 //! The operator's own files: where they lie, what they say, what of them was accepted, and changes of rules in them.
 
 pub mod accepted;
+pub mod change;
+pub mod config;
 pub mod duration;
 pub mod layers;
 pub mod name;

@@ -117,6 +117,16 @@ impl Places {
         self.state.join("pins.db")
     }
 
+    /// `redaction.key`: what redacted values are hashed with.
+    pub fn redaction_key(&self) -> PathBuf {
+        self.state.join("redaction.key")
+    }
+
+    /// `tour-seen`: there once the operator has dismissed the console's tour.
+    pub fn tour_seen(&self) -> PathBuf {
+        self.state.join("tour-seen")
+    }
+
     /// `log/`: our own diagnostics.
     pub fn log_dir(&self) -> PathBuf {
         self.state.join("log")

@@ -36,6 +36,11 @@ pub fn current() -> Result<User, Unknown> {
         .ok_or(Unknown(id))
 }
 
+/// How records call the user of this process: by name, or by why there is none.
+pub fn name() -> String {
+    current().map_or_else(|unknown| unknown.to_string(), |user| user.name)
+}
+
 /// Reads the entry with a buffer of `size` bytes; `None` when there is none, or it needs more.
 fn entry(id: u32, size: usize) -> Option<User> {
     let mut record = std::mem::MaybeUninit::<libc::passwd>::uninit();

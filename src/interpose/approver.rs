@@ -1,9 +1,7 @@
 //! Runs approvers: a command hears of a call as JSON on stdin, and answers on stdout. Whatever goes wrong asks.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -14,27 +12,13 @@ use tokio::time::timeout;
 
 use crate::gate::data::event::Event;
 use crate::gate::data::opinion::Opinion;
+use crate::home::config::approver::{Callback, PATH};
 use crate::policy::rule::Decision;
 
-/// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an
-/// agent's to fill.
-pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /// A longer answer is none.
 const ANSWER: u64 = 64 << 10;
 /// How much of its reason is kept, in bytes.
 const REASON: usize = 2 << 10;
-
-/// How one approver is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Callback {
-    pub name: String,
-    /// Program, as a whole path, and arguments; not empty. No shell reads it.
-    pub command: Vec<OsString>,
-    /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
-    pub folder: PathBuf,
-    /// How long it may take.
-    pub timeout: Duration,
-}
 
 /// What it answers. Anything else in the object is ignored.
 #[derive(Deserialize)]

@@ -2,14 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::adopted::Adopted;
-use super::approver::Callback;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::consoles::Registration;
@@ -19,7 +17,7 @@ use super::host::Host;
 use super::notice;
 use super::outbox::Outbox;
 use super::pin_writer::PinWriter;
-use super::reload::{Reader, Reload};
+use super::reload::Reload;
 use super::scribe::Scribe;
 use super::secrecy::CoreLimit;
 use super::server::Server;
@@ -27,14 +25,13 @@ use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
-use crate::behavior::conclude::Trust;
-use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
-
-use crate::gate::data::opinion::Approver;
 use crate::gate::data::pin::Pins;
-use crate::gate::{Config, Gate, Mode, Unattended};
-use crate::pins::Launch;
+use crate::gate::{Config, Gate, Mode};
+use crate::home::config::WrapSettings;
+use crate::home::layers::Layers;
+use crate::home::places::Places;
+use crate::home::{name, user};
 use crate::policy::rule::Policy;
 
 /// What a wrapper is started with.
@@ -44,33 +41,13 @@ pub struct Setup {
     pub command: Vec<OsString>,
     /// The limit on core files that it is to have.
     pub core: CoreLimit,
-    /// The server's name, without `#2`.
-    pub name: String,
+    pub settings: WrapSettings,
+    pub places: Places,
+    /// Why nothing may be written to the state folder: then nothing is, and every call is refused for that reason.
+    pub state: Result<(), String>,
     pub policy: Policy,
-    /// Reads it again when it has changed.
-    pub reader: Reader,
-    /// Callbacks, as the gate knows them and as they are run.
-    pub approvers: Vec<(Approver, Callback)>,
-    pub approval_timeout: Duration,
-    /// The host's own limit, where the user knows it.
-    pub host_timeout: Option<Duration>,
-    pub unattended: Unattended,
-    pub mode: Mode,
-    pub trust: Trust,
-    /// The log, or why there can be none: then every call is refused for that reason.
-    pub audit_db: Result<PathBuf, String>,
-    /// The key that redacted values are hashed with.
-    pub key: PathBuf,
-    pub run_dir: PathBuf,
-    /// Where `~` in a path leads; `None` where that is not known.
-    pub home: Option<PathBuf>,
-    /// Where our own diagnostics go; `None` where nothing may be written to the state folder.
-    pub log_dir: Option<PathBuf>,
-    /// What is remembered between sessions; `None` where nothing may be written to the state folder.
-    pub pins: Option<PathBuf>,
-    pub launch: Launch,
-    /// What the task expects of every call.
-    pub expected: Option<Expected>,
+    /// Where it was read, and is read again when it has changed.
+    pub layers: Layers,
 }
 
 /// What keeps a wrapper from starting.
@@ -99,7 +76,7 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<Beside>) -> Result<u8, S
     // Forked before anything here has a thread.
     let guardian = Guardian::start()?;
     // Failing to write diagnostics stops nothing; `doctor` tells of it.
-    let _trace = setup.log_dir.as_deref().and_then(trace::start);
+    let _trace = setup.state.is_ok().then(|| setup.places.log_dir()).as_deref().and_then(trace::start);
     if let Some(beside) = beside {
         std::thread::Builder::new().name("console".into()).spawn(beside)?;
     }
@@ -126,68 +103,70 @@ fn there_is_room() -> io::Result<()> {
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
+    let Setup { command, core, settings, places, state, policy, layers } = setup;
     let clock = Clock::start();
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
     let adopted = Adopted::start();
-    let mut child = Child::spawn(&setup.command, guardian, setup.core)?;
+    let mut child = Child::spawn(&command, guardian, core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
         Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),
     }
     let (to_us, done) = mpsc::unbounded_channel();
-    let scribe = Scribe::start(setup.audit_db, setup.key, move |done| {
+    let has_state = state.is_ok();
+    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), move |done| {
         // The loop outlives the scribe; if it is gone, nobody waits for receipts.
         let _ = to_us.send(done);
     });
-    if let Some(banner) = &setup.policy.banner {
+    if let Some(banner) = &policy.banner {
         notice::say(banner);
     }
-    if setup.mode == Mode::Observe {
+    if settings.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }
     let (to_loop, reviews) = mpsc::unbounded_channel();
-    let (pins, pin_writer) = match setup.pins {
-        Some(path) => {
-            let on_review = move |pins| {
-                // The loop outlives the thread.
-                let _ = to_loop.send(pins);
-            };
-            let (pins, pin_writer) = PinWriter::start(path, setup.launch, setup.trust, on_review);
-            (pins, Some(pin_writer))
-        }
+    let (pins, pin_writer) = if has_state {
+        let on_review = move |pins| {
+            // The loop outlives the thread.
+            let _ = to_loop.send(pins);
+        };
+        let launch = name::launch(&settings.name, &command);
+        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, on_review);
+        (pins, Some(pin_writer))
+    } else {
         // Without a state folder no call runs, whatever its tool.
-        None => (Pins::default(), None),
+        (Pins::default(), None)
     };
     let session: Arc<str> = chance()?.into();
-    let (approvers, callbacks) = setup.approvers.into_iter().unzip();
+    let (approvers, callbacks) = settings.approvers.into_iter().unzip();
     let config = Config {
-        server: setup.name.as_str().into(),
+        server: settings.name.as_str().into(),
         session: Arc::clone(&session),
         nonce: chance()?.into(),
-        approval_timeout: micros(setup.approval_timeout),
-        host_timeout: setup.host_timeout.map(micros),
-        unattended: setup.unattended,
-        mode: setup.mode,
-        trust: setup.trust,
+        approval_timeout: micros(settings.approval_timeout),
+        host_timeout: settings.host_timeout.map(micros),
+        unattended: settings.unattended,
+        mode: settings.mode,
+        trust: settings.trust,
         scope: Scope::Whole,
         approvers,
         pins,
-        expected: setup.expected,
+        expected: settings.expect,
     };
     let (tell, looked) = mpsc::unbounded_channel();
-    let facts = FactReader::new(setup.home, move |found| {
+    let facts = FactReader::new(user::current().ok().map(|user| user.home), move |found| {
         // As above.
         let _ = tell.send(found);
     });
-    let (tell, told) = mpsc::unbounded_channel();
-    let reload = Reload::start(setup.reader, move |what| {
+    let (tell, reloaded) = mpsc::unbounded_channel();
+    let reload = Reload::start(layers, move |what| {
         // As above.
         let _ = tell.send(what);
     });
     widen(&pipe.output);
     let wrapper = Wrapper {
-        gate: Gate::new(config, Arc::new(setup.policy)),
+        gate: Gate::new(config, Arc::new(policy)),
         scribe,
         done,
         pin_writer,
@@ -202,14 +181,14 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         looked,
         callbacks,
         reload,
-        told,
+        reloaded,
         registration: Registration {
-            run_dir: setup.run_dir,
-            name: setup.name,
+            run_dir: places.run_dir(),
+            name: settings.name,
             session,
-            command: setup.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             started: clock::wall_ms(),
-            mode: setup.mode,
+            mode: settings.mode,
         },
         signals,
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::approver::{self, Callback};
+use super::approver;
 use super::child::{Child, Ended};
 use super::clock::Clock;
 use super::consoles::{Consoles, Registration};
@@ -19,7 +19,7 @@ use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
 use super::pin_writer::PinWriter;
-use super::reload::{Order, Reload, Told};
+use super::reload::{Accept, Reload, Reloaded};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
 use super::signals::Signals;
@@ -30,6 +30,7 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
 use crate::gate::data::pin::Pins;
+use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
@@ -69,7 +70,7 @@ pub struct Wrapper {
     pub looked: mpsc::UnboundedReceiver<Looked>,
     pub callbacks: Vec<Callback>,
     pub reload: Reload,
-    pub told: mpsc::UnboundedReceiver<Told>,
+    pub reloaded: mpsc::UnboundedReceiver<Reloaded>,
 }
 
 /// The loop's own state beside the gate.
@@ -114,7 +115,7 @@ impl Wrapper {
             mut looked,
             callbacks,
             reload,
-            mut told,
+            mut reloaded,
         } = self;
         let (to_us, mut consoles) = mpsc::unbounded_channel();
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
@@ -159,7 +160,7 @@ impl Wrapper {
                 Some(done) = done.recv() => run.recorded(done),
                 Some(said) = consoles.recv() => run.console(said),
                 Some(found) = looked.recv() => run.looked(found),
-                Some(what) = told.recv() => run.told(what),
+                Some(what) = reloaded.recv() => run.reloaded(what),
                 Some(event) = consulted.recv() => run.step(run.clock.now(), event),
                 Some(pins) = reviews.recv() => run.reviewed(pins),
                 () = run.server.writable() => {}
@@ -296,7 +297,7 @@ impl Running {
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
             Effect::AcceptPolicy { file, digest, console } => {
-                if !self.reload.order(Order::Accept { file, digest, console }) {
+                if !self.reload.accept(Accept { file, digest, console }) {
                     let why = "the policy is not read again while this wrapper runs; restart the host's server";
                     self.refuse(console, String::new(), why.to_owned());
                 }

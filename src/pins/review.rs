@@ -3,6 +3,7 @@
 
 use super::reading::{Known, Server};
 use super::store::{Memory, PinsError};
+use crate::audit::record::{Entry, Kind};
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
 use crate::wire::digest::Digest;
@@ -14,6 +15,16 @@ pub enum Settled {
     Done,
     /// It changed again since it was shown.
     Outdated,
+}
+
+/// The entry that says what an operator settled of a server or one of its tools. `now` is milliseconds since 1970, UTC.
+pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operator: &str) -> Entry {
+    let mut entry = Entry::new(now, Kind::Tools, &server.name.as_str().into(), &"review".into());
+    if let Some(known) = tool {
+        entry.tool = Some(known.tool.name.clone());
+        entry.digest = Some(known.pin.latest);
+    }
+    entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str())
 }
 
 impl Memory {

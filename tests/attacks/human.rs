@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::desk::*;
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::rule::Decision;

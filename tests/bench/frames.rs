@@ -17,11 +17,12 @@ use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::found::{Edge, Finding, Page, Progress, RuleBook, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, Page, Progress, Task, Wanted};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::log_reader::{Sources, start};
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::policy::rule::{Decision, Defaults};
+use mcp_approve::home::places::Places;
+use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 
 use desk::{Desk, NINE, delete, write};
@@ -114,23 +115,8 @@ fn frames(page: Page) {
 
 fn log_reader(db: &Path) -> (Sender<Task>, Receiver<Finding>) {
     let (tell, told) = mpsc::channel();
-    let book = || RuleBook {
-        files: Vec::new(),
-        rules: Vec::new(),
-        defaults: Defaults { pure: Decision::Allow, mutates: Decision::Ask, hazard: Decision::Ask },
-        broken: None,
-        built_in: true,
-    };
-    let sources = Sources {
-        log: db.to_path_buf(),
-        pins: Box::new(|| Ok(None)),
-        hosts: Box::new(Vec::new),
-        rules: Box::new(book),
-        memory: Box::new(|_| None),
-        tour_seen: Box::new(|| {}),
-        policy: Arc::new(|_| Ok(mcp_approve::policy::parse::built_in())),
-        now: || 0,
-    };
+    let places = Places::under(db.parent().unwrap()).unwrap();
+    let sources = Sources { log: db.to_path_buf(), places, now: || 0 };
     (start(sources, move |finding| drop(tell.send(finding))).unwrap(), told)
 }
 

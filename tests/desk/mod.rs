@@ -8,7 +8,6 @@ mod calls;
 use std::sync::Arc;
 
 use mcp_approve::audit::record::{By, VerdictWord};
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Model, Overlay, Settings};
@@ -17,6 +16,7 @@ use mcp_approve::console::tried::{Matched, Progress, Reach, Tried};
 use mcp_approve::console::update::{Command, Msg, update};
 use mcp_approve::console::view::view;
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Settled, Status};
 use mcp_approve::wire::digest::Digest;
 use ratatui::Terminal;

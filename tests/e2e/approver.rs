@@ -112,7 +112,7 @@ fn an_approver_runs_in_the_operators_folder_and_one_that_hangs_ends_with_what_it
     assert_eq!(Path::new(here.trim()), config);
     // What it starts is not found by what the host, or its agent, put into the environment.
     let path = fs::read_to_string(config.join("path")).unwrap();
-    assert_eq!(path.trim(), mcp_approve::interpose::approver::PATH);
+    assert_eq!(path.trim(), mcp_approve::home::config::approver::PATH);
     let forked: i32 = fs::read_to_string(config.join("forked")).unwrap().trim().parse().unwrap();
     let forked = rustix::process::Pid::from_raw(forked).unwrap();
     until("what it started ends", || rustix::process::test_kill_process(forked).is_err().then_some(()));

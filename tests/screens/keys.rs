@@ -1,10 +1,10 @@
 //! The console key by key: transcripts of what was pressed and what was sent.
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::{Model, Screen, Standing};
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
 
 use crate::desk::*;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use insta::assert_snapshot;
 use mcp_approve::audit::query::Found;
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tally::{RuleTally, SessionTally, ToolTally};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::Msg;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::FromWrapper;
 use ratatui::style::Color;
 

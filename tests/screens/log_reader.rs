@@ -12,10 +12,10 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::stats;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, RuleBook, Task, Wanted};
+use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::{Sources, start};
+use mcp_approve::home::places::Places;
 use mcp_approve::policy::rule::Decision;
-use mcp_approve::policy::rule::Defaults;
 
 use crate::desk::NINE;
 
@@ -61,23 +61,8 @@ struct Desk {
 impl Desk {
     fn over(db: &Path) -> Self {
         let (tell, told) = mpsc::channel();
-        let book = || RuleBook {
-            files: Vec::new(),
-            rules: Vec::new(),
-            defaults: Defaults { pure: Decision::Allow, mutates: Decision::Ask, hazard: Decision::Ask },
-            broken: None,
-            built_in: true,
-        };
-        let sources = Sources {
-            log: db.to_path_buf(),
-            pins: Box::new(|| Ok(None)),
-            hosts: Box::new(Vec::new),
-            rules: Box::new(book),
-            memory: Box::new(|pid| Some(u64::from(pid))),
-            tour_seen: Box::new(|| {}),
-            policy: Arc::new(|_| Ok(mcp_approve::policy::parse::built_in())),
-            now: || NINE,
-        };
+        let places = Places::under(db.parent().unwrap()).unwrap();
+        let sources = Sources { log: db.to_path_buf(), places, now: || NINE };
         let ask = start(sources, move |finding| drop(tell.send(finding))).unwrap();
         Self { ask, told, pages: 0 }
     }

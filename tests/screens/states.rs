@@ -1,11 +1,11 @@
 //! Views in the states that no other file shows: hostile and long rows, the palette, the tour, empty Activity.
 
 use mcp_approve::behavior::taxonomy::Action;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Tour;
 use mcp_approve::console::update::Msg;
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::FromWrapper;
 
 use crate::desk::*;

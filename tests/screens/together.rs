@@ -1,12 +1,12 @@
 //! Several calls at once, and what helps an operator who decides many: groups, marks, lists, reasons, figures, rules, search.
 
 use mcp_approve::audit::record::VerdictWord;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::maker;
 use mcp_approve::console::model::Screen;
 use mcp_approve::console::tried::Matched;
 use mcp_approve::console::update::Command;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::policy::parse;
 
 use crate::desk::*;

@@ -10,11 +10,14 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::console::found::Finding;
-use mcp_approve::console::trial::{Grounds, PolicyReader, start};
+use mcp_approve::console::log_reader::Sources;
+use mcp_approve::console::trial::start;
 use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested, Trial, Tried, Which};
-use mcp_approve::policy::parse::{built_in, parse};
+use mcp_approve::home::layers::{Keeps, Layers};
+use mcp_approve::home::places::Places;
+use mcp_approve::home::policy_file::PolicyPlace;
 use mcp_approve::policy::past::Ended;
-use mcp_approve::policy::rule::{Decision, Layer, Policy};
+use mcp_approve::policy::rule::{Decision, Layer};
 use mcp_approve::policy::under::Roots;
 use mcp_approve::wire::digest::Digest;
 
@@ -79,13 +82,10 @@ struct Trials {
 
 impl Trials {
     fn over(db: &Path) -> Self {
-        Self::with(db, Arc::new(|_| Ok(built_in())))
-    }
-
-    fn with(db: &Path, policy: PolicyReader) -> Self {
         let (tell, told) = mpsc::channel();
-        let grounds = Grounds { log: db.to_path_buf(), policy, now: || NINE + 86_400_000 };
-        Self { ask: start(grounds, move |finding| drop(tell.send(finding))).unwrap(), told }
+        let places = Places::under(db.parent().unwrap()).unwrap();
+        let sources = Sources { log: db.to_path_buf(), places, now: || NINE + 86_400_000 };
+        Self { ask: start(sources, move |finding| drop(tell.send(finding))).unwrap(), told }
     }
 
     fn hear(&self) -> Tried {
@@ -181,17 +181,17 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
     let db = folder.path().join("audit.db");
     append(&db, writes(0).into_iter().chain((100..103).flat_map(passed)).collect());
     let rules = format!("version = 1\n[[rule]]\nid = 'notes'\ndecision = 'allow'\n{NOTES}\n");
-    let asked: PolicyReader = Arc::new(move |which: &Which| -> Result<Policy, String> {
-        match which {
-            Which::Written => Err("the file is broken; mend it".to_owned()),
-            Which::Accepted { .. } => parse(&rules).map_err(|_| "no policy".to_owned()),
-        }
-    });
-    let trials = Trials::with(&db, asked);
+    let places = Places::under(folder.path()).unwrap();
+    let file = places.policy_file();
+    std::fs::create_dir(places.config_dir()).unwrap();
+    std::fs::write(&file, "version = 1\n").unwrap();
+    Layers::of(&places, None, &PolicyPlace::Usual(file.clone())).load(Keeps::Copies);
+    std::fs::write(&file, &rules).unwrap();
+    let trials = Trials::over(&db);
     let accepted = |server: Option<&str>| Which::Accepted {
         layer: Layer::User,
-        file: "policy.toml".into(),
-        digest: Digest::of(b"x"),
+        file: file.display().to_string(),
+        digest: Digest::of(rules.as_bytes()),
         server: server.map(str::to_owned),
     };
     let (replayed, reach) = trials.replayed(accepted(None));
@@ -201,8 +201,9 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
     assert_eq!((line.about.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
     let (replayed, reach) = trials.replayed(accepted(Some("filesystem#3")));
     assert_eq!((reach.calls, replayed.changed), (11, 6));
+    std::fs::write(&file, "version = 1\nrules = 3\n").unwrap();
     trials.ask.send(Trial::Policy { id: 5, which: Which::Written }).unwrap();
-    assert!(matches!(trials.hear(), Tried::Failed { id: 5, why } if why.contains("mend it")));
+    assert!(matches!(trials.hear(), Tried::Failed { id: 5, why } if why.contains("policy.toml:2")));
 }
 
 #[test]

@@ -12,10 +12,9 @@ use super::{Site, visible};
 use crate::audit::record::{Entry, Kind};
 use crate::cli::error::Error;
 use crate::console::plain;
-use crate::home::layers::{Keeps, Layers};
+use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::user;
-use crate::interpose::scribe::Scribe;
 use crate::policy::rule::Pending;
 
 /// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
@@ -77,7 +76,10 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
 
 /// Keeps the text that was shown as the accepted one, and records that.
 fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
-    let cannot = |what: String| Error::Wrong { what, hint: "look at it again: mcp-approve rules accept".to_owned() };
+    let cannot = |error: AcceptError| Error::Wrong {
+        what: error.to_string(),
+        hint: "look at it again: mcp-approve rules accept".to_owned(),
+    };
     layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
     record(one, places, now);
     writeln!(out, "accepted: running servers take it up within a second")?;
@@ -99,18 +101,15 @@ fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
 
 /// Records who accepted what. Where there is no log to write, the acceptance stands: no call runs without one either.
 fn record(one: &Pending, places: &Places, now: i64) {
-    let who = user::current().map_or_else(|unknown| unknown.0.to_string(), |user| user.name);
     let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
     entry.policy = Some(one.digest);
     let entry = entry
         .with("what", "an operator accepted the changed policy")
-        .with("operator", format!("{who} (at a terminal)"))
+        .with("operator", format!("{} (at a terminal)", user::name()))
         .with("file", one.file.as_str())
         .with("text", one.digest.to_string())
         .with("loosens", one.loosens.clone());
-    let mut scribe = Scribe::start(Ok(places.audit_db()), places.state_dir().join("redaction.key"), |_done| {});
-    let _ = scribe.record(0, vec![(1, entry)]);
-    if let Err(error) = scribe.finish() {
+    if let Err(error) = person::record(places, entry) {
         tracing::warn!(%error, "an acceptance was not recorded");
     }
 }

@@ -6,12 +6,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::alter::visible_lines;
-use super::change::{self, Draft, Drafted};
-use super::check::show;
+use super::check::sound;
 use super::explain::read;
 use super::options::AddOptions;
 use super::{Site, accept, past, visible};
 use crate::cli::error::Error;
+use crate::home::change::Draft;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
@@ -55,17 +55,11 @@ pub(super) struct Addition {
 pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let path = site.place.path();
     let ids = edit::ids(&addition.text);
-    let draft = match change::draft(&site.place, site.places, |text| edit::add(text, &addition.text))? {
-        Drafted::Sound(draft) => draft,
-        Drafted::Broken { text, problems } => {
-            show(path, &text, &problems, out)?;
-            writeln!(out, "Nothing was written.")?;
-            return Ok(ExitCode::FAILURE);
-        }
-    };
+    let drafted = site.file().draft(|text| edit::add(text, &addition.text))?;
+    let Some(draft) = sound(drafted, path, out)? else { return Ok(ExitCode::FAILURE) };
     let what = format!("added rule {}", ids.join(", "));
     if !addition.dry_run {
-        draft.write(&site.place, site.places, &what, site.now)?;
+        draft.write(&what, site.now)?;
     }
     let verb = if addition.dry_run { "Would be added to" } else { "Added to" };
     writeln!(out, "{verb} {}:\n\n{}", path.display(), visible_lines(&addition.text))?;
@@ -90,7 +84,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
 }
 
 /// Which past calls a rule would have matched, and what stands in its way.
-fn tell_past(rule: &Rule, draft: &Draft, calls: &[PastCall], out: &mut dyn Write) -> Result<(), Error> {
+fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn Write) -> Result<(), Error> {
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
@@ -179,8 +173,7 @@ fn from_record(
         what: format!("no rule from {} has the scope {}", visible(&call.ticket), visible(scope)),
         hint: format!("`mcp-approve rules add --record {}` lists them", visible(record)),
     })?;
-    let text = change::text(&site.place)?.unwrap_or_default();
-    let taken = edit::ids(&text);
+    let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let id = options.id.clone().unwrap_or_else(|| id_for(&call.tool, |id| taken.iter().any(|one| one == id)));
     let note = options.note.clone().unwrap_or_else(|| format!("from {}", call.ticket));
     let title = Title {
@@ -214,7 +207,7 @@ fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> 
             hint: "`mcp-approve rules add --help` has examples".to_owned(),
         })?;
     }
-    let taken = edit::ids(&change::text(&site.place)?.unwrap_or_default());
+    let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let about = options.tool.first().or(options.server.first()).map_or("rule", String::as_str);
     let id = options.id.clone().unwrap_or_else(|| id_for(about, |id| taken.iter().any(|one| one == id)));
     let decision = options.decision.map_or(Decision::Allow, Decision::from);

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::change::{self, Drafted};
-use super::check::show;
+use super::check::sound;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions, SwitchOptions};
 use super::{Site, accept, past, visible};
 use crate::cli::error::Error;
 use crate::console::plain;
+use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError, Switch};
 use crate::policy::replay::replay;
 
@@ -23,7 +23,7 @@ pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Wri
         removed = gone;
         Ok(text)
     };
-    let drafted = change::draft(&site.place, site.places, edit)?;
+    let drafted = site.file().draft(edit)?;
     let what = format!("removed rule {}", options.id);
     finish(drafted, &what, &removed, options.dry_run, site, out)
 }
@@ -84,7 +84,7 @@ fn changed(
     site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    let drafted = change::draft(&site.place, site.places, edit)?;
+    let drafted = site.file().draft(edit)?;
     let rule = match &drafted {
         Drafted::Sound(draft) => edit::remove(&draft.after, now_called).map(|(_, rule)| rule).unwrap_or_default(),
         Drafted::Broken { .. } => String::new(),
@@ -94,7 +94,7 @@ fn changed(
 
 /// Shows a change and its consequences, and writes it.
 fn finish(
-    drafted: Drafted,
+    drafted: Drafted<'_>,
     what: &str,
     text: &str,
     dry_run: bool,
@@ -102,16 +102,9 @@ fn finish(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let path = site.place.path();
-    let draft = match drafted {
-        Drafted::Sound(draft) => draft,
-        Drafted::Broken { text, problems } => {
-            show(path, &text, &problems, out)?;
-            writeln!(out, "Nothing was written.")?;
-            return Ok(ExitCode::FAILURE);
-        }
-    };
+    let Some(draft) = sound(drafted, path, out)? else { return Ok(ExitCode::FAILURE) };
     if !dry_run {
-        draft.write(&site.place, site.places, what, site.now)?;
+        draft.write(what, site.now)?;
     }
     let title = if dry_run { format!("Would have {what}") } else { capital(what) };
     writeln!(out, "{} in {}:\n\n{}", visible(&title), path.display(), visible_lines(text))?;
@@ -140,7 +133,7 @@ fn capital(text: &str) -> String {
 /// # Errors
 /// There is none, or the file was changed since.
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let what = change::undo(&site.place, site.places)?;
+    let what = site.file().undo()?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
     accept::offer(site, out)?;
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::visible;
 use crate::cli::error::Error;
 use crate::console::plain;
+use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::policy::lint::{Warning, lint};
@@ -116,6 +117,22 @@ pub(super) fn show(path: &Path, text: &str, problems: &[Problem], out: &mut dyn 
     let count = problems.len();
     writeln!(out, "{count} {} in {}", if count == 1 { "error" } else { "errors" }, shown(path))?;
     Ok(())
+}
+
+/// The draft where it is sound; else shows what is wrong with it.
+pub(super) fn sound<'p>(
+    drafted: Drafted<'p>,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<Option<Box<Draft<'p>>>, Error> {
+    match drafted {
+        Drafted::Sound(draft) => Ok(Some(draft)),
+        Drafted::Broken { text, problems } => {
+            show(path, &text, &problems, out)?;
+            writeln!(out, "Nothing was written.")?;
+            Ok(None)
+        }
+    }
 }
 
 fn shown(path: &Path) -> String {

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::alter::visible_lines;
-use super::change::{self, Drafted};
 use super::check::show;
 use super::options::EditOptions;
 use super::{Site, accept, past, replay, visible};
-use crate::cli::console::editor;
 use crate::cli::error::Error;
 use crate::cli::tools::person;
+use crate::console::editor;
+use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;
 use crate::home::policy_file;
 use crate::policy::edit;
@@ -39,7 +39,7 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
         });
     }
     let path = site.place.path();
-    let before = change::text(&site.place)?;
+    let before = site.file().text()?;
     let shown = before.as_deref().unwrap_or(BUILT_IN);
     let line = options.id.as_deref().map(|id| line_of(shown, id, path)).transpose()?;
     let copy = Copy::write(site, shown)?;
@@ -100,11 +100,11 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
 /// Writes the text, unless the file is another than the one that was edited, and offers to accept what it loosens.
 fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let path = site.place.path();
-    let draft = match change::draft(&site.place, site.places, |_| Ok(after.to_owned()))? {
+    let draft = match site.file().draft(|_| Ok(after.to_owned()))? {
         Drafted::Sound(draft) if draft.before.as_deref() == before => draft,
-        Drafted::Sound(_) | Drafted::Broken { .. } => return Err(change::meanwhile(path)),
+        Drafted::Sound(_) | Drafted::Broken { .. } => return Err(ChangeError::Meanwhile(path.into()).into()),
     };
-    draft.write(&site.place, site.places, "edited the policy", site.now)?;
+    draft.write("edited the policy", site.now)?;
     drop(draft);
     writeln!(out, "Written to {}", visible(&path.display().to_string()))?;
     accept::offer(site, out)?;
@@ -155,13 +155,13 @@ impl Copy {
             let _ = fs::remove_file(&path);
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(text.as_bytes())
         };
-        write().map_err(|cause| change::unwritable(&path, cause))?;
+        write().map_err(|cause| ChangeError::Unwritable { path: path.clone(), cause })?;
         Ok(Self { path })
     }
 
     /// The text after the editor was closed.
     fn edited(&self, line: Option<usize>) -> Result<String, Error> {
-        let editor = editor();
+        let editor = editor::named();
         let program = editor.split_whitespace().next().map(Path::new).and_then(Path::file_name);
         let takes = program.and_then(|name| name.to_str()).is_some_and(|name| TAKE_A_LINE.contains(&name));
         let line = line.filter(|_| takes).map(|line| format!("+{line} ")).unwrap_or_default();

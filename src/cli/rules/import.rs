@@ -7,7 +7,7 @@ use super::add::{Addition, write};
 use super::alter::visible_lines;
 use super::explain::read;
 use super::options::ImportOptions;
-use super::{Site, change, past, visible};
+use super::{Site, past, visible};
 use crate::cli::error::Error;
 use crate::policy::edit;
 use crate::policy::import::{Imported, import};
@@ -29,7 +29,7 @@ pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write)
         ),
         hint: "`mcp-approve rules import --help` says which files are meant".to_owned(),
     })?;
-    let taken = edit::ids(&change::text(&site.place)?.unwrap_or_default());
+    let taken = edit::ids(&site.file().text()?.unwrap_or_default());
     let rules = found.rules(host, |id| taken.iter().any(|one| one == id));
     let mut code = ExitCode::SUCCESS;
     if options.write && !rules.is_empty() {

@@ -1,17 +1,14 @@
 //! Whether a person sits here, what they answer, and the record that they did. Nothing is settled without the record.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::audit::record::{Entry, Kind};
-use crate::cli::config;
+use crate::audit::record::Entry;
 use crate::cli::error::Error;
+use crate::home::config;
 use crate::home::places::Places;
-use crate::home::user;
 use crate::interpose::scribe::{Ack, Scribe};
-use crate::pins::reading::Server;
-use crate::wire::digest::Digest;
 
 /// How long the log may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,31 +27,17 @@ pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<
     Ok((read > 0).then(|| line.trim().to_lowercase()))
 }
 
-/// Records what was settled of a server or one of its tools, before it is.
+/// Writes one entry to the log that `config.toml` names.
 ///
 /// # Errors
 /// The log could not take it; then it must not be done.
-pub(in crate::cli) fn record(
-    places: &Places,
-    now: i64,
-    server: &Server,
-    tool: Option<(&str, Digest)>,
-    what: &str,
-) -> Result<(), Error> {
+pub(in crate::cli) fn record(places: &Places, entry: Entry) -> Result<(), Error> {
     places.create_state()?;
     let (done, acks) = mpsc::channel();
-    let key = places.state_dir().join("redaction.key");
-    let mut scribe = Scribe::start(Ok(config::audit_db(places)?), key, move |work| {
+    let mut scribe = Scribe::start(Ok(config::audit_db(places)?), places.redaction_key(), move |work| {
         // Whoever waited may have given up.
         let _ = done.send(work);
     });
-    let mut entry = Entry::new(now, Kind::Tools, &Arc::from(server.name.as_str()), &Arc::from("review"));
-    if let Some((tool, definition)) = tool {
-        entry.tool = Some(tool.to_owned());
-        entry.digest = Some(definition);
-    }
-    let operator = user::current().map_or_else(|error| error.to_string(), |user| user.name);
-    let entry = entry.with("review", what).with("operator", operator).with("fingerprint", server.fingerprint.as_str());
     let mut told = scribe.record(0, vec![(1, entry)]);
     while told.is_empty() {
         match acks.recv_timeout(PATIENCE) {
@@ -71,5 +54,13 @@ pub(in crate::cli) fn record(
         what: "nothing was changed, because it could not be recorded".to_owned(),
         cause: why.into(),
         hint: "`mcp-approve doctor` tells what is wrong with the log".to_owned(),
+    })
+}
+
+/// [`record`] for the console: the error with its hint, as a sentence.
+pub(in crate::cli) fn record_or_say(places: &Places, entry: Entry) -> Result<(), String> {
+    record(places, entry).map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
     })
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::show::{changes, print_changes};
+use super::show::print_changes;
 use super::{memory, named, person, print, row, visible};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::identity::Identity;
@@ -14,9 +14,10 @@ use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
 use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
+use crate::home::user;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
-use crate::pins::review::Settled;
+use crate::pins::review::{Settled, entry};
 
 const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
     first seen or accepted, and no evidence contradicts itself.";
@@ -84,7 +85,7 @@ pub(super) fn run(
         }
         match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
-                person::record(places, now, server, None, "accepted the server's program and command")?;
+                record(places, now, server, None, "accepted the server's program and command")?;
                 settled(memory.accept_server(server)?, "Accepted: its allow rules stand again.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
@@ -111,7 +112,7 @@ pub(super) fn run(
         for hazard in &known.behavior.hazards {
             writeln!(out, "    hazard   {}: {}", hazard.kind.word(), visible(&hazard.what))?;
         }
-        let changes = changes(memory, known)?;
+        let changes = memory.changes(known)?;
         print_changes(&changes, out)?;
         if changes.is_empty() {
             writeln!(out, "    {}", visible(&known.tool.definition.to_string()))?;
@@ -119,14 +120,14 @@ pub(super) fn run(
         match person::ask("    a: accept this definition   r: refuse it   Enter: leave it   q: quit >", out)?.as_deref()
         {
             Some("a") => {
-                record(places, now, known, "accepted the definition")?;
+                record(places, now, &known.server, Some(known), "accepted the definition")?;
                 settled(memory.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
                 if known.behavior.disputed {
                     writeln!(out, "    The evidence still contradicts itself: say what it is with `tools pin`.")?;
                 }
             }
             Some("r") => {
-                record(places, now, known, "refused the definition")?;
+                record(places, now, &known.server, Some(known), "refused the definition")?;
                 settled(memory.refuse(known)?, "Refused: its calls are denied.", out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
@@ -168,7 +169,7 @@ pub(super) fn pin(
         writeln!(out, "  {}", visible(&known.tool.definition.to_string()))?;
         let is_sure = person::ask(&format!("  {what}: type yes to do it >"), out)?;
         if is_sure.as_deref() == Some("yes") {
-            record(places, now, known, &what)?;
+            record(places, now, &known.server, Some(known), &what)?;
             settled(memory.say(known, options.identity)?, "Done.", out)?;
         } else {
             writeln!(out, "  Left as it was.")?;
@@ -184,8 +185,8 @@ fn is_whole(identity: Identity) -> bool {
     reads == (identity.mutability == Mutability::Pure)
 }
 
-fn record(places: &Places, now: i64, known: &Known, what: &str) -> Result<(), Error> {
-    person::record(places, now, &known.server, Some((&known.tool.name, known.pin.latest)), what)
+fn record(places: &Places, now: i64, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), Error> {
+    person::record(places, entry(now, server, tool, what, &user::name()))
 }
 
 fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::diff::{self, Change};
 use super::observed::{self, Observed};
 use super::{memory, named, print, row, visible};
 use crate::behavior::profile::Profile;
@@ -12,7 +11,7 @@ use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::Error;
 use crate::home::places::Places;
-use crate::pins::Memory;
+use crate::pins::diff::Change;
 use crate::pins::reading::Known;
 
 /// Shows the tools of this name.
@@ -24,7 +23,7 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
     let mut shown = Vec::new();
     for known in &tools {
         let seen = log.get(&(known.server.name.clone(), known.tool.name.clone()));
-        let changes = memory.as_ref().map(|memory| changes(memory, known)).transpose()?.unwrap_or_default();
+        let changes = memory.as_ref().map(|memory| memory.changes(known)).transpose()?.unwrap_or_default();
         let mut row = row::json(known, seen);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
@@ -39,16 +38,6 @@ pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Wri
 
 fn json(change: &Change) -> serde_json::Value {
     serde_json::json!({ "place": change.place, "before": change.before, "after": change.after })
-}
-
-/// What differs between the trusted definition and the one seen last.
-pub(in crate::cli) fn changes(memory: &Memory, known: &Known) -> Result<Vec<Change>, Error> {
-    let before = match known.pin.trusted {
-        Some(digest) if digest != known.pin.latest => memory.definition(digest)?,
-        _ => None,
-    };
-    let before = before.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(before.map(|before| diff::changes(&before, &known.tool.definition)).unwrap_or_default())
 }
 
 /// Prints the changes, each with its place, before and after.

@@ -4,9 +4,10 @@ use super::{caption, entry, foreign, ours};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::{counted, size};
-use crate::console::pinned::{Difference, PinnedProgram, PinnedTool};
+use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinState;
+use crate::pins::diff::Change;
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
@@ -126,7 +127,7 @@ fn differences(tool: &PinnedTool, width: usize) -> Vec<Row> {
     rows
 }
 
-fn difference(change: &Difference, width: usize) -> Vec<Row> {
+fn difference(change: &Change, width: usize) -> Vec<Row> {
     let mut rows = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, &change.place).hung(width, 3);
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
     let (head, tail) = alike(before, after);

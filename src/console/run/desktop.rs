@@ -21,7 +21,7 @@ const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with ti
 
 /// A program that shows notices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub(super) struct Program {
     path: PathBuf,
     speaks: Speaks,
 }
@@ -37,7 +37,7 @@ enum Speaks {
 
 impl Program {
     /// The desktop's program on this system.
-    pub fn find() -> Option<Self> {
+    pub(super) fn find() -> Option<Self> {
         FOLDERS.iter().find_map(|folder| Self::in_folder(Path::new(folder)))
     }
 
@@ -57,15 +57,23 @@ impl Program {
     }
 }
 
-/// When the last notice was shown.
-#[derive(Debug, Default)]
+/// The desktop's program, and when it last showed a notice.
+#[derive(Debug)]
 pub(super) struct Desktop {
+    program: Option<Program>,
     last: Option<i64>,
+}
+
+impl Default for Desktop {
+    fn default() -> Self {
+        Self { program: Program::find(), last: None }
+    }
 }
 
 impl Desktop {
     /// Shows a notice, unless one was shown a moment ago. Returns at once, whatever the program does.
-    pub(super) fn show(&mut self, program: &Program, words: &str, now: i64) {
+    pub(super) fn show(&mut self, words: &str, now: i64) {
+        let Some(program) = &self.program else { return };
         if self.last.is_some_and(|last| (last..last + PAUSE).contains(&now)) {
             return;
         }
@@ -125,7 +133,7 @@ mod tests {
     fn its_words_are_one_argument_and_never_an_option_or_a_script() {
         for (name, last) in [("notify-send", "--\nmcp-approve\n"), ("osascript", "end run\n--\n")] {
             let (_folder, program, told) = desktop(name, "");
-            Desktop::default().show(&program, "--help \"; display dialog \"x", 0);
+            Desktop { program: Some(program), last: None }.show("--help \"; display dialog \"x", 0);
             let said = read(&told);
             assert!(said.ends_with(&format!("{last}--help \"; display dialog \"x\n")), "{said}");
         }
@@ -134,14 +142,14 @@ mod tests {
     #[test]
     fn one_that_hangs_keeps_nobody_and_the_next_waits_its_turn() {
         let (_folder, program, told) = desktop("notify-send", "sleep 4");
-        let mut desktop = Desktop::default();
+        let mut desktop = Desktop { program: Some(program), last: None };
         let start = Instant::now();
-        desktop.show(&program, "one", 1_000);
+        desktop.show("one", 1_000);
         assert!(start.elapsed() < Duration::from_secs(2), "it was waited for");
         assert!(read(&told).ends_with("one\n"));
         fs::remove_file(&told).unwrap();
-        desktop.show(&program, "two", 1_000 + PAUSE - 1);
-        desktop.show(&program, "three", 1_000 + PAUSE);
+        desktop.show("two", 1_000 + PAUSE - 1);
+        desktop.show("three", 1_000 + PAUSE);
         let said = read(&told);
         assert!(said.ends_with("three\n") && !said.contains("two"), "{said}");
     }

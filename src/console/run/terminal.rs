@@ -10,7 +10,8 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::{Heard, Inbox, Notice, Pointer};
+use super::{Heard, Inbox};
+use crate::console::settings::{Notice, Pointer};
 
 /// The console's hold on the terminal; given back when dropped.
 pub(super) struct Screen {
@@ -55,11 +56,11 @@ impl Screen {
     }
 
     /// Rings the bell, and asks the terminal for a notice where that is how it is done.
-    pub(super) fn call(&mut self, notice: &Notice, words: &str) -> io::Result<()> {
+    pub(super) fn call(&mut self, notice: Notice, words: &str) -> io::Result<()> {
         let mut out = stdout();
         out.write_all(b"\x07")?;
         match notice {
-            Notice::None | Notice::Desktop(_) => {}
+            Notice::Off | Notice::Desktop => {}
             Notice::Osc9 => write!(out, "\x1b]9;mcp-approve: {words}\x1b\\")?,
             Notice::Osc777 => write!(out, "\x1b]777;notify;mcp-approve;{words}\x1b\\")?,
         }

@@ -20,11 +20,11 @@ const LASTS: i64 = 30 * 86_400_000;
 
 impl Bench {
     pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<Ending, String> {
-        let policy = (self.grounds.policy)(&Which::Written)?;
+        let policy = crate::console::tried_policy::read(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
             return Ok(Ending::Interrupted);
         };
-        let now = (self.grounds.now)();
+        let now = (self.sources.now)();
         // Some may turn out to be no policy once written; then there are still enough.
         let found = suggest(&policy, &calls, now, 2 * OFFERED);
         let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{Command, find_mut, findings, moves, note};
-use crate::console::client::ClientEvent;
 use crate::console::model::{
     CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Screen, Seen, Standing,
 };
 use crate::console::row::{Row, Tone};
 use crate::gate::data::snapshot::Snapshot;
+use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, FromWrapper, Status, Wrapper};
 
 /// Entries of Activity that are kept; the log has them all.

@@ -7,7 +7,7 @@ use crate::gate::data::event::{Event, Now};
 use crate::gate::data::pin::Pins;
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
-use crate::interpose::reload::Told;
+use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
@@ -35,17 +35,16 @@ impl Running {
         }
     }
 
-    pub(super) fn told(&mut self, told: Told) {
+    pub(super) fn reloaded(&mut self, what: Reloaded) {
         let now = self.clock.now();
-        match told {
-            Told::Same => {}
-            Told::Policy(policy) => {
+        match what {
+            Reloaded::Policy(policy) => {
                 if let Some(banner) = &policy.banner {
                     notice::say(banner);
                 }
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
-            Told::Refused { console, why } => self.refuse(console, String::new(), why),
+            Reloaded::Refused { console, why } => self.refuse(console, String::new(), why.to_string()),
         }
     }
 

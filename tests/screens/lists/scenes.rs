@@ -5,13 +5,13 @@ use mcp_approve::audit::query::Found;
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::client::ClientEvent;
 use mcp_approve::console::found::{
     Certain, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::tally::{Figures, RuleTally, SessionTally, Spread, Tally, ToolTally};
 use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinState};
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::explain::Near;

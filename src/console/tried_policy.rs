@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::config;
-use crate::console::tried::Which;
+use super::tried::Which;
+use crate::home::config;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
@@ -22,7 +22,7 @@ pub(super) fn read(places: &Places, which: &Which) -> Result<Policy, String> {
             let file = Path::new(file);
             let folder = if *layer == Layer::Project { file.parent() } else { None };
             let named = if *layer == Layer::Run { PolicyPlace::Named(file.to_path_buf()) } else { usual() };
-            Layers::of(places, folder, &named).if_accepted(file, *digest)
+            Layers::of(places, folder, &named).if_accepted(file, *digest).map_err(|error| error.to_string())
         }
     }
 }

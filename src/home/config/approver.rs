@@ -8,17 +8,32 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::{check_name, parsed};
 use crate::gate::data::opinion::{Approver, May};
-use crate::home::{duration, name};
-use crate::interpose::approver::{Callback, PATH};
+use crate::home::duration;
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;
 use crate::policy::reading::Reading;
 use crate::policy::rule::ToolGlob;
 
 const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];
-/// How long an approver may take, unless told otherwise.
+/// Where programs are found: an approver's own, and those it starts. The host's PATH is the host's to choose, and an
+/// agent's to fill.
+pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+/// How long an approver may take, unless its table says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How one approver is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    pub name: String,
+    /// Program, as a whole path, and arguments; not empty. No shell reads it.
+    pub command: Vec<OsString>,
+    /// Where it runs: a folder of the operator's. In the host's, an agent may have put files of the same names.
+    pub folder: PathBuf,
+    /// How long it may take.
+    pub timeout: Duration,
+}
 
 /// Reads all of them.
 pub(super) fn read_all<'t>(
@@ -60,14 +75,7 @@ fn read<'t>(
             "name" => called = reading.text(value, "name").map(|text| (value.span(), text)),
             "command" => command = reading.texts(value, "command").into_iter().map(|(_, word)| word).collect(),
             "timeout" => {
-                if let Some(text) = reading.text(value, "timeout") {
-                    match duration::parse(&text) {
-                        Ok(time) => timeout = time,
-                        Err(error) => {
-                            reading.problem(value.span(), format!("`timeout` cannot be {text:?}"), error.to_string());
-                        }
-                    }
-                }
+                timeout = parsed(reading, value, "timeout", duration::parse).unwrap_or(TIMEOUT);
             }
             "may_allow" => {
                 if reading.switch(value, "may_allow") == Some(true) {
@@ -88,11 +96,7 @@ fn read<'t>(
             let hint = "add `name = \"a-short-name\"`: the log names it so";
             reading.problem(item.span(), "an approver without a name", hint);
         }
-        Some((at, text)) if !name::is_name(text) => {
-            let what = format!("`name` cannot be {text:?}");
-            reading.problem(at.clone(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
-        }
-        Some(_) => {}
+        Some((at, text)) => check_name(reading, at.clone(), text, || format!("`name` cannot be {text:?}")),
     }
     let (_, called) = called?;
     let program = command.first().and_then(|word| program(word, folder, PATH));
@@ -141,7 +145,7 @@ mod tests {
         assert_eq!(found("./first/check"), Some(home.path().join("./first/check")));
         assert_eq!(found("/bin/sh"), Some("/bin/sh".into()));
         let text = |word| format!("[[approver]]\nname = 'a'\ncommand = ['{word}', 'x']\n");
-        let read = |word| crate::cli::config::parse(&text(word), home.path());
+        let read = |word| crate::home::config::parse(&text(word), home.path());
         assert!(read("sh").unwrap().approvers[0].1.command[0].to_string_lossy().ends_with("bin/sh"));
         let problems = read("no-such-program-here").unwrap_err();
         assert!(problems[0].what.contains("is in none of") && problems[0].hint.contains("whole path"), "{problems:?}");

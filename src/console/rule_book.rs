@@ -1,13 +1,26 @@
 //! The rules for the console's screen: the policy files as they stand now, with what is worth a look in them.
 
-use crate::console::found::{RuleBook, RuleFile, RuleLine};
+use super::found::{RuleBook, RuleFile, RuleLine};
+use crate::home::config;
+use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace};
 use crate::policy::lint::lint;
 use crate::policy::parse;
 use crate::policy::rule::{Policy, Rule};
 
-/// Reads every file. `now` is milliseconds since 1970, UTC.
-pub(super) fn read(places: &[PolicyPlace], now: i64) -> RuleBook {
+/// Reads every file as it stands; a broken `config.toml` stands in for what it would name. `now` is milliseconds since
+/// 1970, UTC.
+pub(super) fn read(places: &Places, now: i64) -> RuleBook {
+    match config::policies(places) {
+        Ok(files) => of_files(&files, now),
+        Err(error) => {
+            let book = of_files(&[PolicyPlace::Usual(places.policy_file())], now);
+            RuleBook { broken: Some(error.to_string()), ..book }
+        }
+    }
+}
+
+fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
     let mut book = RuleBook {
         files: Vec::new(),
         rules: Vec::new(),

@@ -5,8 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::console::keymap::Keys;
-use crate::console::model::Confirmation;
+use super::keymap::Keys;
+use super::model::{Confirmation, Manner};
+use super::theme::Palette;
+use crate::home::config::ConfigError;
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::policy::reading::{Problem, Reading};
@@ -14,53 +16,41 @@ use crate::policy::reading::{Problem, Reading};
 /// How the console looks and behaves, as the operator wants it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsoleSettings {
-    pub theme: Theme,
-    pub manners: Manners,
-    pub notice: Notice,
-    pub mouse: Mouse,
+    pub theme: Choice<Palette>,
+    pub manner: Manner,
+    pub notice: Choice<Notice>,
+    pub mouse: Pointer,
     pub confirmation: Confirmation,
     pub keys: Keys,
 }
 
-/// `theme`.
+/// What the operator chose, or that the terminal and the environment are to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Theme {
-    /// As the terminal says, where it says.
+pub enum Choice<T> {
     #[default]
     Auto,
-    Dark,
-    Light,
-    ColourBlind,
-    None,
+    Chosen(T),
 }
 
-/// `quiet`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Manners {
-    #[default]
-    Ring,
-    Quiet,
-}
-
-/// `notice`: how a desktop notice is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How a desktop notice is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// As the terminal is known to understand; else by the desktop's own program, where there is one.
-    #[default]
-    Auto,
+    /// Not at all: the bell must do.
     Off,
+    /// `OSC 9`.
     Osc9,
+    /// `OSC 777`.
     Osc777,
     /// By the desktop's own program.
     Desktop,
 }
 
-/// `mouse`.
+/// Whether the console hears the mouse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mouse {
+pub enum Pointer {
     #[default]
     Heard,
-    /// The terminal keeps it, for selecting text.
+    /// It is left to the terminal, for selecting text.
     Left,
 }
 
@@ -84,8 +74,18 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
 }
 
+/// Checks `[console]` without using it. A file that cannot be read has no problems here: whoever reads the rest of it says so.
+///
+/// # Errors
+/// Every problem in it.
+pub fn check(places: &Places) -> Result<(), ConfigError> {
+    let path = places.config_file();
+    let problems = policy_file::text(&path).map(|text| parse(&text).1).unwrap_or_default();
+    if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
+}
+
 /// Reads the text of a `config.toml` as far as it is about the console.
-pub(super) fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
+fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
     let (mut reading, document) = Reading::new(text);
     let mut settings = ConsoleSettings::default();
     let table = document.get_ref().get("console").and_then(|value| reading.table(value, "console"));
@@ -105,31 +105,31 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
         match key.get_ref().as_ref() {
             "theme" => {
                 let words = [
-                    ("auto", Theme::Auto),
-                    ("dark", Theme::Dark),
-                    ("light", Theme::Light),
-                    ("colour-blind", Theme::ColourBlind),
-                    ("none", Theme::None),
+                    ("auto", Choice::Auto),
+                    ("dark", Choice::Chosen(Palette::Colours)),
+                    ("light", Choice::Chosen(Palette::Light)),
+                    ("colour-blind", Choice::Chosen(Palette::Safe)),
+                    ("none", Choice::Chosen(Palette::Monochrome)),
                 ];
                 settings.theme = reading.word(value, "theme", &words).unwrap_or_default();
             }
             "quiet" => {
                 let quiet = reading.switch(value, "quiet") == Some(true);
-                settings.manners = if quiet { Manners::Quiet } else { Manners::Ring };
+                settings.manner = if quiet { Manner::Quiet } else { Manner::Rings };
             }
             "notice" => {
                 let words = [
-                    ("auto", Notice::Auto),
-                    ("off", Notice::Off),
-                    ("osc9", Notice::Osc9),
-                    ("osc777", Notice::Osc777),
-                    ("desktop", Notice::Desktop),
+                    ("auto", Choice::Auto),
+                    ("off", Choice::Chosen(Notice::Off)),
+                    ("osc9", Choice::Chosen(Notice::Osc9)),
+                    ("osc777", Choice::Chosen(Notice::Osc777)),
+                    ("desktop", Choice::Chosen(Notice::Desktop)),
                 ];
                 settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
             }
             "mouse" => {
                 let left = reading.switch(value, "mouse") == Some(false);
-                settings.mouse = if left { Mouse::Left } else { Mouse::Heard };
+                settings.mouse = if left { Pointer::Left } else { Pointer::Heard };
             }
             "confirm" => {
                 let words = [("key", Confirmation::Key), ("word", Confirmation::Word)];
@@ -176,8 +176,8 @@ mod tests {
             [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
         let (settings, problems) = parse(text);
         assert_eq!(problems, []);
-        assert_eq!((settings.theme, settings.manners), (Theme::ColourBlind, Manners::Quiet));
-        assert_eq!((settings.notice, settings.mouse), (Notice::Osc9, Mouse::Left));
+        assert_eq!((settings.theme, settings.manner), (Choice::Chosen(Palette::Safe), Manner::Quiet));
+        assert_eq!((settings.notice, settings.mouse), (Choice::Chosen(Notice::Osc9), Pointer::Left));
         assert_eq!(settings.confirmation, Confirmation::Word);
         assert_eq!(settings.keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
     }

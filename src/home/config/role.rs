@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::home::name;
+use super::check_name;
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;
 use crate::policy::reading::Reading;
@@ -16,10 +16,7 @@ pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t
     let mut roles = Vec::new();
     for (key, value) in reading.table(value, "roles").into_iter().flatten() {
         let called = key.get_ref().to_string();
-        if !name::is_name(&called) {
-            let what = format!("{called:?} cannot be a role's name");
-            reading.problem(key.span(), what, "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
-        }
+        check_name(reading, key.span(), &called, || format!("{called:?} cannot be a role's name"));
         let mut role = Role { name: called, capabilities: Vec::new(), servers: Vec::new() };
         let table = reading.table(value, "roles");
         for (key, value) in table.into_iter().flatten() {

@@ -2,18 +2,36 @@
 
 use serde_json::Value;
 
+use super::reading::Known;
+use super::{Memory, PinsError};
+
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Change {
+pub struct Change {
     /// A JSON pointer.
-    pub(in crate::cli) place: String,
+    pub place: String,
     /// The JSON text before and after; `None` where there was none.
-    pub(in crate::cli) before: Option<String>,
-    pub(in crate::cli) after: Option<String>,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+impl Memory {
+    /// What differs between the definition of a tool that is trusted and the one seen last; nothing where none is trusted.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
+        let before = match known.pin.trusted {
+            Some(digest) if digest != known.pin.latest => self.definition(digest)?,
+            _ => None,
+        };
+        let before = before.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(before.map(|before| changes(&before, &known.tool.definition)).unwrap_or_default())
+    }
 }
 
 /// Everything that differs, in the order of the new definition.
-pub(in crate::cli) fn changes(before: &Value, after: &Value) -> Vec<Change> {
+fn changes(before: &Value, after: &Value) -> Vec<Change> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);
     found

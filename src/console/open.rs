@@ -1,0 +1,99 @@
+//! Opens the console: what the operator's files, the terminal and the environment say becomes its settings. Draws nothing.
+
+use super::editor;
+use super::model::{Settings, Tour};
+use super::run::{self, Outside, RunError};
+use super::settings::{self, Choice, Notice};
+use super::settle::Recorder;
+use super::theme::Palette;
+use crate::home::places::Places;
+use crate::home::user;
+
+/// What stands above the console and is given to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+    pub record: Recorder,
+}
+
+/// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
+///
+/// # Errors
+/// The terminal or the run folder is not usable.
+pub fn open(places: &Places, given: Given) -> Result<(), RunError> {
+    let (wanted, mut problems) = settings::load(places);
+    let (notice, missing) = notice(wanted.notice);
+    problems.extend(missing);
+    let settings = Settings {
+        palette: palette(wanted.theme),
+        offset: jiff::Zoned::now().offset().seconds(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
+        keys: wanted.keys,
+        tour: if places.tour_seen().exists() { Tour::Dismissed } else { Tour::Shown },
+        manner: wanted.manner,
+        confirmation: wanted.confirmation,
+        problems,
+    };
+    let outside = Outside { places: places.clone(), given, editor: editor::named(), notice, mouse: wanted.mouse };
+    run::run(settings, &outside)
+}
+
+/// What a terminal multiplexer means for whoever decides in it.
+pub const OPEN_TO_OTHERS: &str =
+    "any program of yours can type into it, and so approve; a terminal window of its own is safer";
+
+/// The multiplexer that this terminal belongs to, by the variable each sets. Only shown, never relied on.
+pub fn multiplexer() -> Option<&'static str> {
+    let known = [
+        ("TMUX", "this terminal is in tmux"),
+        ("STY", "this terminal is in screen"),
+        ("ZELLIJ", "this terminal is in Zellij"),
+    ];
+    known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
+}
+
+/// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits
+/// the background that the terminal names, if it does.
+fn palette(theme: Choice<Palette>) -> Palette {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    // `15;0`: foreground and background, as rxvt, konsole and others set it.
+    let ground = std::env::var("COLORFGBG").unwrap_or_default();
+    match (theme, ground.rsplit(';').next()) {
+        (Choice::Chosen(palette), _) => palette,
+        (Choice::Auto, _) if unwanted => Palette::Monochrome,
+        (Choice::Auto, Some("7" | "15")) => Palette::Light,
+        (Choice::Auto, _) => Palette::Colours,
+    }
+}
+
+/// How a notice is asked for, and what is wrong with how it is wanted. No terminal gets it two ways, because some would
+/// show it twice.
+fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
+    let is = |name: &str, words: &[&str]| {
+        std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
+    };
+    let asked = match wanted {
+        Choice::Chosen(Notice::Desktop) if !run::has_desktop() => {
+            let hint = "install it (libnotify), or write `notice = \"auto\"`";
+            let says = format!("`notice = \"desktop\"` wants notify-send or osascript in /usr/bin or /bin; {hint}");
+            return (Notice::Off, Some(says));
+        }
+        Choice::Chosen(notice) => notice,
+        // A multiplexer swallows what is meant for the terminal, or shows it as text.
+        Choice::Auto if is("TERM", &["screen", "tmux"]) => own_desktop(),
+        Choice::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
+        Choice::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
+        Choice::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
+        Choice::Auto => own_desktop(),
+    };
+    (asked, None)
+}
+
+/// The desktop's program, where the operator sits at this very desktop.
+fn own_desktop() -> Notice {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let here = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
+    if here && !set("SSH_CONNECTION") && run::has_desktop() { Notice::Desktop } else { Notice::Off }
+}

@@ -1,0 +1,88 @@
+//! What the console changes of the operator's own policy file, the way `rules` does: locked, checked, written whole, and
+//! to be taken back. Every error is a sentence for the screen.
+
+use std::path::Path;
+
+use super::model::Except;
+use super::update::RuleChange;
+use crate::home::accepted::Accepted;
+use crate::home::change::{ChangeError, RuleFile};
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
+use crate::policy::edit;
+
+/// Adds a rule, excepts its calls from one that asks for them, and returns the file.
+///
+/// What the operator has read on the panel is accepted with it, unless something else in the file still waits.
+///
+/// # Errors
+/// Why nothing was written or accepted, and what to do next.
+pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
+    let place = own(places);
+    let file = RuleFile { place: &place, places };
+    let what = format!("added rule {}", edit::ids(rule).join(", "));
+    let change = || match except {
+        None => file.change(&what, now, |text| edit::add(text, rule)),
+        Some(Except { rule: from, condition }) => {
+            let what = format!("{what}, excepted from rule {from}");
+            file.change(&what, now, |text| edit::add(&edit::except(text, from, condition)?, rule))
+        }
+    };
+    Accepted::new(places.accepted_dir()).with(place.path(), change).map_err(said)?;
+    Ok(place.path().display().to_string())
+}
+
+/// The text of a rule as the file has it.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be read.
+pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
+    let text = RuleFile { place: &own(places), places }.text().map_err(|error| said(error.into()))?;
+    edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
+}
+
+/// Changes a rule or takes the last change back, and returns what was done. What only tightens holds at once; what loosens
+/// waits to be accepted, so a note of an undo that somebody else has forged opens nothing.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
+    let place = own(places);
+    let file = RuleFile { place: &place, places };
+    let done = match wanted {
+        RuleChange::Remove { file: other, .. }
+        | RuleChange::Replace { file: other, .. }
+        | RuleChange::Switch { file: other, .. }
+            if other != place.path() =>
+        {
+            return Err(format!("this rule is not in your own policy file; change it in {}", other.display()));
+        }
+        RuleChange::Remove { id, .. } => {
+            let removed = |text: &str| edit::remove(text, id).map(|(text, _)| text);
+            let done = file.change(&format!("removed rule {id}"), now, removed);
+            done.map(|_| format!("Removed rule {id}; u takes that back."))
+        }
+        RuleChange::Replace { id, text: rule, .. } => {
+            let done = file.change(&format!("changed rule {id}"), now, |text| edit::replace(text, id, rule));
+            done.map(|_| format!("Changed rule {id}; u takes that back."))
+        }
+        RuleChange::Switch { id, to, .. } => {
+            let done = file.change(&format!("switched rule {id} {to}"), now, |text| edit::switch(text, id, *to));
+            done.map(|_| format!("Rule {id} is {to} now; u takes that back."))
+        }
+        RuleChange::Undo => file.undo().map(|what| format!("Taken back: {what}.")),
+    }
+    .map_err(said)?;
+    let policy = Layers::of(places, None, &place).load(Keeps::Copies);
+    let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
+    Ok(if waits { done + " What that loosens waits here to be accepted." } else { done })
+}
+
+fn own(places: &Places) -> PolicyPlace {
+    PolicyPlace::Usual(places.policy_file())
+}
+
+fn said(error: ChangeError) -> String {
+    format!("{error}; {}", error.hint())
+}

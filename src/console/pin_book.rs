@@ -1,0 +1,136 @@
+//! What is remembered of tools, for the Tools screen: read when it has changed. Settles nothing.
+
+use super::pinned::{PinBook, PinnedProgram, PinnedTool};
+use crate::behavior::profile::Profile;
+use crate::behavior::tags;
+use crate::capability::types;
+use crate::home::config;
+use crate::home::places::Places;
+use crate::home::policy_file;
+use crate::pins::reading::{Known, Server};
+use crate::pins::{Memory, PinsError};
+use crate::policy::rule::{Decision, Rule};
+
+/// What was read last, so that nothing is concluded twice.
+pub(super) struct PinReader {
+    places: Places,
+    memory: Option<Memory>,
+    generation: Option<i64>,
+    last: Option<PinBook>,
+}
+
+impl PinReader {
+    pub(super) fn new(places: Places) -> Self {
+        Self { places, memory: None, generation: None, last: None }
+    }
+
+    /// Everything that is remembered; `None` where it is as it was read last.
+    pub(super) fn read(&mut self) -> Result<Option<PinBook>, String> {
+        let read = self
+            .look()
+            .map_err(|error| format!("what is remembered of tools cannot be read: {error}; {}", error.hint()));
+        if read.is_err() {
+            (self.memory, self.last) = (None, None);
+        }
+        read
+    }
+
+    fn look(&mut self) -> Result<Option<PinBook>, PinsError> {
+        if self.memory.is_none() {
+            self.generation = None;
+            self.memory = Memory::open_existing(&self.places.pins_db())?;
+        }
+        let mut book = match &self.memory {
+            None => PinBook::default(),
+            Some(memory) => {
+                let generation = memory.generation()?;
+                match self.last.clone().filter(|_| self.generation == Some(generation)) {
+                    Some(last) => last,
+                    None => {
+                        self.generation = Some(generation);
+                        of_memory(memory)?
+                    }
+                }
+            }
+        };
+        let rules = allows(&self.places);
+        let named = |server: &str, tool: Option<&str>| {
+            let names = rules.iter().filter(|rule| names(rule, server, tool));
+            names.map(|rule| rule.id.clone()).collect::<Vec<_>>()
+        };
+        for tool in &mut book.tools {
+            tool.rules = if tool.waits() { named(&tool.server, Some(&tool.tool)) } else { Vec::new() };
+        }
+        for program in &mut book.programs {
+            program.rules = named(&program.server, None);
+        }
+        if self.last.as_ref() == Some(&book) {
+            return Ok(None);
+        }
+        self.last = Some(book.clone());
+        Ok(Some(book))
+    }
+}
+
+/// The allow rules of the files as they stand; a broken file suspends its own and is told elsewhere.
+fn allows(places: &Places) -> Vec<Rule> {
+    let files = config::policies(places).unwrap_or_default();
+    let rules = files.iter().filter_map(|file| policy_file::load(file).ok()).flat_map(|policy| policy.rules);
+    rules.filter(|rule| rule.decision == Decision::Allow).collect()
+}
+
+/// Whether a rule's names reach this tool, or with `None` any tool of the server.
+fn names(rule: &Rule, server: &str, tool: Option<&str>) -> bool {
+    let of_server = rule.server.is_empty() || rule.server.iter().any(|glob| glob.matches(server));
+    let of_tool = |tool: &str| rule.tool.is_empty() || rule.tool.iter().any(|glob| glob.matches(server, tool));
+    of_server && tool.is_none_or(of_tool)
+}
+
+fn of_memory(memory: &Memory) -> Result<PinBook, PinsError> {
+    let tools = memory.tools()?;
+    let programs = memory.servers()?;
+    Ok(PinBook {
+        tools: tools.iter().map(|known| tool(memory, known)).collect::<Result<_, _>>()?,
+        programs: programs.iter().filter_map(program).collect(),
+    })
+}
+
+fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
+    let (tool, behavior) = (&known.tool, &known.behavior);
+    let profile = Profile::of(tool, behavior.identity);
+    Ok(PinnedTool {
+        server: known.server.name.clone(),
+        fingerprint: known.server.fingerprint.clone(),
+        tool: tool.name.clone(),
+        signature: types::signature(tool),
+        tags: tags::of(behavior, &tool.name),
+        effects: format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()),
+        identity: behavior.identity,
+        was: known.pin.identity,
+        said: known.pin.said,
+        evidence: behavior.evidence.clone(),
+        disputed: behavior.disputed,
+        hazards: behavior.hazards.clone(),
+        pin: known.pin_state,
+        version: known.pin.version,
+        latest: known.pin.latest,
+        definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),
+        changes: memory.changes(known)?,
+        rules: Vec::new(),
+        first_seen: known.pin.first_seen,
+        last_seen: known.last_seen,
+    })
+}
+
+fn program(server: &Server) -> Option<PinnedProgram> {
+    Some(PinnedProgram {
+        why: server.change()?,
+        server: server.name.clone(),
+        fingerprint: server.fingerprint.clone(),
+        command: server.command.clone(),
+        program: server.program.clone(),
+        trusted: server.trusted.clone(),
+        rules: Vec::new(),
+        last_seen: server.last_seen,
+    })
+}

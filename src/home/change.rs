@@ -1,0 +1,297 @@
+//! Changes the policy file: one at a time, whole or not at all, and so that it can be taken back. Owns no edit.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Value, json};
+
+use super::accepted::{NotKept, Written};
+use super::places::{PlaceError, Places};
+use super::policy_file::{self, Broken, PolicyPlace, Why};
+use crate::policy::edit::EditError;
+use crate::policy::parse::BUILT_IN;
+use crate::policy::reading::Problem;
+use crate::policy::rule::Policy;
+use crate::wire::digest::Digest;
+
+/// So many changes can be taken back.
+const KEPT: usize = 100;
+
+/// Why a policy file was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error(transparent)]
+    Policy(#[from] Broken),
+    #[error("{} cannot be changed so: {error}", path.display())]
+    Edit { path: PathBuf, error: EditError },
+    /// The first of the problems that the policy would have.
+    #[error("line {}: {}", .0.line, .0.what)]
+    Breaks(Problem),
+    #[error("somebody else is changing the rules right now")]
+    Locked,
+    #[error("{} was changed while this command ran", .0.display())]
+    Meanwhile(PathBuf),
+    #[error("no change of {} can be taken back", .0.display())]
+    NothingToUndo(PathBuf),
+    #[error("{} was changed since by other means", path.display())]
+    ChangedSince { path: PathBuf, noted: PathBuf },
+    #[error("{} cannot be read: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    #[error("{} cannot be written: {cause}", path.display())]
+    Unwritable { path: PathBuf, cause: io::Error },
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+}
+
+impl ChangeError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Place(error) => error.hint(),
+            Self::Policy(broken) => broken.hint(),
+            Self::Breaks(problem) => problem.hint.clone(),
+            Self::ChangedSince { noted, .. } => {
+                format!("take it back by hand; the text before is in {} (key `before`)", noted.display())
+            }
+            Self::Edit { .. } => {
+                "`mcp-approve rules list` names the rules, `mcp-approve rules check` their problems".into()
+            }
+            Self::Locked => "try again in a moment".into(),
+            Self::Meanwhile(_) => "look at it, and run the command again".into(),
+            Self::NothingToUndo(_) => "only what `mcp-approve rules` wrote itself can be".into(),
+            Self::Unreadable { .. } => "check the path, and that you may read the file".into(),
+            Self::Unwritable { .. } => {
+                "check that you may write there, and that the disk has room; nothing was changed".into()
+            }
+            Self::NotKept(_) => NotKept::HINT.into(),
+        }
+    }
+}
+
+/// A policy file that may be changed, and the places where its changes are noted.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleFile<'p> {
+    pub place: &'p PolicyPlace,
+    pub places: &'p Places,
+}
+
+/// A change that was worked out, and not written yet.
+#[derive(Debug)]
+pub struct Draft<'p> {
+    pub before: Option<String>,
+    pub after: String,
+    pub policy: Policy,
+    file: RuleFile<'p>,
+    /// Nobody else changes the rules meanwhile.
+    _lock: File,
+}
+
+/// What became of an edit.
+#[derive(Debug)]
+pub enum Drafted<'p> {
+    Sound(Box<Draft<'p>>),
+    /// The policy would have these problems; the text that has them.
+    Broken {
+        text: String,
+        problems: Vec<Problem>,
+    },
+}
+
+impl<'p> RuleFile<'p> {
+    /// The text that is edited; `None` where there is no file yet, so that the built-in default's is.
+    ///
+    /// # Errors
+    /// The file cannot be read or trusted.
+    pub fn text(self) -> Result<Option<String>, Broken> {
+        match policy_file::text(self.place.path()) {
+            Ok(text) => Ok(Some(text)),
+            Err(Why::Unreadable(error)) if policy_file::is_absent(self.place, &error) => Ok(None),
+            Err(why) => Err(Broken { path: self.place.path().into(), why }),
+        }
+    }
+
+    /// Works out an edit of the policy, holding the lock from now on.
+    ///
+    /// # Errors
+    /// The file cannot be read or trusted, is being changed by somebody else, or has no such rule.
+    pub fn draft(self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<Drafted<'p>, ChangeError> {
+        let lock = lock(self.places)?;
+        let before = self.text()?;
+        let edited = edit(before.as_deref().unwrap_or(BUILT_IN));
+        let after = edited.map_err(|error| ChangeError::Edit { path: self.place.path().into(), error })?;
+        Ok(match policy_file::read(&after) {
+            Ok(policy) => Drafted::Sound(Box::new(Draft { before, after, policy, file: self, _lock: lock })),
+            Err(problems) => Drafted::Broken { text: after, problems },
+        })
+    }
+
+    /// Makes an edit at once. `what` says what was done, for whoever takes it back; `now` is milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    /// As [`Self::draft`] and [`Draft::write`], or the policy would be broken.
+    pub fn change(
+        self,
+        what: &str,
+        now: i64,
+        edit: impl FnOnce(&str) -> Result<String, EditError>,
+    ) -> Result<Written, ChangeError> {
+        match self.draft(edit)? {
+            Drafted::Sound(draft) => {
+                draft.write(what, now)?;
+                Ok(Written { before: draft.before, after: draft.after })
+            }
+            Drafted::Broken { problems, .. } => Err(match problems.into_iter().next() {
+                Some(first) => ChangeError::Breaks(first),
+                None => ChangeError::Meanwhile(self.place.path().into()),
+            }),
+        }
+    }
+
+    /// Takes back the last change of this file; returns what that was.
+    ///
+    /// # Errors
+    /// There is none, or the file was changed since by other means.
+    pub fn undo(self) -> Result<String, ChangeError> {
+        let _lock = lock(self.places)?;
+        let path = self.place.path();
+        let mut notes = notes(self.places)?.into_iter().rev();
+        let last = notes.find_map(|noted| Some((Note::read(&noted)?, noted)).filter(|(note, _)| note.file == path));
+        let Some((note, noted)) = last else {
+            return Err(ChangeError::NothingToUndo(path.into()));
+        };
+        if self.text()?.map(|text| Digest::of(text.as_bytes())) != Some(note.after) {
+            return Err(ChangeError::ChangedSince { path: path.into(), noted });
+        }
+        match &note.before {
+            Some(before) => replace(path, before)?,
+            None => fs::remove_file(path).map_err(|cause| unwritable(path, cause))?,
+        }
+        fs::remove_file(&noted).map_err(|cause| unwritable(&noted, cause))?;
+        Ok(note.what)
+    }
+}
+
+impl Draft<'_> {
+    /// Writes the change, after noting how to take it back. `what` says what was done, for whoever does.
+    ///
+    /// # Errors
+    /// The file was changed meanwhile, or cannot be written.
+    pub fn write(&self, what: &str, now: i64) -> Result<(), ChangeError> {
+        let path = self.file.place.path();
+        if self.file.text()? != self.before {
+            return Err(ChangeError::Meanwhile(path.into()));
+        }
+        let note = Note {
+            file: path.to_path_buf(),
+            what: what.to_owned(),
+            time: now,
+            before: self.before.clone(),
+            after: Digest::of(self.after.as_bytes()),
+        };
+        let noted = note.keep(self.file.places)?;
+        replace(path, &self.after).inspect_err(|_| drop(fs::remove_file(&noted)))
+    }
+}
+
+/// How to take one change back.
+#[derive(Debug)]
+struct Note {
+    file: PathBuf,
+    what: String,
+    /// Milliseconds since 1970, UTC.
+    time: i64,
+    before: Option<String>,
+    after: Digest,
+}
+
+impl Note {
+    /// Writes it as the newest; returns where.
+    fn keep(&self, places: &Places) -> Result<PathBuf, ChangeError> {
+        let folder = folder(places);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|cause| unwritable(&folder, cause))?;
+        let all = notes(places)?;
+        for old in all.iter().take((all.len() + 1).saturating_sub(KEPT)) {
+            // One too many does no harm.
+            let _ = fs::remove_file(old);
+        }
+        let number = |path: &PathBuf| path.file_stem()?.to_str()?.parse::<u64>().ok();
+        let next = all.last().and_then(number).unwrap_or_default() + 1;
+        let path = folder.join(format!("{next:08}.json"));
+        let note = json!({
+            "file": self.file.display().to_string(), "what": self.what, "time": self.time, "before": self.before,
+            "after": self.after.to_string(),
+        });
+        replace(&path, &format!("{note}\n"))?;
+        Ok(path)
+    }
+
+    fn read(path: &Path) -> Option<Self> {
+        let value: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
+        let text = |key: &str| value.get(key)?.as_str().map(str::to_owned);
+        Some(Self {
+            file: text("file")?.into(),
+            what: text("what")?,
+            time: value.get("time")?.as_i64()?,
+            before: text("before"),
+            after: text("after")?.parse().ok()?,
+        })
+    }
+}
+
+fn folder(places: &Places) -> PathBuf {
+    places.state_dir().join("undo")
+}
+
+/// The notes, the oldest first.
+fn notes(places: &Places) -> Result<Vec<PathBuf>, ChangeError> {
+    let folder = folder(places);
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|cause| ChangeError::Unreadable { path: folder.clone(), cause })?,
+    };
+    let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let mut notes: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "json")).collect();
+    notes.sort();
+    Ok(notes)
+}
+
+/// Held until the file is dropped.
+fn lock(places: &Places) -> Result<File, ChangeError> {
+    places.create_state()?;
+    let path = places.state_dir().join("rules.lock");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(&path).map_err(|cause| unwritable(&path, cause))?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|_| ChangeError::Locked)?;
+    Ok(file)
+}
+
+/// Puts a text in the place of a file, whole or not at all. A link stays a link.
+fn replace(path: &Path, text: &str) -> Result<(), ChangeError> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = target.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let failed = |cause| unwritable(&target, cause);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
+    let mode = fs::metadata(&target).map_or(0o600, |found| found.permissions().mode() & 0o777);
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&draft, &target)?;
+        File::open(&folder)?.sync_all()
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&draft))).map_err(failed)
+}
+
+fn unwritable(path: &Path, cause: io::Error) -> ChangeError {
+    ChangeError::Unwritable { path: path.into(), cause }
+}

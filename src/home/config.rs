@@ -1,0 +1,382 @@
+//! `config.toml`, and how it joins the command line: the option given wins over `[server.NAME]` over the top level.
+
+pub mod approver;
+mod role;
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::places::{PlaceError, Places};
+use super::policy_file::{self, PolicyPlace, Why};
+use super::{duration, name};
+use crate::behavior::conclude::Trust;
+use crate::behavior::expected::Expected;
+use crate::gate::data::opinion::Approver;
+use crate::gate::{Mode, Unattended};
+use crate::policy::reading::{Problem, Reading};
+use crate::policy::role::Role;
+use approver::Callback;
+
+/// How long a held call waits for an answer, unless a level says otherwise.
+pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
+
+const KEYS: &[&str] = &[
+    "name",
+    "policy",
+    "unattended",
+    "approval-timeout",
+    "host-timeout",
+    "inline",
+    "observe",
+    "audit-db",
+    "trust",
+    "expect",
+];
+const TOP: &[&str] = &["server", "approver", "console", "roles"];
+
+/// Everything that decides how one server is wrapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrapSettings {
+    /// In rules and tickets, before it is numbered among wrappers of the same name.
+    pub name: String,
+    pub policy: PolicyPlace,
+    pub unattended: Unattended,
+    pub approval_timeout: Duration,
+    /// `None`: as the table of hosts says.
+    pub host_timeout: Option<Duration>,
+    pub drawing: Drawing,
+    pub mode: Mode,
+    pub audit_db: PathBuf,
+    pub trust: Trust,
+    /// Asked about every call that they are for.
+    pub approvers: Vec<(Approver, Callback)>,
+    /// What the task expects of every call.
+    pub expect: Option<Expected>,
+}
+
+/// Whether the wrapper draws the console itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawing {
+    Never,
+    /// On the controlling terminal.
+    Inline,
+}
+
+/// What one level says of wrapping: the command line, `[server.NAME]` or the top of `config.toml`. `None` leaves it to the
+/// next level.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    pub name: Option<String>,
+    pub policy: Option<PathBuf>,
+    pub unattended: Option<Unattended>,
+    pub approval_timeout: Option<Duration>,
+    pub host_timeout: Option<Duration>,
+    pub inline: Option<bool>,
+    pub observe: Option<bool>,
+    pub audit_db: Option<PathBuf>,
+    pub trust: Option<Trust>,
+    pub expect: Option<Expected>,
+}
+
+/// Why `config.toml` cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error("{} cannot be read: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+    /// Every problem in it.
+    #[error("{} has errors:{}", path.display(), listed(path, problems))]
+    Problems { path: PathBuf, problems: Vec<Problem> },
+}
+
+impl ConfigError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Place(error) => error.hint(),
+            Self::Unreadable { .. } => "check the path, and that you may read the file".to_owned(),
+            Self::Problems { .. } => {
+                "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+fn listed(path: &Path, problems: &[Problem]) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    problems.iter().map(|problem| format!("\n  {file}:{problem}")).collect()
+}
+
+impl Level {
+    /// This level, and the next one where it is silent.
+    #[must_use]
+    fn or(self, next: Self) -> Self {
+        Self {
+            name: self.name.or(next.name),
+            policy: self.policy.or(next.policy),
+            unattended: self.unattended.or(next.unattended),
+            approval_timeout: self.approval_timeout.or(next.approval_timeout),
+            host_timeout: self.host_timeout.or(next.host_timeout),
+            inline: self.inline.or(next.inline),
+            observe: self.observe.or(next.observe),
+            audit_db: self.audit_db.or(next.audit_db),
+            trust: self.trust.or(next.trust),
+            expect: self.expect.or(next.expect),
+        }
+    }
+}
+
+/// Joins what the command line says with `config.toml`, for the server that `command` starts.
+///
+/// # Errors
+/// `config.toml` is not to be trusted or has problems; all of them at once.
+pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
+    let Config { top, servers, approvers, .. } = load(places)?;
+    let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
+    let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
+    let level = given.or(own).or(top);
+    Ok(WrapSettings {
+        name: level.name.unwrap_or(called),
+        policy: policy_place(level.policy, places),
+        unattended: level.unattended.unwrap_or_default(),
+        approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
+        host_timeout: level.host_timeout,
+        drawing: if level.inline == Some(true) { Drawing::Inline } else { Drawing::Never },
+        mode: if level.observe == Some(true) { Mode::Observe } else { Mode::Enforce },
+        audit_db: level.audit_db.unwrap_or_else(|| places.audit_db()),
+        trust: level.trust.unwrap_or_default(),
+        approvers,
+        expect: level.expect,
+    })
+}
+
+/// Checks `config.toml` without using it; `[console]` excepted, which the console reads.
+///
+/// # Errors
+/// As [`settle`] finds them.
+pub fn check(places: &Places) -> Result<(), ConfigError> {
+    load(places).map(drop)
+}
+
+/// Every policy file that wrappers read: the one for all of them first.
+///
+/// # Errors
+/// As [`settle`].
+pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
+    let Config { top, servers, .. } = load(places)?;
+    let own = servers.into_iter().filter_map(|(_, level)| level.policy.map(PolicyPlace::Named));
+    Ok(std::iter::once(policy_place(top.policy, places)).chain(own).collect())
+}
+
+/// The log that wrappers write where no option names another.
+///
+/// # Errors
+/// As [`settle`].
+pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
+    Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
+}
+
+/// The roles of `config.toml`, in its order.
+///
+/// # Errors
+/// As [`settle`].
+pub fn roles(places: &Places) -> Result<Vec<Role>, ConfigError> {
+    Ok(load(places)?.roles)
+}
+
+fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
+    named.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named)
+}
+
+/// All of `config.toml` but `[console]`.
+#[derive(Debug, Default)]
+struct Config {
+    top: Level,
+    servers: Vec<(String, Level)>,
+    approvers: Vec<(Approver, Callback)>,
+    roles: Vec<Role>,
+}
+
+fn load(places: &Places) -> Result<Config, ConfigError> {
+    places.check_config()?;
+    let path = places.config_file();
+    match policy_file::text(&path) {
+        Ok(text) => parse(&text, places.config_dir()).map_err(|problems| ConfigError::Problems { path, problems }),
+        Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
+            Ok(Config::default())
+        }
+        Err(Why::Untrusted(error)) => Err(error.into()),
+        Err(Why::Unreadable(cause)) => Err(ConfigError::Unreadable { path, cause }),
+        Err(why @ (Why::NoText | Why::Problems(_))) => {
+            Err(ConfigError::Unreadable { path, cause: io::Error::other(why.to_string()) })
+        }
+    }
+}
+
+/// Reads `config.toml`; relative paths in it start at `folder`.
+fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
+    let (mut reading, document) = Reading::new(text);
+    let document = document.get_ref();
+    let top = level(&mut reading, document, folder, TOP);
+    let mut servers = Vec::new();
+    let tables = document.get("server").and_then(|value| reading.table(value, "server"));
+    for (key, value) in tables.into_iter().flatten() {
+        let called = key.get_ref().to_string();
+        check_name(&mut reading, key.span(), &called, || format!("{called:?} cannot be a server's name"));
+        if let Some(table) = reading.table(value, "server") {
+            servers.push((called, level(&mut reading, table, folder, &[])));
+        }
+    }
+    let approvers = document.get("approver");
+    let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
+    let roles = document.get("roles");
+    let roles = roles.map(|value| role::read_all(&mut reading, value)).unwrap_or_default();
+    let problems = reading.finish();
+    if problems.is_empty() { Ok(Config { top, servers, approvers, roles }) } else { Err(problems) }
+}
+
+/// Reads one level; `besides` are keys that somebody else reads.
+fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides: &[&str]) -> Level {
+    let mut level = Level::default();
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        match name {
+            "name" => {
+                level.name = reading.text(value, name);
+                if let Some(text) = &level.name {
+                    check_name(reading, value.span(), text, || format!("`name` cannot be {text:?}"));
+                }
+            }
+            "policy" => level.policy = path(reading, value, name, folder),
+            "unattended" => {
+                let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny)];
+                level.unattended = reading.word(value, name, &words);
+            }
+            "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
+            "host-timeout" => level.host_timeout = parsed(reading, value, name, duration::parse),
+            "inline" => level.inline = reading.switch(value, name),
+            "observe" => level.observe = reading.switch(value, name),
+            "audit-db" => level.audit_db = path(reading, value, name, folder),
+            "trust" => {
+                let words =
+                    [("corroborate", Trust::Corroborate), ("annotations", Trust::Annotations), ("none", Trust::None)];
+                level.trust = reading.word(value, name, &words);
+            }
+            "expect" => level.expect = parsed(reading, value, name, str::parse),
+            known if besides.contains(&known) => {}
+            other => reading.unknown_key(key.span(), other, &[KEYS, besides].concat()),
+        }
+    }
+    level
+}
+
+/// A text that another function reads, whose error is the hint.
+fn parsed<T, E: Display>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Option<T> {
+    let text = reading.text(value, key)?;
+    match parse(&text) {
+        Ok(parsed) => Some(parsed),
+        Err(error) => {
+            reading.problem(value.span(), format!("`{key}` cannot be {text:?}"), error.to_string());
+            None
+        }
+    }
+}
+
+/// A name that goes into rules, records and tickets as it is; `what` says what is wrong where it cannot.
+fn check_name(reading: &mut Reading<'_>, at: Range<usize>, text: &str, what: impl FnOnce() -> String) {
+    if !name::is_name(text) {
+        reading.problem(at, what(), "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
+    }
+}
+
+fn path(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str, folder: &Path) -> Option<PathBuf> {
+    let text = reading.text(value, key)?;
+    if text.is_empty() || text.starts_with('~') {
+        let what = format!("`{key}` cannot be {text:?}");
+        reading.problem(value.span(), what, "write the whole path, or one that starts at this file's folder");
+    }
+    Some(folder.join(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(config: &str, command: &str, given: Level) -> WrapSettings {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::under(home.path()).unwrap();
+        std::fs::create_dir(places.config_dir()).unwrap();
+        std::fs::write(places.config_file(), config).unwrap();
+        settle(&words(command), given, &places).unwrap()
+    }
+
+    fn words(command: &str) -> Vec<OsString> {
+        command.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn without_a_file_the_defaults_stand() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::under(home.path()).unwrap();
+        let settings = settle(&words("npx -y @a/mcp-notes"), Level::default(), &places).unwrap();
+        assert_eq!(settings.name, "notes");
+        assert_eq!(settings.policy, PolicyPlace::Usual(places.policy_file()));
+        assert_eq!(settings.audit_db, places.audit_db());
+        assert_eq!(settings.approval_timeout, APPROVAL_TIMEOUT);
+        assert_eq!((settings.unattended, settings.host_timeout), (Unattended::Wait, None));
+        assert_eq!(
+            (settings.drawing, settings.mode, settings.trust),
+            (Drawing::Never, Mode::Enforce, Trust::Corroborate)
+        );
+    }
+
+    #[test]
+    fn the_option_wins_over_the_server_over_the_top() {
+        let config = "approval-timeout = \"1m\"\nhost-timeout = \"2m\"\nunattended = \"deny\"\nobserve = true\n\
+            [server.notes]\napproval-timeout = \"3m\"\npolicy = \"notes.toml\"\nobserve = false\ntrust = \"none\"\n\
+            [server.other]\nhost-timeout = \"9h\"\n";
+        let mut given = Level { host_timeout: Some(Duration::from_secs(4)), ..Level::default() };
+        let settings = settled(config, "notes-mcp-server", given.clone());
+        assert_eq!(settings.approval_timeout, Duration::from_secs(180));
+        assert_eq!(settings.host_timeout, Some(Duration::from_secs(4)));
+        assert_eq!(settings.unattended, Unattended::Deny);
+        assert_eq!((settings.mode, settings.trust), (Mode::Enforce, Trust::None));
+        assert!(matches!(&settings.policy, PolicyPlace::Named(path) if path.ends_with("config/notes.toml")));
+        given.name = Some("else".to_owned());
+        let settings = settled(config, "notes-mcp-server", given);
+        assert_eq!(settings.approval_timeout, Duration::from_secs(60));
+        assert_eq!(settings.mode, Mode::Observe);
+    }
+
+    #[test]
+    fn every_problem_at_once() {
+        let text = "unattended = \"hope\"\napproval_timeout = \"1m\"\nhost-timeout = \"60\"\ninline = 1\n\
+            policy = \"~/p.toml\"\n[server.\"a b\"]\ntrust = \"all\"\n[server.c]\nserver = 1\n";
+        let problems = parse(text, Path::new("/c")).unwrap_err();
+        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        1:14: `unattended` cannot be "hope"; one of: wait, deny
+        2:1: unknown key "approval_timeout"; did you mean `approval-timeout`?
+        3:16: `host-timeout` cannot be "60"; write a whole number and its unit, like 500ms, 60s, 5m or 1h
+        4:10: `inline` is of type integer; write true or false
+        5:10: `policy` cannot be "~/p.toml"; write the whole path, or one that starts at this file's folder
+        6:9: "a b" cannot be a server's name; use 1 to 64 of the characters a-z A-Z 0-9 . _ -
+        7:9: `trust` cannot be "all"; one of: corroborate, annotations, none
+        9:1: unknown key "server"; did you mean `observe`?
+        "#);
+    }
+}
