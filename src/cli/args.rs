@@ -1,10 +1,7 @@
 //! The command line as clap reads it: every command, option and word of help. Decides nothing.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::builder::PossibleValue;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
@@ -12,11 +9,8 @@ use super::log::LogCommand;
 use super::rules::options::{
     AddOptions, EditOptions, ExceptOptions, ImportOptions, RemoveOptions, ReplayOptions, SuggestOptions, SwitchOptions,
 };
-use crate::behavior::expected::Expected;
+use super::wrap::WrapOptions;
 use crate::behavior::identity::Identity;
-use crate::gate::Unattended;
-use crate::home::config::Level;
-use crate::home::{duration, name};
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -111,89 +105,6 @@ Examples:
     DemoServer(ServerArgs),
     #[command(hide = true)]
     DemoAgent(AgentArgs),
-}
-
-/// Options of wrapping, and the server's command. `None` leaves it to config.toml.
-#[derive(Clone, Debug, Default, Args)]
-pub struct WrapOptions {
-    /// The server's name in rules and tickets [default: from its command]
-    #[arg(long, value_name = "NAME", value_parser = server_name)]
-    pub name: Option<String>,
-    /// Decide by this policy too; of all policies the strictest rule wins
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub policy: Option<PathBuf>,
-    /// What happens to a call that must be asked while no console is open [default: wait]
-    #[arg(long, value_name = "WHAT")]
-    pub unattended: Option<Unattended>,
-    /// Deny a call that nobody answered for so long [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub approval_timeout: Option<Duration>,
-    /// When the host gives up on a call; it is denied before that [default: as known of the host]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub host_timeout: Option<Duration>,
-    /// What the task needs: read-only, a class like PURE|READ or OVERWRITE, or an identity; other calls ask
-    #[arg(long, value_name = "WHAT")]
-    pub expect: Option<Expected>,
-    /// Draw the console on the controlling terminal
-    #[arg(long)]
-    pub inline: bool,
-    /// Let everything pass, and record what would have been asked
-    #[arg(long)]
-    pub observe: bool,
-    /// Record in this database [default: audit.db in the state folder]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub audit_db: Option<PathBuf>,
-    /// The server's command, after `--`
-    #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
-}
-
-impl WrapOptions {
-    /// The first option that was given, as it is written; `None` when none was.
-    pub fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            (self.name.is_some(), "--name"),
-            (self.policy.is_some(), "--policy"),
-            (self.unattended.is_some(), "--unattended"),
-            (self.approval_timeout.is_some(), "--approval-timeout"),
-            (self.host_timeout.is_some(), "--host-timeout"),
-            (self.expect.is_some(), "--expect"),
-            (self.inline, "--inline"),
-            (self.observe, "--observe"),
-            (self.audit_db.is_some(), "--audit-db"),
-        ];
-        given.into_iter().find_map(|(given, option)| given.then_some(option))
-    }
-
-    /// What they say, with whole paths: the wrapper's folder is not where `config.toml`'s paths start.
-    pub fn level(&self) -> Level {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        Level {
-            name: self.name.clone(),
-            policy: self.policy.as_ref().map(absolute),
-            unattended: self.unattended,
-            approval_timeout: self.approval_timeout,
-            host_timeout: self.host_timeout,
-            inline: self.inline.then_some(true),
-            observe: self.observe.then_some(true),
-            audit_db: self.audit_db.as_ref().map(absolute),
-            trust: None,
-            expect: self.expect.clone(),
-        }
-    }
-}
-
-impl ValueEnum for Unattended {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Wait, Self::Deny]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Wait => PossibleValue::new("wait").help("It waits for one, until its deadline"),
-            Self::Deny => PossibleValue::new("deny").help("It is denied at once"),
-        })
-    }
 }
 
 /// What to do with the rules.
@@ -415,8 +326,4 @@ pub struct DoctorOptions {
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
-}
-
-fn server_name(text: &str) -> Result<String, &'static str> {
-    if name::is_name(text) { Ok(text.to_owned()) } else { Err("use 1 to 64 of the characters a-z A-Z 0-9 . _ -") }
 }

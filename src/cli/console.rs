@@ -8,7 +8,7 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
-use super::tools::person;
+use super::person;
 use crate::cli::error::Error;
 use crate::console::open::{Given, open};
 use crate::home::places::Places;

@@ -8,6 +8,7 @@ mod chain;
 mod cues;
 mod database;
 mod effects;
+mod error;
 mod folder;
 mod ledger;
 mod operator;
@@ -20,12 +21,11 @@ mod tools;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ExitCode, ExitStatus};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use chain::Chain;
+pub use error::DemoError;
 use stage::Stage;
 
 /// Who decides in the demo.
@@ -57,61 +57,6 @@ pub struct AgentArgs {
     /// The server command, usually a wrapped one.
     #[arg(last = true, required = true)]
     pub command: Vec<OsString>,
-}
-
-/// What can stop the demo.
-#[derive(Debug, thiserror::Error)]
-pub enum DemoError {
-    #[error("{doing} {}: {cause}", path.display())]
-    Io { doing: &'static str, path: PathBuf, cause: io::Error },
-    #[error("the demo's own processes could not be run: {0}")]
-    Process(io::Error),
-    #[error("the output could not be written: {0}")]
-    Output(#[from] io::Error),
-    #[error("the demo's database failed: {0}")]
-    Database(String),
-    #[error("the demo's tool definitions are not readable: {0}")]
-    Definitions(serde_json::Error),
-    #[error("the script {} is not readable: {cause}", path.display())]
-    Script { path: PathBuf, cause: serde_json::Error },
-    #[error("no server command was given")]
-    NoCommand,
-    #[error("the demo needs a terminal for its console")]
-    NoTerminal,
-    #[error("{0}")]
-    Chain(String),
-    #[error("the automatic operator could not attach: {0}")]
-    Attach(String),
-    #[error("the audit log of the demo could not be read: {0}")]
-    Log(String),
-}
-
-impl DemoError {
-    /// What to do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Io { .. } | Self::Database(_) => "check that the temporary folder is writable and has room",
-            Self::Process(_) => "run `mcp-approve doctor`, then try again",
-            Self::Output(_) => "the reader of the output may be gone; run the demo at a terminal",
-            Self::Definitions(_) => "this build is broken; please report it",
-            Self::Script { .. } => "give a file that holds one JSON object",
-            Self::NoCommand => "put the server's command after `--`",
-            Self::NoTerminal => "run it at a terminal, or let an automatic operator play it: `mcp-approve demo --auto`",
-            Self::Chain(_) | Self::Attach(_) | Self::Log(_) => {
-                "run `mcp-approve doctor`; the agent's diary says what the wrapper printed"
-            }
-        }
-    }
-
-    fn io(doing: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self::Io { doing, path: path.into(), cause }
-    }
-}
-
-impl From<database::ShopError> for DemoError {
-    fn from(error: database::ShopError) -> Self {
-        Self::Database(error.to_string())
-    }
 }
 
 /// Plays the demo from start to closing summary; everything it started has ended when it returns.
@@ -192,15 +137,4 @@ fn automatically(stage: Stage, out: &mut dyn Write) -> Result<ExitCode, DemoErro
     stage.keep();
     writeln!(out, "The folder is kept: {}", stage.root().display())?;
     Ok(ExitCode::FAILURE)
-}
-
-/// Waits for a process to end, at most so long; `None` when it still runs.
-fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
-    let deadline = Instant::now() + limit;
-    loop {
-        match process.try_wait()? {
-            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-            status => return Ok(status),
-        }
-    }
 }

@@ -109,7 +109,7 @@ fn configuration(places: &Places) -> Check {
 /// Every policy file that would apply to a server started in this folder, and what waits in them.
 fn policies(places: &Places) -> Vec<Check> {
     let folder = std::env::current_dir().ok();
-    let usual = PolicyPlace::Usual(places.policy_file());
+    let usual = PolicyPlace::own(places);
     let mut layers = Layers::of(places, folder.as_deref(), &usual);
     let mut checks: Vec<Check> = layers
         .present()

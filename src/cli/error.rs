@@ -3,9 +3,6 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::cli::demo::DemoError;
-use crate::cli::log::LogError;
-use crate::cli::tools::NotTools;
 use crate::console::plain::block;
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
@@ -20,7 +17,7 @@ pub enum Error {
     /// The command line; the text is whole, with usage and tips.
     #[error("{0}")]
     Usage(String),
-    /// An option or its value makes no sense here.
+    /// What was asked for makes no sense here, or a command cannot do it.
     #[error("{what}")]
     Wrong { what: String, hint: String },
     /// `mcp-approve` alone, without a terminal for the console; the text is the help.
@@ -37,13 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Change(#[from] ChangeError),
     #[error(transparent)]
-    Log(#[from] LogError),
-    #[error(transparent)]
-    Tools(#[from] NotTools),
-    #[error(transparent)]
     Pins(#[from] PinsError),
-    #[error(transparent)]
-    Demo(#[from] DemoError),
     /// The wrapped server's program.
     #[error(transparent)]
     CannotRun(SpawnError),
@@ -68,10 +59,7 @@ impl Error {
             Self::Config(error) => Some(error.hint()),
             Self::Policy(broken) => Some(broken.hint()),
             Self::Change(error) => Some(error.hint()),
-            Self::Log(error) => Some(error.hint().to_owned()),
             Self::Pins(error) => Some(error.hint()),
-            Self::Tools(_) => Some("`mcp-approve tools classify --help` shows an example".to_owned()),
-            Self::Demo(error) => Some(error.hint().to_owned()),
             Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
                 Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
             }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
+use super::error::Error;
 use crate::audit::chain::Head;
 use crate::audit::query::{self, Anchor, Filter, Since, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
@@ -145,6 +146,17 @@ impl LogError {
             }
             Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
             Self::Output(_) => "look at where the output goes",
+        }
+    }
+}
+
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Output(cause) => cause.into(),
+            LogError::Store(_) | LogError::NoLog(_) | LogError::Nothing(_) => {
+                Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod doctor;
 pub mod error;
 pub mod log;
+mod person;
 pub mod rules;
 pub mod tools;
 pub mod wrap;
@@ -21,9 +22,10 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
-use args::{Cli, Command, RulesCommand, ToolsCommand, ToolsListOptions, WrapOptions};
+use args::{Cli, Command, RulesCommand, ToolsCommand, ToolsListOptions};
 use error::Error;
 use log::{Finding, LogCommand};
+use wrap::WrapOptions;
 
 /// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.
 ///

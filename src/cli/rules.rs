@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use super::args::RulesCommand;
 use crate::cli::error::Error;
-use crate::console::plain;
 use crate::home::change::RuleFile;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -65,7 +64,7 @@ pub fn run(
 ) -> Result<ExitCode, Error> {
     let place = match named.policy {
         Some(path) => PolicyPlace::Named(path),
-        None => PolicyPlace::Usual(places.policy_file()),
+        None => PolicyPlace::own(places),
     };
     match command {
         RulesCommand::Path => {
@@ -119,9 +118,4 @@ fn standing(layers: &mut Layers) -> Result<Policy, Error> {
         load(&file.place)?;
     }
     Ok(layers.load(Keeps::Nothing))
-}
-
-/// Text of a file or a call on one line, fit for a terminal.
-fn visible(text: &str) -> String {
-    plain::visible(text)
 }

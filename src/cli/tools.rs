@@ -4,7 +4,6 @@ mod bars;
 pub mod classify;
 mod list;
 mod observed;
-pub(super) mod person;
 mod review;
 mod row;
 mod search;

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use super::update::Edit;
 
@@ -12,6 +12,15 @@ use super::update::Edit;
 pub fn named() -> String {
     let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
+}
+
+/// Runs an editor, with its options, on a file.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run(editor: &str, file: &Path) -> std::io::Result<ExitStatus> {
+    // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
+    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }
 
 /// Opens `text` with `editor` (a command line as in `$EDITOR`) in a file of mode 0600 under `folder`.
@@ -22,9 +31,7 @@ pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
             return Edit::Failed(format!("The editor's file could not be written in {}: {error}.", folder.display()));
         }
     };
-    // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
-    let run = Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&file.path).status();
-    match run {
+    match run(editor, &file.path) {
         Ok(status) if status.success() => {}
         Ok(status) => {
             return Edit::Failed(format!("The editor ended with {status}; nothing was sent."));

@@ -19,7 +19,7 @@ use crate::policy::edit;
 /// # Errors
 /// Why nothing was written or accepted, and what to do next.
 pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
-    let place = own(places);
+    let place = PolicyPlace::own(places);
     let file = RuleFile { place: &place, places };
     let what = format!("added rule {}", edit::ids(rule).join(", "));
     let change = || match except {
@@ -38,7 +38,7 @@ pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64
 /// # Errors
 /// There is no such rule, or the file cannot be read.
 pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
-    let text = RuleFile { place: &own(places), places }.text().map_err(|error| said(error.into()))?;
+    let text = RuleFile { place: &PolicyPlace::own(places), places }.text().map_err(|error| said(error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
 
@@ -48,7 +48,7 @@ pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
 /// # Errors
 /// Why nothing was written, and what to do next.
 pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
-    let place = own(places);
+    let place = PolicyPlace::own(places);
     let file = RuleFile { place: &place, places };
     let done = match wanted {
         RuleChange::Remove { file: other, .. }
@@ -77,10 +77,6 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
     let policy = Layers::of(places, None, &place).load(Keeps::Copies);
     let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
     Ok(if waits { done + " What that loosens waits here to be accepted." } else { done })
-}
-
-fn own(places: &Places) -> PolicyPlace {
-    PolicyPlace::Usual(places.policy_file())
 }
 
 fn said(error: ChangeError) -> String {

@@ -14,7 +14,7 @@ pub(super) fn read(places: &Places, now: i64) -> RuleBook {
     match config::policies(places) {
         Ok(files) => of_files(&files, now),
         Err(error) => {
-            let book = of_files(&[PolicyPlace::Usual(places.policy_file())], now);
+            let book = of_files(&[PolicyPlace::own(places)], now);
             RuleBook { broken: Some(error.to_string()), ..book }
         }
     }
@@ -51,30 +51,11 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
         disabled,
         file,
         line: rule.line,
-        selects: selects(rule),
+        selects: rule.selects(),
         expires: rule.expires,
         note: rule.note.clone(),
         warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),
     };
     let standing = policy.rules.iter().map(|rule| (rule, false));
     standing.chain(policy.disabled.iter().map(|rule| (rule, true))).map(line).collect()
-}
-
-/// What a rule matches: each selector and predicate by its key in the file.
-fn selects(rule: &Rule) -> Vec<(&'static str, String)> {
-    let mut parts = Vec::new();
-    let mut part = |key, words: Vec<String>, between: &str| {
-        if !words.is_empty() {
-            parts.push((key, words.join(between)));
-        }
-    };
-    part("server", rule.server.iter().map(ToString::to_string).collect(), "|");
-    part("tool", rule.tool.iter().map(ToString::to_string).collect(), "|");
-    part("mutability", rule.mutability.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("output", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
-    part("when", rule.when.iter().map(ToString::to_string).collect(), " and ");
-    part("unless", rule.unless.iter().map(ToString::to_string).collect(), " or ");
-    parts
 }

@@ -15,7 +15,7 @@ use crate::policy::rule::{Layer, Policy};
 /// Why it cannot be read, and what to do.
 pub(super) fn read(places: &Places, which: &Which) -> Result<Policy, String> {
     let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
-    let usual = || usual().unwrap_or_else(|| PolicyPlace::Usual(places.policy_file()));
+    let usual = || usual().unwrap_or_else(|| PolicyPlace::own(places));
     match which {
         Which::Written => Layers::of(places, None, &usual()).as_written().map_err(|broken| broken.banner()),
         Which::Accepted { layer, file, digest, .. } => {
@@ -67,7 +67,7 @@ mod tests {
         let places = Places::under(home.path()).unwrap();
         let file = project.path().join(crate::home::layers::PROJECT);
         fs::write(&file, format!("version = 1\n{RULE}")).unwrap();
-        let usual = PolicyPlace::Usual(places.policy_file());
+        let usual = PolicyPlace::own(&places);
         let stands = Layers::of(&places, Some(project.path()), &usual).load(Keeps::Nothing);
         let (layer, digest) = (Layer::Project, stands.pending[0].digest);
         let which = Which::Accepted { layer, file: file.display().to_string(), digest, server: None };

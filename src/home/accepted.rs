@@ -1,11 +1,9 @@
 //! The policies as the operator has last accepted them: a copy of each text, in the state folder. Judges nothing.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use super::policy_file::{Why, text};
+use super::policy_file::{Why, replace, text};
 use crate::wire::digest::Digest;
 
 /// The text of the policy before a change (`None`: there was no file), and the one that was written.
@@ -84,19 +82,14 @@ impl Accepted {
     /// # Errors
     /// The state folder cannot be written.
     pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
-        let copy = self.copy(policy);
-        let text = text.unwrap_or_default();
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
-        let new = copy.with_extension(format!("{}.new", std::process::id()));
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(new, copy)
+        replace(&self.copy(policy), text.unwrap_or_default())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -1,8 +1,8 @@
 //! Changes the policy file: one at a time, whole or not at all, and so that it can be taken back. Owns no edit.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::accepted::{NotKept, Written};
 use super::places::{PlaceError, Places};
+use super::policy_file::replace;
 use super::policy_file::{self, Broken, PolicyPlace, Why};
 use crate::policy::edit::EditError;
 use crate::policy::parse::BUILT_IN;
@@ -168,7 +169,7 @@ impl<'p> RuleFile<'p> {
             return Err(ChangeError::ChangedSince { path: path.into(), noted });
         }
         match &note.before {
-            Some(before) => replace(path, before)?,
+            Some(before) => write(path, before)?,
             None => fs::remove_file(path).map_err(|cause| unwritable(path, cause))?,
         }
         fs::remove_file(&noted).map_err(|cause| unwritable(&noted, cause))?;
@@ -194,7 +195,7 @@ impl Draft<'_> {
             after: Digest::of(self.after.as_bytes()),
         };
         let noted = note.keep(self.file.places)?;
-        replace(path, &self.after).inspect_err(|_| drop(fs::remove_file(&noted)))
+        write(path, &self.after).inspect_err(|_| drop(fs::remove_file(&noted)))
     }
 }
 
@@ -227,7 +228,7 @@ impl Note {
             "file": self.file.display().to_string(), "what": self.what, "time": self.time, "before": self.before,
             "after": self.after.to_string(),
         });
-        replace(&path, &format!("{note}\n"))?;
+        write(&path, &format!("{note}\n"))?;
         Ok(path)
     }
 
@@ -272,24 +273,8 @@ fn lock(places: &Places) -> Result<File, ChangeError> {
     Ok(file)
 }
 
-/// Puts a text in the place of a file, whole or not at all. A link stays a link.
-fn replace(path: &Path, text: &str) -> Result<(), ChangeError> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder = target.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let failed = |cause| unwritable(&target, cause);
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
-    let mode = fs::metadata(&target).map_or(0o600, |found| found.permissions().mode() & 0o777);
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let draft = folder.join(format!(".{name}.{}.new", std::process::id()));
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, &target)?;
-        File::open(&folder)?.sync_all()
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&draft))).map_err(failed)
+fn write(path: &Path, text: &str) -> Result<(), ChangeError> {
+    replace(path, text).map_err(|cause| unwritable(path, cause))
 }
 
 fn unwritable(path: &Path, cause: io::Error) -> ChangeError {

@@ -2,16 +2,14 @@
 
 pub mod approver;
 mod role;
+mod value;
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::places::{PlaceError, Places};
 use super::policy_file::{self, PolicyPlace, Why};
@@ -23,6 +21,7 @@ use crate::gate::{Mode, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use approver::Callback;
+use value::{check_name, parsed, path};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -194,7 +193,7 @@ pub fn roles(places: &Places) -> Result<Vec<Role>, ConfigError> {
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
-    named.map_or_else(|| PolicyPlace::Usual(places.policy_file()), PolicyPlace::Named)
+    named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
 }
 
 /// All of `config.toml` but `[console]`.
@@ -279,39 +278,6 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
     level
 }
 
-/// A text that another function reads, whose error is the hint.
-fn parsed<T, E: Display>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Option<T> {
-    let text = reading.text(value, key)?;
-    match parse(&text) {
-        Ok(parsed) => Some(parsed),
-        Err(error) => {
-            reading.problem(value.span(), format!("`{key}` cannot be {text:?}"), error.to_string());
-            None
-        }
-    }
-}
-
-/// A name that goes into rules, records and tickets as it is; `what` says what is wrong where it cannot.
-fn check_name(reading: &mut Reading<'_>, at: Range<usize>, text: &str, what: impl FnOnce() -> String) {
-    if !name::is_name(text) {
-        reading.problem(at, what(), "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
-    }
-}
-
-fn path(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str, folder: &Path) -> Option<PathBuf> {
-    let text = reading.text(value, key)?;
-    if text.is_empty() || text.starts_with('~') {
-        let what = format!("`{key}` cannot be {text:?}");
-        reading.problem(value.span(), what, "write the whole path, or one that starts at this file's folder");
-    }
-    Some(folder.join(text))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -334,7 +300,7 @@ mod tests {
         let places = Places::under(home.path()).unwrap();
         let settings = settle(&words("npx -y @a/mcp-notes"), Level::default(), &places).unwrap();
         assert_eq!(settings.name, "notes");
-        assert_eq!(settings.policy, PolicyPlace::Usual(places.policy_file()));
+        assert_eq!(settings.policy, PolicyPlace::own(&places));
         assert_eq!(settings.audit_db, places.audit_db());
         assert_eq!(settings.approval_timeout, APPROVAL_TIMEOUT);
         assert_eq!((settings.unattended, settings.host_timeout), (Unattended::Wait, None));

@@ -108,6 +108,25 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// What it matches: each selector and predicate by its key in the file, in the file's words. Empty means every call.
+    pub fn selects(&self) -> Vec<(&'static str, String)> {
+        fn list<T: ToString>(all: &[T], between: &str) -> String {
+            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+        }
+        let words = [
+            ("server", list(&self.server, "|")),
+            ("tool", list(&self.tool, "|")),
+            ("mutability", self.mutability.map(|one| one.word().to_owned()).unwrap_or_default()),
+            ("action", list(&self.action.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
+            ("output_domain", list(&self.output_domain.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
+            ("identity", list(&self.identity, " or ")),
+            ("capability", list(&self.capability, "|")),
+            ("when", list(&self.when, " and ")),
+            ("unless", list(&self.unless, " or ")),
+        ];
+        words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+
     /// Whether another rule says the same, wherever it stands and whatever its note.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let Self { line, layer, file, note, .. } = self.clone();

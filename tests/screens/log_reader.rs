@@ -15,7 +15,6 @@ use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::{Sources, start};
 use mcp_approve::home::places::Places;
-use mcp_approve::policy::rule::Decision;
 
 use crate::desk::NINE;
 

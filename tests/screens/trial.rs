@@ -215,7 +215,7 @@ fn the_log_suggests_what_would_have_saved_questions_and_never_what_was_denied() 
     assert_eq!(found.calls, 9);
     assert!(!found.rules.is_empty());
     for rule in &found.rules {
-        assert!(parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
+        assert!(mcp_approve::policy::parse::parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
         assert!(!rule.toml.contains("under = \"/home/ada/notes\"") || rule.server == "backup", "{}", rule.toml);
     }
     let other = found.rules.iter().find(|rule| rule.says.contains("/home/ada/other")).expect("two like writes");

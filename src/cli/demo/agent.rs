@@ -13,8 +13,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::AgentArgs;
+use super::chain::wait_for;
+use super::error::DemoError;
 use super::story::{self, Era, Errand, Step};
-use super::{AgentArgs, DemoError, wait_for};
 
 /// How long the agent stays idle before it reads something.
 const PASTIME: Duration = Duration::from_secs(1);

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use super::error::DemoError;
 use super::stage::Stage;
-use super::{DemoError, wait_for};
 
 /// The agent sees the wrapper off, which sees the server off: each within its own limit.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -89,4 +90,15 @@ fn command(home: &Path) -> Result<Command, DemoError> {
     let mut command = Command::new(std::env::current_exe().map_err(DemoError::Process)?);
     command.arg("--home").arg(home);
     Ok(command)
+}
+
+/// Waits for a process to end, at most so long; `None` when it still runs.
+pub(super) fn wait_for(process: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + limit;
+    loop {
+        match process.try_wait()? {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+            status => return Ok(status),
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::DemoError;
 use super::database::Shop;
+use super::error::DemoError;
 use super::tools::SHOP_FILE;
 
 /// The workspace at one moment.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::DemoError;
 use super::chain;
+use super::error::DemoError;
 use super::stage::Stage;
 
 /// Whether the chain holds, with the words of `log verify`.

@@ -6,10 +6,10 @@ use std::io::Write;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use super::DemoError;
 use super::chain::Chain;
 use super::cues::{self, Act, Cue};
 use super::effects::State;
+use super::error::DemoError;
 use super::ledger::Ledger;
 use super::stage::Stage;
 use crate::audit::record::VerdictWord;

@@ -17,7 +17,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{DemoError, server};
+use super::error::DemoError;
+use super::server;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, getuid, test_kill_process};
 
-use super::DemoError;
 use super::database::Shop;
+use super::error::DemoError;
 use super::story::REPORT;
 use super::tools::SHOP_FILE;
 

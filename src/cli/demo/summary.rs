@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::DemoError;
 use super::effects::State;
+use super::error::DemoError;
 use super::ledger::{self, Chained, Decided, Ledger};
 use super::stage::Stage;
 use crate::console::plain::visible;

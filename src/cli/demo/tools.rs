@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::DemoError;
 use super::database::{Shop, ShopError};
+use super::error::DemoError;
 use super::folder::{Folder, FolderError};
 
 /// The file of the shop's database, in the workspace.

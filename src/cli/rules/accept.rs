@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::super::tools::person;
-use super::{Site, visible};
+use super::Site;
 use crate::audit::record::{Entry, Kind};
 use crate::cli::error::Error;
-use crate::console::plain;
+use crate::cli::person;
+use crate::console::plain::{self, visible};
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::user;

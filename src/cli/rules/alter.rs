@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use super::check::sound;
 use super::options::{EditOptions, ExceptOptions, RemoveOptions, SwitchOptions};
-use super::{Site, accept, past, visible};
+use super::{Site, accept, past};
 use crate::cli::error::Error;
-use crate::console::plain;
+use crate::console::plain::{self, visible};
 use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError, Switch};
 use crate::policy::replay::replay;

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::visible;
 use crate::cli::error::Error;
-use crate::console::plain;
+use crate::console::plain::{self, visible};
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::policy_file::{self, PolicyPlace, Why, load};

@@ -7,15 +7,16 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use super::alter::visible_lines;
 use super::check::show;
 use super::options::EditOptions;
-use super::{Site, accept, past, replay, visible};
+use super::{Site, accept, past, replay};
 use crate::cli::error::Error;
-use crate::cli::tools::person;
+use crate::cli::person;
 use crate::console::editor;
+use crate::console::plain::visible;
 use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;
 use crate::home::policy_file;
@@ -164,10 +165,8 @@ impl Copy {
         let editor = editor::named();
         let program = editor.split_whitespace().next().map(Path::new).and_then(Path::file_name);
         let takes = program.and_then(|name| name.to_str()).is_some_and(|name| TAKE_A_LINE.contains(&name));
-        let line = line.filter(|_| takes).map(|line| format!("+{line} ")).unwrap_or_default();
-        // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
-        let run = Command::new("sh").arg("-c").arg(format!("{editor} {line}\"$1\"")).arg("sh").arg(&self.path).status();
-        let what = match run {
+        let line = line.filter(|_| takes).map(|line| format!(" +{line}")).unwrap_or_default();
+        let what = match editor::run(&format!("{editor}{line}"), &self.path) {
             Ok(status) if status.success() => {
                 return fs::read_to_string(&self.path)
                     .map_err(|cause| Error::Unreadable { path: self.path.clone(), cause });

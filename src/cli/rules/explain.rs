@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::{past, visible};
+use super::past;
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::cli::error::Error;
+use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
 use crate::home::user;

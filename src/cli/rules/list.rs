@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::visible;
 use crate::cli::error::Error;
+use crate::console::plain::visible;
 use crate::home::layers::Layers;
 use crate::policy::rule::{Layer, Policy, Rule};
-use crate::policy::when::Predicate;
 
 /// Lists the policy.
 ///
@@ -90,23 +89,9 @@ fn row(rule: &Rule, disabled: bool) -> Value {
 
 /// What a rule matches, on one line.
 fn selects(rule: &Rule) -> String {
-    let mut parts = Vec::new();
-    let mut part = |key: &str, words: Vec<String>, between: &str| {
-        if !words.is_empty() {
-            parts.push(format!("{key} {}", visible(&words.join(between))));
-        }
-    };
-    let predicates = |list: &[Predicate]| list.iter().map(ToString::to_string).collect();
-    part("server", rule.server.iter().map(ToString::to_string).collect(), "|");
-    part("tool", rule.tool.iter().map(ToString::to_string).collect(), "|");
-    part("mutability", rule.mutability.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("action", rule.action.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("output_domain", rule.output_domain.iter().map(|one| one.word().to_owned()).collect(), "|");
-    part("identity", rule.identity.iter().map(ToString::to_string).collect(), " or ");
-    part("capability", rule.capability.iter().map(ToString::to_string).collect(), "|");
-    part("when", predicates(&rule.when), " and ");
-    part("unless", predicates(&rule.unless), " or ");
-    part("until", rule.expires.and_then(time).into_iter().collect(), "");
+    let until = rule.expires.and_then(time).map(|end| ("until", end));
+    let part = |(key, words): (&str, String)| format!("{key} {}", visible(&words));
+    let parts: Vec<String> = rule.selects().into_iter().chain(until).map(part).collect();
     if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
 }
 

@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::visible;
 use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::cli::error::Error;
 use crate::cli::log::{LogError, progress};
-use crate::console::plain;
+use crate::console::plain::{self, visible};
 use crate::policy::past::PastCall;
 
 /// Every call since then, the oldest first; `None` when there is no log yet.

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::options::ReplayOptions;
-use super::{Site, past, visible};
+use super::{Site, past};
 use crate::cli::error::Error;
+use crate::console::plain::visible;
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
 

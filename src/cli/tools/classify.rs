@@ -38,6 +38,12 @@ pub enum NotTools {
     Unverified(#[from] VerifyError),
 }
 
+impl From<NotTools> for Error {
+    fn from(error: NotTools) -> Self {
+        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+    }
+}
+
 /// Reads the list, and prints what is made of it.
 pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let unreadable = |cause| Error::Unreadable { path: options.file.clone(), cause };

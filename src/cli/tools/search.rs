@@ -109,7 +109,7 @@ fn role(places: &Places, name: &str) -> Result<Role, Error> {
 /// The policy for all servers, as it stands. Where it is broken its denials stand, as they do for calls.
 fn policy(places: &Places) -> Result<Policy, Error> {
     let usual = config::policies(places)?.into_iter().next();
-    let named = usual.unwrap_or_else(|| PolicyPlace::Usual(places.policy_file()));
+    let named = usual.unwrap_or_else(|| PolicyPlace::own(places));
     Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{check_name, parsed};
+use super::value::{check_name, parsed};
 use crate::gate::data::opinion::{Approver, May};
 use crate::home::duration;
 use crate::policy::glob::Glob;

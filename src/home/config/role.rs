@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::check_name;
+use super::value::check_name;
 use crate::policy::glob::Glob;
 use crate::policy::parse::rule::globs;
 use crate::policy::reading::Reading;

@@ -14,12 +14,12 @@ use crate::interpose::scribe::{Ack, Scribe};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Whether stdin and stdout are a terminal.
-pub(in crate::cli) fn is_here() -> bool {
+pub(super) fn is_here() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
 /// Asks, and gives the answer's first word in lower case; `None` at the end of the input.
-pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
+pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
     write!(out, "{question} ")?;
     out.flush()?;
     let mut line = String::new();
@@ -31,7 +31,7 @@ pub(in crate::cli) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<
 ///
 /// # Errors
 /// The log could not take it; then it must not be done.
-pub(in crate::cli) fn record(places: &Places, entry: Entry) -> Result<(), Error> {
+pub(super) fn record(places: &Places, entry: Entry) -> Result<(), Error> {
     places.create_state()?;
     let (done, acks) = mpsc::channel();
     let mut scribe = Scribe::start(Ok(config::audit_db(places)?), places.redaction_key(), move |work| {
@@ -58,7 +58,7 @@ pub(in crate::cli) fn record(places: &Places, entry: Entry) -> Result<(), Error>
 }
 
 /// [`record`] for the console: the error with its hint, as a sentence.
-pub(in crate::cli) fn record_or_say(places: &Places, entry: Entry) -> Result<(), String> {
+pub(super) fn record_or_say(places: &Places, entry: Entry) -> Result<(), String> {
     record(places, entry).map_err(|error| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),

@@ -1,0 +1,50 @@
+//! Values that several tables of `config.toml` hold: texts of a form of their own, names, paths.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::home::name;
+use crate::policy::reading::Reading;
+
+/// A text that another function reads, whose error is the hint.
+pub(super) fn parsed<T, E: Display>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Option<T> {
+    let text = reading.text(value, key)?;
+    match parse(&text) {
+        Ok(parsed) => Some(parsed),
+        Err(error) => {
+            reading.problem(value.span(), format!("`{key}` cannot be {text:?}"), error.to_string());
+            None
+        }
+    }
+}
+
+/// A name that goes into rules, records and tickets as it is; `what` says what is wrong where it cannot.
+pub(super) fn check_name(reading: &mut Reading<'_>, at: Range<usize>, text: &str, what: impl FnOnce() -> String) {
+    if !name::is_name(text) {
+        reading.problem(at, what(), "use 1 to 64 of the characters a-z A-Z 0-9 . _ -");
+    }
+}
+
+/// A path; a relative one starts at `folder`.
+pub(super) fn path(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    folder: &Path,
+) -> Option<PathBuf> {
+    let text = reading.text(value, key)?;
+    if text.is_empty() || text.starts_with('~') {
+        let what = format!("`{key}` cannot be {text:?}");
+        reading.problem(value.span(), what, "write the whole path, or one that starts at this file's folder");
+    }
+    Some(folder.join(text))
+}
