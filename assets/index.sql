@@ -1,4 +1,4 @@
--- The index of an audit log, schema version 1 (PRAGMA user_version). It can be removed at any time and is made anew.
+-- The index of an audit log, schema version 2 (PRAGMA user_version). It can be removed at any time and is made anew.
 CREATE TABLE word (                     -- what many records have in common, as JSON; numbered from 0
     number INTEGER PRIMARY KEY,
     list   TEXT NOT NULL,               -- 'shape' or 'session'
@@ -17,5 +17,8 @@ CREATE TABLE segment (                  -- 4,096 records; columns are little-end
     tickets  BLOB NOT NULL,
     figures  BLOB NOT NULL
 );
-CREATE TABLE sketch (row INTEGER PRIMARY KEY, masks BLOB NOT NULL);
+CREATE TABLE piece (                    -- which blocks of a segment hold a piece of text, 1,000 masks a row
+    row   INTEGER PRIMARY KEY,
+    masks BLOB NOT NULL
+);
 CREATE TABLE note (name TEXT PRIMARY KEY, text TEXT NOT NULL);

@@ -43,7 +43,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
 ];
 
 /// Files that ask the world nothing: no runtime, no file, no clock, no environment, no thread, no terminal, no database.
-const PURE: [&str; 20] = [
+const PURE: [&str; 26] = [
     "wire/",
     "mcp/",
     "capability/",
@@ -54,7 +54,14 @@ const PURE: [&str; 20] = [
     "audit/chain.rs",
     "audit/body.rs",
     "audit/redact.rs",
-    "audit/counted.rs",
+    "audit/fact.rs",
+    "audit/fields.rs",
+    "audit/moment.rs",
+    "audit/numbers.rs",
+    "audit/search.rs",
+    "audit/tally.rs",
+    "audit/index/pieces.rs",
+    "audit/index/words.rs",
     "link/message.rs",
     "console/model",
     "console/update",
@@ -62,7 +69,6 @@ const PURE: [&str; 20] = [
     "console/pages",
     "console/palette.rs",
     "console/found.rs",
-    "console/tally.rs",
     "console/pinned.rs",
 ];
 const WORLDLY: [&str; 14] = [

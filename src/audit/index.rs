@@ -5,72 +5,26 @@
 //! ones, which fill no segment yet, are left to a scan. A record of which the columns cannot say everything is *odd*: it
 //! is always named.
 
+mod pieces;
 mod segment;
+mod words;
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::chain::Row;
-use super::query::{Fields, Filter};
-use super::search::{Field, Search};
-use super::sketch::{self, BLOCK, BLOCKS, BUCKETS, Mask, Need, ROW};
+use super::fields::{Field, number_of};
+use super::search::Search;
 use super::store::index_db::{IndexDb, Unusable, place_of};
 use super::store::{Order, Reader, StoreError};
+use pieces::{BLOCK, BUCKETS, Mask, Need, ROW};
 use segment::Filling;
+use words::Numbered;
 
-pub use segment::Fact;
+pub use segment::{SEGMENT, Summary};
+pub use words::Shape;
 
-/// Records of one segment.
-pub const SEGMENT: u64 = (BLOCK * BLOCKS) as u64;
 /// Segments that a command takes in before it answers: about a second's work.
 const AT_ONCE: usize = 24;
-/// Words of one list; records with more are odd. A log of foreign names could make them without end.
-const MOST: usize = 100_000;
-
-/// What many records have in common.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Shape {
-    pub kind: String,
-    pub server: String,
-    pub tool: Option<String>,
-    pub badge: Option<String>,
-    pub ruling: Option<String>,
-    pub verdict: Option<String>,
-    pub by: Option<String>,
-    pub rule: Option<String>,
-}
-
-impl Shape {
-    fn of(fields: &Fields<'_>) -> Self {
-        Self {
-            kind: fields.kind.to_string(),
-            server: fields.server.to_string(),
-            tool: fields.tool.clone(),
-            badge: fields.badge.clone(),
-            ruling: fields.ruling.clone(),
-            verdict: fields.verdict.clone(),
-            by: fields.by.clone(),
-            rule: fields.rule.clone(),
-        }
-    }
-
-    fn field(&self, field: Field) -> Option<&str> {
-        match field {
-            Field::Server => Some(&self.server),
-            Field::Kind => Some(&self.kind),
-            Field::Tool => self.tool.as_deref(),
-            Field::Badge => self.badge.as_deref(),
-            Field::Ruling => self.ruling.as_deref(),
-            Field::Verdict => self.verdict.as_deref(),
-            Field::By => self.by.as_deref(),
-            Field::Rule => self.rule.as_deref(),
-            Field::Session | Field::Ticket => None,
-        }
-    }
-}
 
 /// The index of one log, open.
 #[derive(Debug)]
@@ -78,10 +32,8 @@ pub struct Index {
     path: PathBuf,
     db: IndexDb,
     segments: u64,
-    shapes: Vec<Shape>,
-    shape_numbers: HashMap<Shape, u32>,
-    sessions: Vec<String>,
-    session_numbers: HashMap<String, u32>,
+    shapes: Numbered<Shape>,
+    sessions: Numbered<String>,
 }
 
 /// How far the index has come by a step.
@@ -125,18 +77,18 @@ impl Index {
     }
 
     /// Opens the index of this log and takes in what it lacks, but not more than a person waits for: the rest next time.
-    /// A short log needs none. `come` is told up to which record it has come.
+    /// A short log needs none. `progress` is called with the number of the last record that was taken in.
     ///
     /// # Errors
     /// Why the log could not be read.
-    pub fn brought_on(log: &Path, reader: &Reader, come: &mut dyn FnMut(u64)) -> Result<Option<Self>, StoreError> {
+    pub fn brought_on(log: &Path, reader: &Reader, progress: &mut dyn FnMut(u64)) -> Result<Option<Self>, StoreError> {
         if reader.newest()? < SEGMENT {
             return Ok(None);
         }
         let Some(mut index) = Self::open(log, reader) else { return Ok(None) };
         for _ in 0..AT_ONCE {
             match index.extend(reader)? {
-                Some(Step::Further) => come(index.upto()),
+                Some(Step::Further) => progress(index.upto()),
                 Some(Step::Level) => break,
                 None => return Ok(None),
             }
@@ -145,15 +97,8 @@ impl Index {
     }
 
     fn load(path: &Path, reader: &Reader) -> Result<Self, Unusable> {
-        let mut index = Self {
-            path: path.to_path_buf(),
-            db: IndexDb::open(path)?,
-            segments: 0,
-            shapes: Vec::new(),
-            shape_numbers: HashMap::new(),
-            sessions: Vec::new(),
-            session_numbers: HashMap::new(),
-        };
+        let (db, path) = (IndexDb::open(path)?, path.to_path_buf());
+        let mut index = Self { path, db, segments: 0, shapes: Numbered::default(), sessions: Numbered::default() };
         index.catch_up()?;
         if index.is_of(reader) { Ok(index) } else { Err(Unusable::Shape) }
     }
@@ -172,15 +117,12 @@ impl Index {
 
     /// Takes in what other readers have added.
     fn catch_up(&mut self) -> Result<(), Unusable> {
-        // Words stand there before a segment that needs them.
+        // The database has a segment's words before the segment.
         let segments = self.db.segments()?;
         for text in self.db.words("shape", self.shapes.len())? {
-            let shape: Shape = serde_json::from_str(&text).map_err(|_| Unusable::Shape)?;
-            self.shape_numbers.insert(shape.clone(), place(self.shapes.len()));
-            self.shapes.push(shape);
+            self.shapes.push(serde_json::from_str(&text).map_err(|_| Unusable::Shape)?);
         }
         for text in self.db.words("session", self.sessions.len())? {
-            self.session_numbers.insert(text.clone(), place(self.sessions.len()));
             self.sessions.push(text);
         }
         self.segments = segments;
@@ -192,14 +134,15 @@ impl Index {
     /// # Errors
     /// Why the log could not be read.
     pub fn extend(&mut self, reader: &Reader) -> Result<Option<Step>, StoreError> {
-        let (known_shapes, known_sessions) = (self.shapes.len(), self.sessions.len());
+        let known = (self.shapes.len(), self.sessions.len());
+        let first = self.upto() + 1;
         let mut filling = Filling::default();
-        reader.each_from(Order::OldestFirst, self.upto() + 1, SEGMENT, &mut |row| {
-            filling.take(self, &row);
+        reader.each_from(Order::OldestFirst, first, SEGMENT, &mut |row| {
+            filling.take(first, &row, &mut self.shapes, &mut self.sessions);
             ControlFlow::Continue(())
         })?;
-        let Some(filled) = filling.finish(self, known_shapes, known_sessions) else {
-            self.forget(known_shapes, known_sessions);
+        let Some(filled) = filling.finish(self.segments, self.new_words(known)) else {
+            self.forget(known);
             return Ok(Some(Step::Level));
         };
         let added = self.db.add(&filled).and_then(|added| {
@@ -207,7 +150,7 @@ impl Index {
                 self.segments += 1;
                 return Ok(());
             }
-            self.forget(known_shapes, known_sessions);
+            self.forget(known);
             self.catch_up()
         });
         Ok(match added {
@@ -219,54 +162,31 @@ impl Index {
         })
     }
 
+    /// The words that are not in the database yet.
+    fn new_words(&self, (shapes, sessions): (usize, usize)) -> Vec<(&'static str, u32, String)> {
+        let shape = |(at, shape)| ("shape", at, serde_json::to_string(shape).unwrap_or_default());
+        let session = |(at, session): (u32, &String)| ("session", at, session.clone());
+        self.shapes.from(shapes).map(shape).chain(self.sessions.from(sessions).map(session)).collect()
+    }
+
     /// Forgets the words that no segment of the database has.
-    fn forget(&mut self, shapes: usize, sessions: usize) {
-        for shape in self.shapes.drain(shapes..) {
-            self.shape_numbers.remove(&shape);
-        }
-        for session in self.sessions.drain(sessions..) {
-            self.session_numbers.remove(&session);
-        }
+    fn forget(&mut self, (shapes, sessions): (usize, usize)) {
+        self.shapes.forget(shapes);
+        self.sessions.forget(sessions);
     }
 
     /// What a search asks.
     pub fn ask(&self, search: &Search) -> Ask {
-        let fields = [
-            Field::Server,
-            Field::Kind,
-            Field::Tool,
-            Field::Badge,
-            Field::Ruling,
-            Field::Verdict,
-            Field::By,
-            Field::Rule,
-        ];
+        let of_shape = |field| !matches!(field, Field::Session | Field::Ticket);
+        let of_session = |field| field == Field::Session;
         Ask {
-            shapes: self.shapes.iter().map(|shape| search.fits(&fields, |field| shape.field(field))).collect(),
-            sessions: self.sessions.iter().map(|session| search.fits(&[Field::Session], |_| Some(session))).collect(),
+            shapes: self.shapes.iter().map(|shape| search.fits(of_shape, |field| shape.text(field))).collect(),
+            sessions: self.sessions.iter().map(|session| search.fits(of_session, |_| Some(session))).collect(),
             since: search.since().unwrap_or(i64::MIN),
             until: search.until().unwrap_or(i64::MAX),
-            ticket: search.ticket().map(sketch::number_of),
-            needs: search.texts().flat_map(sketch::needs).collect(),
+            ticket: search.ticket().map(number_of),
+            needs: search.texts().flat_map(pieces::needs).collect(),
         }
-    }
-
-    /// What a filter asks.
-    pub fn ask_filter(&self, filter: &Filter) -> Ask {
-        Ask {
-            shapes: self.shapes.iter().map(|shape| filter.fits(shape)).collect(),
-            sessions: Vec::new(),
-            since: filter.since.unwrap_or(i64::MIN),
-            until: i64::MAX,
-            ticket: None,
-            needs: Vec::new(),
-        }
-    }
-
-    /// The records of a ticket.
-    pub fn ask_ticket(&self, ticket: &str) -> Ask {
-        let ticket = Some(sketch::number_of(&ticket.to_lowercase()));
-        Ask { shapes: Vec::new(), sessions: Vec::new(), since: i64::MIN, until: i64::MAX, ticket, needs: Vec::new() }
     }
 
     /// The numbers of the records of one segment that can be wanted, in order; no other one of it is. `None`: the index
@@ -290,64 +210,29 @@ impl Index {
         if blocks == 0 && earliest > i64::MIN {
             return Ok(Vec::new());
         }
-        let facts = segment::facts(self.db.columns(segment)?)?;
-        let first = segment * SEGMENT + 1;
-        let wanted =
-            |(at, fact): &(usize, Fact)| fact.told.is_none() || (blocks >> (at / BLOCK)) & 1 == 1 && ask.wants(fact);
-        Ok(facts.enumerate().filter(wanted).map(|(at, _)| first + at as u64).collect())
-    }
-
-    /// Shows the records that can be wanted, and some others, the newest first, until `visit` breaks off.
-    ///
-    /// # Errors
-    /// Why the log could not be read.
-    pub fn newest_first(
-        &self,
-        reader: &Reader,
-        ask: &Ask,
-        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let newest = reader.newest()?;
-        let mut flow = ControlFlow::Continue(());
-        let mut see = |row: Row<'_>| {
-            flow = visit(row);
-            flow
+        let summaries = segment::summaries(self.db.columns(segment)?)?;
+        let wanted = |(at, summary): &(usize, Option<Summary>)| {
+            summary.is_none_or(|summary| (blocks >> (at / BLOCK)) & 1 == 1 && ask.wants(&summary))
         };
-        reader.each_from(Order::NewestFirst, newest, newest.saturating_sub(self.upto()), &mut see)?;
-        for segment in (0..self.segments).rev() {
-            match self.named(segment, ask) {
-                Some(named) => {
-                    for seq in named.into_iter().rev() {
-                        if flow.is_break() {
-                            return Ok(());
-                        }
-                        reader.one(seq, |row| flow = visit(row))?;
-                    }
-                }
-                // The index cannot say any more: everything else is shown.
-                None => return reader.each_from(Order::NewestFirst, (segment + 1) * SEGMENT, u64::MAX, visit),
-            }
-            if flow.is_break() {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let first = segment * SEGMENT + 1;
+        Ok(summaries.enumerate().filter(wanted).map(|(at, _)| first + at as u64).collect())
     }
 
-    /// What the columns of a segment say, in order; `None`: the index is of no use any more.
-    pub fn facts(&self, segment: u64) -> Option<Vec<Fact>> {
-        let facts = self.db.columns(segment).and_then(segment::facts);
-        facts.map(Iterator::collect).ok()
+    /// What the columns of a segment say of each record, in order, `None` of an odd one. No list: the index is of no use
+    /// any more.
+    pub fn summaries(&self, segment: u64) -> Option<Vec<Option<Summary>>> {
+        let summaries = self.db.columns(segment).and_then(segment::summaries);
+        summaries.map(Iterator::collect).ok()
     }
 
     /// The shape of this number.
     pub fn shape(&self, number: u32) -> Option<&Shape> {
-        self.shapes.get(number as usize)
+        self.shapes.get(number)
     }
 
     /// The session of this number.
     pub fn session(&self, number: u32) -> Option<&str> {
-        self.sessions.get(number as usize).map(String::as_str)
+        self.sessions.get(number).map(String::as_str)
     }
 
     /// What a reader noted of this log under a name.
@@ -364,18 +249,12 @@ impl Index {
 }
 
 impl Ask {
-    /// Whether the record of a fact can be wanted.
-    pub fn wants(&self, fact: &Fact) -> bool {
-        let Some(told) = &fact.told else { return true };
+    /// Whether a record that is not odd can be wanted, whatever its text.
+    pub fn wants(&self, summary: &Summary) -> bool {
         let listed = |list: &[bool], at: u32| list.get(at as usize).copied().unwrap_or(true);
-        listed(&self.shapes, told.shape)
-            && listed(&self.sessions, told.session)
-            && told.time >= self.since
-            && told.time < self.until
-            && self.ticket.is_none_or(|ticket| told.ticket == Some(ticket))
+        listed(&self.shapes, summary.shape)
+            && listed(&self.sessions, summary.session)
+            && (self.since..self.until).contains(&summary.time)
+            && self.ticket.is_none_or(|ticket| summary.ticket == Some(ticket))
     }
-}
-
-fn place(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -2,17 +2,23 @@
 
 pub mod body;
 pub mod chain;
-pub mod counted;
+pub mod fact;
+pub mod fields;
 pub mod index;
+mod key;
 mod lock;
+pub mod moment;
+pub mod numbers;
 pub mod past;
 pub mod place;
 pub mod query;
 pub mod record;
+pub mod recording;
 pub mod redact;
 pub mod rehearsal;
+mod sealed;
 pub mod search;
 pub mod secrets;
-mod sketch;
-pub mod stats;
 pub mod store;
+pub mod tally;
+pub mod walk;

@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use super::chain::Row;
-use super::index::Index;
-use super::query::{Fields, Found};
+use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
 use crate::behavior::arguments;
@@ -62,11 +61,14 @@ impl Gathering {
 
     /// Takes a record; gives the call that is whole with it, where it is wanted.
     pub fn take(&mut self, row: &Row<'_>, wanted: Option<Wanted<'_>>) -> Option<PastCall> {
-        let fields: Fields<'_> = serde_json::from_slice(row.body).ok()?;
-        let is = |kind: Kind| *fields.kind == *kind.word();
-        let (asks, decides) = (is(Kind::DecisionAsked), is(Kind::Decision));
+        let fields = Fields::of(row.body)?;
+        let asks = match fields.kind()? {
+            Kind::DecisionAsked => true,
+            Kind::Decision => false,
+            _ => return None,
+        };
         let tool = fields.tool.as_deref().unwrap_or_default();
-        if !(asks || decides) || wanted.is_some_and(|wanted| !wanted(&fields.server, tool)) {
+        if wanted.is_some_and(|wanted| !wanted(&fields.server, tool)) {
             return None;
         }
         let key = || Some((fields.session.to_string(), fields.ticket.clone()?));
@@ -77,11 +79,14 @@ impl Gathering {
                 }
                 None
             }
-            (Order::OldestFirst, false) => decided(row.seq, &fields, &mut self.asked),
+            (Order::OldestFirst, false) => {
+                let before = self.asked.remove(&key()?);
+                made(row.seq, &fields, arrival(&fields).or(before)?)
+            }
             (Order::NewestFirst, true) => {
                 let arrival = arrival(&fields)?;
                 let (seq, body) = self.decided.remove(&key()?)?;
-                made(seq, &serde_json::from_str(&body).ok()?, arrival)
+                made(seq, &Fields::of(body.as_bytes())?, arrival)
             }
             (Order::NewestFirst, false) => {
                 if let Some(arrival) = arrival(&fields) {
@@ -95,66 +100,57 @@ impl Gathering {
     }
 }
 
-/// The call of one record of it, decided or still asked; `None` where that record is of no call that was judged.
-///
-/// # Errors
-/// Why the log could not be read.
-pub fn call_of(reader: &Reader, index: Option<&Index>, found: &Found) -> Result<Option<PastCall>, StoreError> {
-    let Some(fields) = found.fields() else { return Ok(None) };
-    let Some(ticket) = fields.ticket.clone() else { return Ok(None) };
-    let all = super::query::of_ticket(reader, index, &ticket)?;
-    let mut asked = HashMap::new();
+/// The call of one record, decided or still asked, from all records of its ticket; `None` where that record is of no call
+/// that was judged.
+pub fn call_of(found: &Record, of_ticket: &[Record]) -> Option<PastCall> {
+    let fields = found.fields()?;
     let (mut call, mut last) = (None, None);
-    for record in &all {
-        let Some(of) = record.fields().filter(|of| of.session == fields.session) else { continue };
-        if &*of.kind == Kind::DecisionAsked.word() {
-            if let Some(arrival) = arrival(&of) {
-                last = Some((record.seq, arrival.clone()));
-                asked.insert((of.session.to_string(), ticket.clone()), arrival);
+    let mut asked = None;
+    for record in of_ticket {
+        let Some(of) = record.fields().filter(|of| of.session == fields.session && of.ticket == fields.ticket) else {
+            continue;
+        };
+        match of.kind() {
+            Some(Kind::DecisionAsked) => {
+                if let Some(arrival) = arrival(&of) {
+                    last = Some((record.seq, arrival.clone()));
+                    asked = Some(arrival);
+                }
             }
-        } else if &*of.kind == Kind::Decision.word() {
-            call = decided(record.seq, &of, &mut asked);
+            Some(Kind::Decision) => {
+                call = arrival(&of).or(asked.take()).and_then(|arrival| made(record.seq, &of, arrival));
+            }
+            _ => {}
         }
     }
-    Ok(call.or_else(|| {
+    call.or_else(|| {
         let (seq, arrival) = last?;
         made(seq, &fields, arrival)
-    }))
-}
-
-fn decided(seq: i64, fields: &Fields<'_>, asked: &mut HashMap<(String, String), Arrival>) -> Option<PastCall> {
-    let before = asked.remove(&(fields.session.to_string(), fields.ticket.clone()?));
-    made(seq, fields, arrival(fields).or(before)?)
+    })
 }
 
 fn made(seq: i64, fields: &Fields<'_>, arrival: Arrival) -> Option<PastCall> {
-    let time: jiff::Timestamp = fields.time.parse().ok()?;
     let word = |of: &Option<String>| of.as_deref().unwrap_or_default().to_owned();
     Some(PastCall {
         seq,
-        time: time.as_millisecond(),
+        time: fields.millis()?,
         ticket: word(&fields.ticket),
         server: fields.server.to_string(),
         tool: fields.tool.clone()?,
         arguments: arrival.arguments,
         behavior: arrival.behavior,
         analysed: arrival.analysed,
-        ruling: ruling(fields.ruling.as_deref()?)?,
+        ruling: Decision::from_word(fields.ruling.as_deref()?)?,
         rule: fields.rule.clone(),
         ended: ended(fields),
         by: word(&fields.by),
     })
 }
 
-fn ruling(word: &str) -> Option<Decision> {
-    [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|decision| decision.word() == word)
-}
-
 fn ended(fields: &Fields<'_>) -> Ended {
-    let by: Option<By> = fields.by.as_deref().and_then(|by| by.parse().ok());
-    match fields.verdict.as_deref().and_then(|verdict| verdict.parse().ok()) {
+    match fields.verdict() {
         Some(VerdictWord::Approve) => Ended::Ran,
-        Some(VerdictWord::Deny) => match by {
+        Some(VerdictWord::Deny) => match fields.by() {
             Some(By::Expiry | By::Cancel | By::Shutdown | By::Fault) => Ended::Unanswered,
             // Who is not known may have been a person.
             Some(By::Default | By::Rule | By::Operator | By::Approver | By::Scope | By::Observe) | None => {
@@ -167,25 +163,23 @@ fn ended(fields: &Fields<'_>) -> Ended {
 
 fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     let arguments: Value = serde_json::from_str(fields.arguments?.get()).ok()?;
-    let detail: Value = serde_json::from_str(fields.detail?.get()).ok()?;
     if arguments.is_null() {
         return None;
     }
-    let identity = Identity::from_words(detail.get("words")?.as_str()?)?;
-    let list = |key: &str| detail.get(key).and_then(Value::as_array).into_iter().flatten();
-    let hazards = list("hazards").filter_map(hazard).collect();
-    let disputed = detail.get("disputed").and_then(Value::as_bool).unwrap_or_default();
+    let JudgedDetail { words, evidence, hazards, disputed } = fields.detail()?;
+    let identity = Identity::from_words(&words)?;
+    let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
     let analyses = arguments::found(None, &arguments);
-    let then = list("evidence").filter_map(Value::as_str).filter(|line| line.starts_with("arguments "));
-    let analysed = then.eq(analyses.iter().map(shown));
+    let then = evidence.iter().filter(|line| line.starts_with("arguments "));
+    let analysed = then.eq(&analyses.iter().map(shown).collect::<Vec<_>>());
     let behavior = Behavior { identity, hazards, disputed, analyses, ..Behavior::unknown() };
     Some(Arrival { arguments, behavior, analysed })
 }
 
-fn hazard(entry: &Value) -> Option<Hazard> {
-    let kind: HazardKind = serde_json::from_value(entry.get("hazard")?.clone()).ok()?;
-    Some(Hazard { kind, what: entry.get("what").and_then(Value::as_str).unwrap_or_default().to_owned() })
+fn hazard(HazardDetail { hazard, what }: HazardDetail) -> Option<Hazard> {
+    let kind: HazardKind = serde_json::from_value(Value::String(hazard)).ok()?;
+    Some(Hazard { kind, what })
 }
 
 /// An analysis as a record tells it: `arguments MUTATES DELETE: sql: DELETE`.

@@ -12,7 +12,7 @@ use crate::wire::digest::Digest;
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
@@ -81,6 +81,39 @@ words! {
         Shutdown = "shutdown",
         Fault = "fault",
         Observe = "observe",
+    }
+}
+
+words! {
+    /// How the server answered a forwarded call.
+    Outcome {
+        Ok = "ok",
+        ToolError = "tool-error",
+        InputRequired = "input-required",
+        Task = "task",
+        Error = "error",
+        Unreadable = "unreadable",
+        /// Too long to be read; it was no error of the protocol.
+        Streamed = "streamed",
+    }
+}
+
+impl Outcome {
+    /// Whether the call came to nothing.
+    pub const fn is_failure(self) -> bool {
+        match self {
+            Self::ToolError | Self::Error | Self::Unreadable => true,
+            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed => false,
+        }
+    }
+}
+
+words! {
+    /// What a fault says of lines of a host that were no acceptable message.
+    RefusedLines {
+        One = "refused a line from the host",
+        /// So many as its detail `lines` says, of one reason.
+        More = "refused more lines from the host",
     }
 }
 
@@ -157,34 +190,24 @@ impl Entry {
     }
 }
 
-/// Proof that one entry is in the log, committed (and synced, where [`Entry::is_durable`] asks for it).
+/// Proof that this very entry is in the audit's hands: committed (and synced, where [`Entry::is_durable`] asks for it).
 ///
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
     digest: Option<Digest>,
     verdict: Option<VerdictWord>,
-    seq: u64,
 }
 
 impl Receipt {
-    /// Made of the entry itself after its commit, and by the rehearsal in tests. `id` is the entry's, as the gate gave it out.
+    /// Made by the journal after the commit, and by the rehearsal in tests.
     pub(super) fn new(id: u64, entry: &Entry) -> Self {
-        Self { entry: id, digest: entry.digest, verdict: entry.verdict, seq: 0 }
-    }
-
-    pub(super) fn at(self, seq: u64) -> Self {
-        Self { seq, ..self }
-    }
-
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict }
     }
 
     /// The entry's id, as the gate gave it out.

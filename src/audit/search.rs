@@ -1,25 +1,11 @@
-//! What a person types to find calls: words, "whole phrases", fields such as `tool:write since:1d`. Pure; reads no log.
+//! Which records are wanted: by what a person types (words, "whole phrases", fields such as `tool:write since:1d`), or by
+//! options of a command. Pure; reads no log.
 
-use globset::{GlobBuilder, GlobMatcher};
-
-use super::query::Since;
+use super::fields::{Field, Fields};
+use super::moment::{NotAMoment, Since};
 use super::record::Kind;
+use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
-
-/// What a term asks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
-    Server,
-    Session,
-    Ticket,
-    Tool,
-    Kind,
-    Badge,
-    Ruling,
-    Verdict,
-    By,
-    Rule,
-}
 
 /// Each field and the words it takes; no words where it takes any text.
 const FIELDS: [(&str, Field, &[&str]); 10] = [
@@ -46,7 +32,9 @@ enum Value {
     Part(String),
     /// The whole text.
     Word(String),
-    Glob(GlobMatcher),
+    Glob(Glob),
+    /// In lower case, whatever the text's.
+    AnyCase(Glob),
 }
 
 #[derive(Clone, Debug)]
@@ -127,6 +115,33 @@ impl Search {
         Ok(search)
     }
 
+    /// Wants only records with this very word in a field; `None` asks for nothing more.
+    #[must_use]
+    pub fn with(self, field: Field, word: Option<&str>) -> Self {
+        self.narrowed(field, word.map(|word| (word, Value::Word(word.to_lowercase()))))
+    }
+
+    /// Wants only records with a field that this glob matches; `None` asks for nothing more.
+    #[must_use]
+    pub fn with_glob(self, field: Field, glob: Option<&Glob>) -> Self {
+        self.narrowed(field, glob.map(|glob| (glob.text(), Value::Glob(glob.clone()))))
+    }
+
+    fn narrowed(mut self, field: Field, value: Option<(&str, Value)>) -> Self {
+        if let Some((text, value)) = value {
+            self.text.push_str(&format!(" {field:?} {text}"));
+            self.terms.push(Term { field: Some(field), value, wanted: Wanted::With });
+        }
+        self
+    }
+
+    /// Wants only records from this moment on, in milliseconds since 1970, UTC; `None` asks for nothing more.
+    #[must_use]
+    pub fn from(mut self, since: Option<i64>) -> Self {
+        self.since = since.or(self.since);
+        self
+    }
+
     /// Whether it wants everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.since.is_none() && self.until.is_none()
@@ -143,11 +158,14 @@ impl Search {
     }
 
     /// Whether what it asks of these fields, and of no other, is so.
-    pub fn fits<'a>(&self, fields: &[Field], of: impl Fn(Field) -> Option<&'a str>) -> bool {
-        self.terms
-            .iter()
-            .filter_map(|term| Some((term, term.field.filter(|field| fields.contains(field))?)))
-            .all(|(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With))
+    pub fn fits<'a>(&self, asked: impl Fn(Field) -> bool, of: impl Fn(Field) -> Option<&'a str>) -> bool {
+        let mut terms = self.terms.iter().filter_map(|term| Some((term, term.field.filter(|field| asked(*field))?)));
+        terms.all(|(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With))
+    }
+
+    /// Whether it asks for words that may be anywhere in a record.
+    pub fn asks_for_texts(&self) -> bool {
+        self.terms.iter().any(|term| term.field.is_none())
     }
 
     /// Texts in lower case that any record it wants has in its body.
@@ -159,7 +177,7 @@ impl Search {
                 (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
                     Some(part.as_str())
                 }
-                (Value::Part(_) | Value::Word(_) | Value::Glob(_), _) => None,
+                (Value::Part(_) | Value::Word(_) | Value::Glob(_) | Value::AnyCase(_), _) => None,
             }
         })
     }
@@ -172,28 +190,32 @@ impl Search {
         })
     }
 
-    /// Whether it wants what has these fields, this time and, somewhere, this text.
-    pub fn wants<'a>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<&'a str>, text: &[u8]) -> bool {
-        let after = self.since.is_none_or(|since| time.is_some_and(|time| time >= since));
-        let before = self.until.is_none_or(|until| time.is_some_and(|time| time < until));
-        after
-            && before
-            && self.terms.iter().all(|term| {
-                let holds = match term.field {
-                    None => term.value.is_in(text),
-                    Some(field) => of(field).is_some_and(|text| term.value.fits(text)),
-                };
-                holds == (term.wanted == Wanted::With)
-            })
+    /// Whether it wants a record with this body. One that cannot be read is news whatever fields are asked for, but a word
+    /// that it does not have is not in it.
+    pub fn takes(&self, body: &[u8]) -> bool {
+        self.texts_hold(body)
+            && (self.is_empty()
+                || Fields::of(body).is_none_or(|fields| {
+                    self.in_time(|| fields.millis()) && self.fits(|_| true, |field| fields.text(field))
+                }))
     }
 
-    /// Whether a record's body can be wanted, told without reading it as JSON: `false` is certain, `true` is not.
-    pub fn may_want(&self, body: &[u8]) -> bool {
-        self.terms.iter().filter(|term| term.wanted == Wanted::With).all(|term| match &term.value {
-            // JSON may write other characters in another way.
-            Value::Part(part) | Value::Word(part) if part.bytes().all(is_plain) => contains(body, part.as_bytes()),
-            Value::Part(_) | Value::Word(_) | Value::Glob(_) => true,
-        })
+    /// Whether it wants what has these fields, this time and, somewhere, this text.
+    pub fn wants<'a>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<&'a str>, text: &[u8]) -> bool {
+        self.in_time(|| time) && self.texts_hold(text) && self.fits(|_| true, of)
+    }
+
+    fn in_time(&self, time: impl FnOnce() -> Option<i64>) -> bool {
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        let Some(time) = time() else { return false };
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
+    }
+
+    fn texts_hold(&self, text: &[u8]) -> bool {
+        let mut texts = self.terms.iter().filter(|term| term.field.is_none());
+        texts.all(|term| term.value.is_in(text) == (term.wanted == Wanted::With))
     }
 }
 
@@ -235,12 +257,11 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     };
     let value = value.to_lowercase();
     if words.is_empty() && value.contains(['*', '?', '[']) {
-        let glob = GlobBuilder::new(&value).case_insensitive(true).build();
-        let glob = glob.map_err(|error| Meaningless {
-            what: format!("{name}:{value} is no pattern ({})", error.kind()),
+        let glob = Glob::new(&value).map_err(|error| Meaningless {
+            what: format!("{name}:{value} is no pattern ({error})"),
             hint: "* stands for any text, ? for one character".to_owned(),
         })?;
-        return Ok((*field, Value::Glob(glob.compile_matcher())));
+        return Ok((*field, Value::AnyCase(glob)));
     }
     if words.is_empty() {
         // Half the kinds begin like another: a whole one means itself.
@@ -263,7 +284,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
 }
 
 fn moment(name: &str, value: &str, now: i64) -> Result<i64, Meaningless> {
-    let since: Since = value.parse().map_err(|error: super::query::NotAMoment| Meaningless {
+    let since: Since = value.parse().map_err(|error: NotAMoment| Meaningless {
         what: format!("{name}:{value} names no moment"),
         hint: error.to_string(),
     })?;
@@ -274,8 +295,10 @@ impl Value {
     fn fits(&self, text: &str) -> bool {
         match self {
             Self::Part(_) => self.is_in(text.as_bytes()),
+            Self::Word(word) if text.is_ascii() => text.eq_ignore_ascii_case(word),
             Self::Word(word) => text.to_lowercase() == *word,
-            Self::Glob(glob) => glob.is_match(text),
+            Self::Glob(glob) => glob.matches(text),
+            Self::AnyCase(glob) => glob.matches(&text.to_lowercase()),
         }
     }
 
@@ -283,7 +306,7 @@ impl Value {
         match self {
             Self::Part(part) | Self::Word(part) if part.is_ascii() => contains(text, part.as_bytes()),
             Self::Part(part) | Self::Word(part) => String::from_utf8_lossy(text).to_lowercase().contains(part.as_str()),
-            Self::Glob(_) => false,
+            Self::Glob(_) | Self::AnyCase(_) => false,
         }
     }
 }

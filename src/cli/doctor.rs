@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
-use crate::console::plain::visible;
+use crate::cli::print::{self, Column, visible};
 use crate::console::{open, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
@@ -56,21 +56,24 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
-        for check in &checks {
-            // A file with several errors has a line for each.
-            let mut lines = check.what.lines();
-            let first = lines.next().unwrap_or_default();
-            writeln!(out, "{:7} {:14} {}", word(check.state), check.about, visible(first))?;
-            for line in lines {
-                writeln!(out, "{:22} {}", "", visible(line))?;
-            }
-            if let Some(hint) = &check.hint {
-                writeln!(out, "{:22} to mend: {}", "", visible(hint))?;
-            }
-        }
+        print::table(&COLUMNS, 1, checks.iter().flat_map(rows), out)?;
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+const COLUMNS: [Column; 3] = [Column::LEFT.at_least(7), Column::LEFT.at_least(14), Column::LEFT];
+
+/// A file with several errors has a row for each.
+fn rows(check: &Check) -> Vec<[String; 3]> {
+    let hint = check.hint.as_ref().map(|hint| format!("to mend: {hint}"));
+    let whats = check.what.lines().map(visible).chain(hint.map(|hint| visible(&hint)));
+    let mut rows: Vec<[String; 3]> = whats.map(|what| [String::new(), String::new(), what]).collect();
+    if let Some([state, about, _]) = rows.first_mut() {
+        word(check.state).clone_into(state);
+        check.about.clone_into(about);
+    }
+    rows
 }
 
 fn row(check: &Check) -> Value {

@@ -1,23 +1,26 @@
 //! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
 
 pub mod export;
-pub(super) mod print;
+mod print;
 pub(super) mod progress;
 pub mod stats;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobMatcher};
-
 use super::error::Error;
+use super::print::{json_array, json_lines, visible};
 use crate::audit::chain::Head;
-use crate::audit::query::{self, Anchor, Filter, Since, Verified};
+use crate::audit::fields::{Field, Record};
+use crate::audit::moment::Since;
+use crate::audit::query::{self, Anchor, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::search::Search;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Reader, StoreError};
+use crate::audit::store::{Left, Reader, StoreError};
+use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
-use print::{json_array, table, visible, visible_json, whole};
+use print::{table, whole};
 
 /// What to do with the log.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -40,15 +43,22 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     Stats(stats::StatsOptions),
 }
 
+/// Of which servers and tools.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Of {
+    /// Only this server (a name or a glob)
+    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
+    pub server: Option<Glob>,
+    /// Only this tool (a name or a glob)
+    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
+    pub tool: Option<Glob>,
+}
+
 /// Which records to list, and how.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ListOptions {
-    /// Only this server (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub server: Option<GlobMatcher>,
-    /// Only this tool (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub tool: Option<GlobMatcher>,
+    #[command(flatten)]
+    pub of: Of,
     /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
     #[arg(long)]
     pub kind: Option<Kind>,
@@ -78,8 +88,7 @@ impl Default for ListOptions {
     /// What `mcp-approve log` alone lists.
     fn default() -> Self {
         Self {
-            server: None,
-            tool: None,
+            of: Of::default(),
             kind: None,
             verdict: None,
             by: None,
@@ -180,28 +189,22 @@ pub fn run(command: &LogCommand, db: &Path, now: i64, out: &mut dyn Write) -> Re
 /// # Errors
 /// As [`run`].
 pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let filter = Filter {
-        server: options.server.clone(),
-        tool: options.tool.clone(),
-        kind: options.kind,
-        verdict: options.verdict,
-        by: options.by,
-        since: options.since.map(|since| since.moment(now)),
-    };
+    let search = search(&options.of, options.since, now)
+        .with(Field::Kind, options.kind.map(Kind::word))
+        .with(Field::Verdict, options.verdict.map(VerdictWord::word))
+        .with(Field::By, options.by.map(By::word));
     let reader = Reader::open(db)?;
     let found = match &reader {
         Some(reader) => {
-            let index = if filter.is_empty() { None } else { progress::index(db, reader)? };
-            query::last(reader, index.as_ref(), &filter, options.limit)?
+            let index = if search.is_empty() { None } else { progress::index(db, reader)? };
+            query::last(reader, index.as_ref(), &search, options.limit)?
         }
         None => Vec::new(),
     };
     if options.json {
-        json_array(&found, out)?;
+        json_array(found.iter().map(Record::json), out)?;
     } else if options.jsonl {
-        for row in &found {
-            writeln!(out, "{}", visible_json(&row.json()))?;
-        }
+        json_lines(found.iter().map(Record::json), out)?;
     } else if reader.is_none() {
         let missing = LogError::NoLog(db.to_path_buf());
         writeln!(out, "{missing}: {}", missing.hint())?;
@@ -231,7 +234,7 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
         return Err(LogError::Nothing(visible(&options.what)));
     }
     if options.json {
-        json_array(&found, out)?;
+        json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);
     }
     for row in &found {
@@ -254,21 +257,22 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
 pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
-    let (verified, lost) = match Reader::open(db)? {
+    let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let verified = query::verify(&reader, options.expect_head)?;
             let lost = is_lost(&noted, &verified, &reader)?;
-            (verified, lost)
+            (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            (Verified { head: Head::EMPTY, broken: None, anchor }, true)
+            (Verified { head: Head::EMPTY, broken: None, anchor }, true, Vec::new())
         }
     };
+    let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost => Finding::So,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !aside => Finding::So,
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
     };
     if options.json {
@@ -292,6 +296,7 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
                 Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
                 Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
             },
+            "left": left.iter().map(left_json).collect::<Vec<_>>(),
         });
         writeln!(out, "{report}")?;
         return Ok(finding);
@@ -305,6 +310,7 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
         }
     }
     tell_noted(&noted, lost, &noted::place_of(db), out)?;
+    tell_left(&left, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
             writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
@@ -355,9 +361,38 @@ fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> i
     }
 }
 
-fn glob(pattern: &str) -> Result<GlobMatcher, String> {
-    match Glob::new(pattern) {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(error.kind().to_string()),
+/// The search that these options mean.
+fn search(of: &Of, since: Option<Since>, now: i64) -> Search {
+    Search::default()
+        .with_glob(Field::Server, of.server.as_ref())
+        .with_glob(Field::Tool, of.tool.as_ref())
+        .from(since.map(|since| since.moment(now)))
+}
+
+fn left_json(left: &Left) -> serde_json::Value {
+    match left {
+        Left::Broken { path } => serde_json::json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Unfolded { path, why } => {
+            serde_json::json!({ "path": path.display().to_string(), "changed": false, "why": why })
+        }
     }
+}
+
+fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
+    for one in left {
+        match one {
+            Left::Broken { path } => writeln!(
+                out,
+                "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG: what a server's wrapper left when it died is kept in\n  {}",
+                visible(&path.display().to_string())
+            )?,
+            Left::Unfolded { path, why } => writeln!(
+                out,
+                "Not checked: entries in {} that are not in the log yet: {}.",
+                visible(&path.display().to_string()),
+                visible(why)
+            )?,
+        }
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod error;
 pub mod log;
 mod person;
+mod print;
 pub mod rules;
 pub mod tools;
 pub mod wrap;

@@ -3,7 +3,6 @@
 mod bars;
 pub mod classify;
 mod list;
-mod observed;
 mod review;
 mod row;
 mod search;
@@ -14,6 +13,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::args::{Output, ToolsCommand};
+use super::print::{json_array, json_lines};
+use crate::audit::numbers::Exact;
+use crate::audit::query;
+use crate::audit::store::Reader;
+use crate::audit::tally::Tally;
 use crate::cli::error::Error;
 use crate::home::places::Places;
 use crate::pins::reading::Known;
@@ -81,6 +85,18 @@ fn named(memory: Option<&Memory>, words: &[String]) -> Result<Vec<Known>, Error>
     Ok(tools)
 }
 
+/// How many records are counted for a tool's latency and errors, the newest first.
+const RECORDS: u64 = 200_000;
+
+/// How calls were answered lately; nothing where there is no log.
+fn answers(places: &Places) -> Result<Tally<Exact>, Error> {
+    let counted = || match Reader::open(&places.audit_db())? {
+        Some(reader) => query::answers(&reader, RECORDS),
+        None => Ok(Tally::default()),
+    };
+    Ok(counted().map_err(super::log::LogError::from)?)
+}
+
 /// Prints rows as JSON, or tells that there are none, or has `table` print them.
 fn print(
     output: Output,
@@ -89,26 +105,15 @@ fn print(
     out: &mut dyn Write,
     table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    use super::log::print::visible_json;
+    let texts = rows.iter().map(ToString::to_string);
     if output.json {
-        let rows: Vec<String> = rows.iter().map(|row| visible_json(&row.to_string())).collect();
-        match rows.is_empty() {
-            true => writeln!(out, "[]")?,
-            false => writeln!(out, "[\n{}\n]", rows.join(",\n"))?,
-        }
+        json_array(texts, out)?;
     } else if output.jsonl {
-        for row in rows {
-            writeln!(out, "{}", visible_json(&row.to_string()))?;
-        }
+        json_lines(texts, out)?;
     } else if rows.is_empty() {
         writeln!(out, "{none}")?;
     } else {
         table(out)?;
     }
     Ok(())
-}
-
-/// Foreign text, safe on a terminal.
-fn visible(text: &str) -> String {
-    super::log::print::visible(text)
 }

@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::audit::query::{Fields, Found};
-use crate::audit::record::{By, Kind, VerdictWord};
-use crate::audit::search::{Field, Search};
+use crate::audit::fields::Record;
+use crate::audit::numbers::Histogram;
+use crate::audit::record::{By, Kind, Outcome, VerdictWord};
+use crate::audit::search::Search;
+use crate::audit::tally::{Sessions, Tally};
 use crate::behavior::taxonomy::Mutability;
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::policy::lint::Warning;
 use crate::policy::past::PastCall;
 use crate::policy::rule::{Decision, Defaults};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::pinned::PinBook;
-use super::tally::Tally;
 use super::tried::{Trial, Tried};
 
 /// What the log reader is to look up.
@@ -28,7 +29,7 @@ pub enum Task {
     Record { seq: u64 },
     /// The call that a record is of, for a rule.
     PastCall { seq: u64 },
-    /// Brings the tally up to the newest record.
+    /// Counts on, up to the newest record.
     Count,
     /// Checks the whole chain.
     Verify,
@@ -77,7 +78,7 @@ pub enum Finding {
     Record(u64, Option<Box<Opened>>),
     /// The call that a record is of; why there is none.
     PastCall(u64, Result<Box<PastCall>, String>),
-    Tally(Arc<Tally>),
+    Counts(Arc<Counts>),
     Verified(Checked),
     /// How far searches go by the index, and whether it is filled as far as it can be now.
     Indexed {
@@ -129,17 +130,21 @@ pub struct Line {
     pub seq: u64,
     /// Milliseconds since 1970, UTC; `None` where the record tells no time.
     pub time: Option<i64>,
-    pub kind: String,
+    pub kind: Option<Kind>,
+    /// The kind's word, also of one that this program does not know.
+    pub kind_word: String,
     pub server: String,
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
     pub badge: Option<Mutability>,
-    pub ruling: Option<String>,
+    pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
     pub rule: Option<String>,
     pub latency_us: Option<u64>,
+    /// How the server answered.
+    pub outcome: Option<Outcome>,
     /// Reason, result, or what happened.
     pub note: String,
     /// The operator, where one decided.
@@ -166,87 +171,82 @@ struct Detail {
 
 impl Line {
     /// The line of a record; one that cannot be read says so.
-    pub fn of(found: &Found) -> Self {
-        let seq = u64::try_from(found.seq).unwrap_or(0);
-        let Some(fields) = found.fields() else {
+    pub fn of(record: &Record) -> Self {
+        let seq = u64::try_from(record.seq).unwrap_or(0);
+        let Some(fields) = record.fields() else {
             return Self { seq, note: "this record cannot be read".to_owned(), ..Self::default() };
         };
-        let detail = fields.detail.and_then(|raw| serde_json::from_str::<Detail>(raw.get()).ok()).unwrap_or_default();
-        let kind = fields.kind.as_ref();
+        let detail: Detail = fields.detail().unwrap_or_default();
+        let kind = fields.kind();
         let version = detail.version.map(|version| match version {
             Value::String(version) => version,
             other => other.to_string(),
         });
+        let outcome = detail.result.as_deref().and_then(|word| word.parse().ok());
         let note = match kind {
-            "outcome" => detail.result.or(detail.reason),
-            "decision-asked" => detail.why,
-            "fault" => [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}")),
-            "host" => [detail.name, version].into_iter().flatten().reduce(|name, version| name + " " + &version),
-            "policy" => detail.banner,
-            "tools" => detail.review.or_else(|| {
-                let (standing, version) = detail.definition.zip(version)?;
-                Some(format!("{standing} definition, version {version}"))
+            Some(Kind::Outcome) => detail.result.or(detail.reason),
+            Some(Kind::DecisionAsked) => detail.why,
+            Some(Kind::Fault) => {
+                [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))
+            }
+            Some(Kind::Host) => {
+                [detail.name, version].into_iter().flatten().reduce(|name, version| name + " " + &version)
+            }
+            Some(Kind::Policy) => detail.banner,
+            Some(Kind::Tools) => detail.review.or_else(|| {
+                let (state, version) = detail.definition.zip(version)?;
+                Some(format!("{state} definition, version {version}"))
             }),
-            _ => detail.reason.or(detail.what),
+            Some(
+                Kind::ServerStart
+                | Kind::ServerEnd
+                | Kind::Attach
+                | Kind::Detach
+                | Kind::Decision
+                | Kind::Forward
+                | Kind::Withdrawn
+                | Kind::Checkpoint,
+            )
+            | None => detail.reason.or(detail.what),
         };
         Self {
             seq,
-            time: millis(&fields.time),
-            kind: kind.to_owned(),
+            time: fields.millis(),
+            kind,
             badge: fields.badge.as_deref().and_then(Mutability::from_word),
-            verdict: fields.verdict.as_deref().and_then(|word| word.parse().ok()),
-            by: fields.by.as_deref().and_then(|word| word.parse().ok()),
-            latency_us: latency(&fields),
+            ruling: fields.ruling.as_deref().and_then(Decision::from_word),
+            verdict: fields.verdict(),
+            by: fields.by(),
+            latency_us: fields.latency_us(),
+            kind_word: fields.kind.into_owned(),
             server: fields.server.into_owned(),
             session: fields.session.into_owned(),
             ticket: fields.ticket,
             tool: fields.tool,
-            ruling: fields.ruling,
             rule: fields.rule,
+            outcome,
             note: note.unwrap_or_default(),
             who: detail.operator.unwrap_or_default(),
         }
     }
-
-    /// The kind, where it is one we know.
-    pub fn known_kind(&self) -> Option<Kind> {
-        self.kind.parse().ok()
-    }
 }
 
-/// A time as records have it, in milliseconds since 1970.
-pub fn millis(time: &str) -> Option<i64> {
-    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
-}
-
-/// A record's latency in microseconds.
-pub fn latency(fields: &Fields<'_>) -> Option<u64> {
-    let (whole, part) = fields.latency_ms?.get().split_once('.')?;
-    let part: u64 = part.get(..3)?.parse().ok()?;
-    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
-}
-
-/// What a term of a search asks of a record.
-pub fn field<'a>(fields: &'a Fields<'_>, field: Field) -> Option<&'a str> {
-    match field {
-        Field::Server => Some(&fields.server),
-        Field::Session => Some(&fields.session),
-        Field::Kind => Some(&fields.kind),
-        Field::Ticket => fields.ticket.as_deref(),
-        Field::Tool => fields.tool.as_deref(),
-        Field::Badge => fields.badge.as_deref(),
-        Field::Ruling => fields.ruling.as_deref(),
-        Field::Verdict => fields.verdict.as_deref(),
-        Field::By => fields.by.as_deref(),
-        Field::Rule => fields.rule.as_deref(),
-    }
+/// Counts of the log up to some record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The number of the last record counted.
+    pub upto: u64,
+    /// The number of the newest record when the log was last looked at.
+    pub newest: u64,
+    pub tally: Tally<Histogram>,
+    pub sessions: Sessions,
 }
 
 /// A record in full, with its place in the chain.
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub line: Line,
-    pub found: Found,
+    pub record: Record,
     /// The number of the newest record.
     pub newest: u64,
     /// Whether its link follows from the record before it and from its own bytes; why not.

@@ -11,20 +11,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
-use super::found::{Checked, Finding, Line, Task};
+use super::found::{Checked, Counts, Finding, Line, Progress, Task};
 use super::pin_book::PinReader;
-use super::tally::Tally;
 use super::tried::{Trial, Which};
 use super::{footprint, rule_book, trial, tried_policy, unwrapped};
 use crate::audit::chain::Verifier;
+use crate::audit::fact::Fact;
+use crate::audit::fields::{Fields, Record};
 use crate::audit::index::Index;
 use crate::audit::past;
-use crate::audit::query::Found;
+use crate::audit::query;
+use crate::audit::record::Kind;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::walk::{SLICE, Walked};
 use crate::home::places::Places;
 use crate::policy::past::PastCall;
-use search::{Searching, Stepped};
+use search::Searching;
 use std::ops::ControlFlow;
 
 /// Where the log reader looks.
@@ -38,8 +41,6 @@ pub struct Sources {
     pub now: fn() -> i64,
 }
 
-/// Records read before the next question is looked at.
-const SLICE: u64 = 4_096;
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
 
@@ -61,7 +62,7 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
         filling: Filling::Idle,
         searching: None,
         turn: Turn::Search,
-        tally: Tally::default(),
+        counts: Counts::default(),
         remembered: 0,
         counting: Counting::Idle,
         checking: None,
@@ -81,8 +82,8 @@ struct LogReader {
     filling: Filling,
     searching: Option<Searching>,
     turn: Turn,
-    tally: Tally,
-    /// Up to which record the tally is noted in the index.
+    counts: Counts,
+    /// Up to which record the counts are noted in the index.
     remembered: u64,
     counting: Counting,
     checking: Option<Checking>,
@@ -150,16 +151,16 @@ impl LogReader {
                 self.turn = Turn::Search;
                 return self.fill();
             }
-            match searching.step(reader, self.index.as_ref())? {
-                Stepped::On(page) => {
-                    self.turn = Turn::Fill;
-                    page.into_iter().for_each(|page| (self.tell)(Finding::Page(page)));
-                }
-                Stepped::Over(page) => {
+            let stepped = searching.step(reader, self.index.as_ref())?;
+            self.turn = Turn::Fill;
+            if stepped.walked == Walked::WithoutIndex {
+                self.index = None;
+            }
+            if let Some(page) = stepped.page {
+                if page.progress != Progress::Searching {
                     self.searching = None;
-                    (self.tell)(Finding::Page(page));
                 }
-                Stepped::Astray => self.index = None,
+                (self.tell)(Finding::Page(page));
             }
             return Ok(());
         }
@@ -267,34 +268,41 @@ impl LogReader {
     /// The call that a record is of.
     fn past_call(&self, seq: u64) -> Result<Result<Box<PastCall>, String>, StoreError> {
         let Some(reader) = &self.reader else { return Ok(Err("there is no log".to_owned())) };
-        let Some(found) = reader.one(seq, |row| Found::new(&row))? else {
+        let Some(record) = query::at(reader, seq)? else {
             return Ok(Err("the log has no such record".to_owned()));
         };
-        let call = past::call_of(reader, self.index.as_ref(), &found)?;
+        let call = past::call_of(&record, &record::of_same_ticket(reader, self.index.as_ref(), &record)?);
         Ok(call.map(Box::new).ok_or_else(|| "no policy ruled on it, or its record does not tell how".to_owned()))
     }
 
     fn count(&mut self, slices: u64) -> Result<(), StoreError> {
         let Some(reader) = &self.reader else { return Ok(()) };
         let newest = reader.newest()?;
-        if newest < self.tally.upto {
-            // Another log stands in its place.
-            self.tally = Tally::default();
+        if newest < self.counts.upto {
+            // Another log took its place.
+            self.counts = Counts::default();
         }
-        let from = self.tally.upto + 1;
-        let tally = &mut self.tally;
-        tally.newest = newest;
+        let from = self.counts.upto + 1;
+        let counts = &mut self.counts;
+        counts.newest = newest;
         let mut read = 0;
         reader.each_from(Order::OldestFirst, from, SLICE, &mut |row| {
             read += 1;
-            let seq = u64::try_from(row.seq).unwrap_or(tally.upto + 1);
-            tally.take(seq, serde_json::from_slice(row.body).ok().as_ref());
+            counts.upto = u64::try_from(row.seq).unwrap_or(counts.upto + 1);
+            match Fields::of(row.body) {
+                Some(fields) => {
+                    let fact = Fact::of(&fields);
+                    counts.tally.take(&fact);
+                    counts.sessions.take(&fact);
+                }
+                None => counts.tally.unreadable += 1,
+            }
             ControlFlow::Continue(())
         })?;
         let over = read < SLICE;
         self.counting = if over { Counting::Idle } else { Counting::Busy((slices + 1) % REPORT) };
         if over || slices == REPORT - 1 {
-            (self.tell)(Finding::Tally(Arc::new(self.tally.clone())));
+            (self.tell)(Finding::Counts(Arc::new(self.counts.clone())));
             self.remember(over);
         }
         Ok(())
@@ -342,8 +350,8 @@ fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     const MOST: usize = 300;
     let mut lines = Vec::new();
     reader.each_from(Order::NewestFirst, reader.newest()?, SLICE, &mut |row| {
-        let line = Line::of(&Found::new(&row));
-        if matches!(line.kind.as_str(), "decision" | "outcome" | "fault") {
+        let line = Line::of(&Record::new(&row));
+        if matches!(line.kind, Some(Kind::Decision | Kind::Outcome | Kind::Fault)) {
             lines.push(line);
         }
         if lines.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -28,7 +28,6 @@ pub mod run;
 pub mod screen;
 pub mod settings;
 mod settle;
-pub mod tally;
 pub mod theme;
 pub mod time;
 pub mod trial;

@@ -3,8 +3,8 @@
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of the
 //! same kind; whoever looks at a panel comes before suggestions.
 
+mod calls;
 mod suggestions;
-mod walk;
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -17,6 +17,7 @@ use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, W
 use super::tried_policy;
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::store::{Reader, StoreError};
+use crate::audit::walk::Walked;
 use crate::gate::call::effect_line;
 use crate::policy::fit::rules_name;
 use crate::policy::parse;
@@ -24,7 +25,7 @@ use crate::policy::past::{Ended, PastCall};
 use crate::policy::rate::Recent;
 use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
-use walk::{Calls, Walked};
+use calls::Calls;
 
 /// Calls that are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
@@ -222,8 +223,8 @@ fn told(error: &StoreError) -> String {
 fn progress(walked: Walked, calls: usize) -> Progress {
     match walked {
         Walked::ToTheEnd => Progress::Whole,
-        Walked::On if calls >= MOST => Progress::Newest,
-        Walked::On => Progress::Counting,
+        Walked::On | Walked::WithoutIndex if calls >= MOST => Progress::Newest,
+        Walked::On | Walked::WithoutIndex => Progress::Counting,
     }
 }
 

@@ -30,6 +30,11 @@ impl Decision {
             Self::Deny => "deny",
         }
     }
+
+    /// The decision of a word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|decision| decision.word() == word)
+    }
 }
 
 /// `[defaults]`: what applies where no rule matches.

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::desk::*;
+use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::evidence::Evidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Finding, Line};
@@ -65,8 +66,9 @@ fn full_of(text: &str) -> Desk {
         pin: PinState::Refused,
     };
     desk.say("files", FromWrapper::Tools { tools: vec![tool] });
-    let line = Line { note: text.into(), who: text.into(), kind: text.into(), time: Some(NINE), ..Line::default() };
-    desk.send(Msg::Found(Finding::Recent(vec![Line { kind: "fault".into(), ..line }])));
+    let line =
+        Line { note: text.into(), who: text.into(), kind_word: text.into(), time: Some(NINE), ..Line::default() };
+    desk.send(Msg::Found(Finding::Recent(vec![Line { kind: Some(Kind::Fault), ..line }])));
     desk
 }
 

@@ -5,14 +5,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use mcp_approve::audit::fields::Field;
 use mcp_approve::audit::index::{Index, SEGMENT, Step};
-use mcp_approve::audit::query::{self, Fields, Filter};
+use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::search::Search;
-use mcp_approve::audit::stats;
 use mcp_approve::audit::store::{Order, Reader, Store};
+use mcp_approve::audit::walk::Walk;
 use mcp_approve::behavior::taxonomy::Mutability;
-use mcp_approve::console::found::{field, millis};
+use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
@@ -104,50 +105,47 @@ fn search(dice: &mut Dice, reader: &Reader, newest: u64) -> Search {
     Search::read(&text, NOON + 9_000_000).unwrap_or_default()
 }
 
-/// What a search wants, without any help; what cannot be read is news to everyone.
-fn wanted(search: &Search, body: &[u8]) -> bool {
-    search.may_want(body)
-        && match serde_json::from_slice::<Fields<'_>>(body) {
-            Ok(fields) => search.wants(millis(&fields.time), |of| field(&fields, of), body),
-            Err(_) => true,
-        }
+fn walked(reader: &Reader, index: &Index, search: &Search, order: Order, from: u64) -> Vec<i64> {
+    let mut found = Vec::new();
+    let walk = Walk::new(search.clone(), order, from);
+    walk.to_the_end(reader, Some(index), &mut |row| {
+        found.extend(search.takes(row.body).then_some(row.seq));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    found
 }
 
 fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
     let newest = reader.newest().unwrap();
     for _ in 0..4 {
         let search = search(dice, reader, newest);
-        let (mut scanned, mut found) = (Vec::new(), Vec::new());
+        let mut scanned = Vec::new();
         reader
             .each(Order::NewestFirst, &mut |row| {
-                scanned.extend(wanted(&search, row.body).then_some(row.seq));
+                scanned.extend(search.takes(row.body).then_some(row.seq));
                 ControlFlow::Continue(())
             })
             .unwrap();
-        index
-            .newest_first(reader, &index.ask(&search), &mut |row| {
-                found.extend(wanted(&search, row.body).then_some(row.seq));
-                ControlFlow::Continue(())
-            })
-            .unwrap();
-        assert_eq!(found, scanned, "{search:?}");
+        let newest_first = walked(reader, index, &search, Order::NewestFirst, newest);
+        assert_eq!(newest_first, scanned, "{search:?}");
+        scanned.reverse();
+        assert_eq!(walked(reader, index, &search, Order::OldestFirst, 1), scanned, "{search:?}");
     }
     for _ in 0..2 {
-        let glob = |text: &str| Some(globset::Glob::new(text).unwrap().compile_matcher());
-        let filter = Filter {
-            server: dice.perhaps(&["git", "filesystem*", "G*"]).and_then(glob),
-            tool: dice.perhaps(&["*_file", "*It"]).and_then(glob),
-            kind: dice.perhaps(&[Kind::Decision, Kind::Outcome]),
-            verdict: dice.perhaps(&[VerdictWord::Deny]),
-            by: dice.perhaps(&[By::Operator]),
-            since: dice.perhaps(&[NOON + 5_000_500]),
-        };
+        let glob = |text: &str| Glob::new(text).unwrap();
+        let search = Search::default()
+            .with_glob(Field::Server, dice.perhaps(&["git", "filesystem*", "G*"]).map(glob).as_ref())
+            .with_glob(Field::Tool, dice.perhaps(&["*_file", "*It"]).map(glob).as_ref())
+            .with(Field::Verdict, dice.perhaps(&[VerdictWord::Deny]).map(VerdictWord::word))
+            .with(Field::By, dice.perhaps(&[By::Operator]).map(By::word))
+            .from(dice.perhaps(&[NOON + 5_000_500]));
+        let figures = |index| query::decisions(reader, index, &search).unwrap();
+        assert_eq!(figures(Some(index)), figures(None), "{search:?}");
+        let search = search.with(Field::Kind, dice.perhaps(&[Kind::Decision, Kind::Outcome]).map(Kind::word));
         let limit = dice.one(&[1, 50, usize::MAX]);
-        let last = |index| query::last(reader, index, &filter, limit).unwrap();
-        assert_eq!(last(Some(index)), last(None), "{filter:?}");
-        let filter = Filter { kind: None, ..filter };
-        let stats = |index| stats::count(reader, index, &filter).unwrap();
-        assert_eq!(stats(Some(index)), stats(None), "{filter:?}");
+        let last = |index| query::last(reader, index, &search, limit).unwrap();
+        assert_eq!(last(Some(index)), last(None), "{search:?}");
     }
     let ticket = format!("git-{}", dice.roll(newest / 3));
     let of = |index| query::of_ticket(reader, index, &ticket).unwrap();
@@ -236,10 +234,10 @@ fn an_index_that_says_less_than_it_must_is_left_for_a_scan() {
     let (reader, index) = filled(&db);
     let raw = Connection::open(db.with_extension("index.db")).unwrap();
     raw.execute_batch("UPDATE segment SET shapes = x'00'").unwrap();
-    let filter = Filter { kind: Some(Kind::Decision), ..Filter::default() };
+    let search = Search::default().with(Field::Kind, Some(Kind::Decision.word()));
     let all = usize::try_from(SEGMENT).unwrap() + 10;
-    assert_eq!(query::last(&reader, Some(&index), &filter, usize::MAX).unwrap().len(), all);
-    assert_eq!(stats::count(&reader, Some(&index), &filter).unwrap().all.calls, SEGMENT + 10);
+    assert_eq!(query::last(&reader, Some(&index), &search, usize::MAX).unwrap().len(), all);
+    assert_eq!(query::decisions(&reader, Some(&index), &search).unwrap().all.calls(), SEGMENT + 10);
 }
 
 #[test]

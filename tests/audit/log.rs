@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Parser;
-use mcp_approve::audit::query::Since;
+use mcp_approve::audit::moment::Since;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::Store;
 use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};

@@ -91,9 +91,9 @@ fn log(records: i64) {
     ask.send(Task::Count).unwrap();
     let mut reports = 0;
     loop {
-        let Finding::Tally(tally) = told.recv().unwrap() else { continue };
+        let Finding::Counts(counts) = told.recv().unwrap() else { continue };
         reports += 1;
-        if tally.upto == tally.newest {
+        if counts.upto == counts.newest {
             break;
         }
     }

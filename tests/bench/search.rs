@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use mcp_approve::audit::fields::Field;
 use mcp_approve::audit::index::Index;
-use mcp_approve::audit::query::{self, Filter};
+use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
-use mcp_approve::audit::stats;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Edge, Finding, Progress, Task, Wanted};
@@ -47,23 +47,22 @@ fn main() {
     drop(timed("index opened again", || Index::open(&db, &reader).unwrap()));
 
     pages(&db);
-    let filter = |kind, by| Filter { kind, by, ..Filter::default() };
-    for (title, filter) in [
-        ("log list --kind decision", filter(Some(Kind::Decision), None)),
-        ("log list --by expiry", filter(None, Some(By::Expiry))),
-        ("log list --by fault (none)", filter(None, Some(By::Fault))),
+    for (title, field, word) in [
+        ("log list --kind decision", Field::Kind, Kind::Decision.word()),
+        ("log list --by expiry", Field::By, By::Expiry.word()),
+        ("log list --by fault (none)", Field::By, By::Fault.word()),
     ] {
-        let found = timed(title, || query::last(&reader, Some(&index), &filter, 50).unwrap());
+        let search = Search::default().with(field, Some(word));
+        let found = timed(title, || query::last(&reader, Some(&index), &search, 50).unwrap());
         println!("    {} found", found.len());
     }
     let found = timed("log show TICKET", || query::of_ticket(&reader, Some(&index), "filesystem-1234").unwrap());
     println!("    {} found", found.len());
-    let figures = timed("log stats", || stats::count(&reader, Some(&index), &Filter::default()).unwrap());
-    println!("    {} calls", figures.all.calls);
-    let day =
-        Filter { since: Some(NOON + i64::try_from(reader.newest().unwrap()).unwrap() * 900), ..Filter::default() };
-    let figures = timed("log stats --since", || stats::count(&reader, Some(&index), &day).unwrap());
-    println!("    {} calls", figures.all.calls);
+    let figures = timed("log stats", || query::decisions(&reader, Some(&index), &Search::default()).unwrap());
+    println!("    {} calls", figures.all.calls());
+    let day = Search::default().from(Some(NOON + i64::try_from(reader.newest().unwrap()).unwrap() * 900));
+    let figures = timed("log stats --since", || query::decisions(&reader, Some(&index), &day).unwrap());
+    println!("    {} calls", figures.all.calls());
     let verified = timed("log verify", || query::verify(&reader, None).unwrap());
     println!("    {} hold", verified.head.seq);
 }
@@ -136,10 +135,10 @@ impl Desk {
     fn tally(&self) -> u64 {
         self.ask.send(Task::Count).unwrap();
         loop {
-            if let Finding::Tally(tally) = self.told.recv().unwrap()
-                && tally.upto == tally.newest
+            if let Finding::Counts(counts) = self.told.recv().unwrap()
+                && counts.upto == counts.newest
             {
-                return tally.figures.decided;
+                return counts.tally.all.calls();
             }
         }
     }

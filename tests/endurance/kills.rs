@@ -7,7 +7,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_approve::audit::query::{self, Filter};
+use mcp_approve::audit::fields::{Field, Record};
+use mcp_approve::audit::query;
+use mcp_approve::audit::record::Kind;
+use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Reader;
 use mcp_approve::wire::digest::Digest;
 use serde_json::{Value, json};
@@ -40,9 +43,9 @@ pub fn digest(line: &str) -> String {
 /// What the log says of decisions: digest to verdict and who gave it.
 pub fn decisions(db: &Path) -> HashMap<String, (String, String)> {
     let Some(reader) = Reader::open(db).unwrap() else { return HashMap::new() };
-    let filter = Filter { kind: Some(mcp_approve::audit::record::Kind::Decision), ..Filter::default() };
-    let found = query::last(&reader, None, &filter, usize::MAX).unwrap();
-    let decision = |row: &query::Found| {
+    let search = Search::default().with(Field::Kind, Some(Kind::Decision.word()));
+    let found = query::last(&reader, None, &search, usize::MAX).unwrap();
+    let decision = |row: &Record| {
         let fields = row.fields()?;
         Some((fields.digest?, (fields.verdict?, fields.by?)))
     };

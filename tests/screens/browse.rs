@@ -9,6 +9,7 @@ use mcp_approve::console::model::{Manner, Screen, Tour};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::{Command, Msg, Turn};
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper};
+use mcp_approve::policy::rule::Decision;
 use proptest::prelude::*;
 
 use crate::desk::*;
@@ -205,7 +206,7 @@ fn the_last_decisions_stand_before_what_passes_and_none_twice() {
         ticket: Some(ticket.into()),
         verdict: Some(VerdictWord::Deny),
         note: "not today".into(),
-        ruling: Some("ask".into()),
+        ruling: Some(Decision::Ask),
         ..line(seq, "decision")
     };
     let outcome = Line { ticket: Some("filesystem-1".into()), latency_us: Some(7_000), ..line(2, "outcome") };

@@ -97,7 +97,7 @@ fn book() -> RuleBook {
 
 fn rules(desk: &mut Desk) {
     desk.keys("5");
-    desk.send(Msg::Found(Finding::Tally(Arc::default())));
+    desk.send(Msg::Found(Finding::Counts(Arc::default())));
     desk.send(Msg::Found(Finding::Rules(Arc::new(book()))));
     desk.draw();
 }

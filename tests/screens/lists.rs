@@ -5,11 +5,11 @@ pub mod scenes;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::audit::query::Found;
+use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::record::VerdictWord;
+use mcp_approve::audit::tally::{RuleTally, SessionTally, ToolTally};
 use mcp_approve::console::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tally::{RuleTally, SessionTally, ToolTally};
 use mcp_approve::console::theme::Palette;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::client::ClientEvent;
@@ -41,7 +41,7 @@ fn lists_that_are_empty_teach() {
     });
     at_every_size("tools_none", |desk| {
         desk.keys("4");
-        desk.send(Msg::Found(Finding::Tally(Arc::default())));
+        desk.send(Msg::Found(Finding::Counts(Arc::default())));
     });
     at_every_size("rules_none", |desk| rules(desk, RuleBook { rules: Vec::new(), built_in: true, ..book() }));
     for (width, height) in SIZES {
@@ -97,8 +97,8 @@ fn an_answer_tells_at_once_why_its_call_ran() {
     desk.keys("j");
     desk.press(Key::Enter);
     let (line, beside) = (records()[1].clone(), vec![records()[6].clone(), records()[3].clone()]);
-    let found = Found { seq: 399, link: None, body: body() };
-    let opened = Opened { explained: None, line, found, newest: 400, link: Ok(()), beside };
+    let record = Record { seq: 399, link: None, body: body() };
+    let opened = Opened { explained: None, line, record, newest: 400, link: Ok(()), beside };
     desk.send(Msg::Found(Finding::Record(399, Some(Box::new(opened)))));
     desk.line("why         approved by rule scratch");
 }
@@ -137,7 +137,8 @@ fn the_servers() {
 #[test]
 fn hostile_text_in_every_list_and_sheet() {
     let hostile = || Line {
-        kind: HOSTILE.into(),
+        kind: None,
+        kind_word: HOSTILE.into(),
         server: HOSTILE.into(),
         tool: Some(HOSTILE.into()),
         ticket: Some(HOSTILE.into()),
@@ -154,11 +155,11 @@ fn hostile_text_in_every_list_and_sheet() {
         desk.link(ClientEvent::Connected(wrapper(HOSTILE, HOSTILE)));
         desk.say(HOSTILE, FromWrapper::Tools { tools: vec![known(HOSTILE, true, true)] });
         log(&mut desk, vec![hostile()]);
-        let mut counts = tally();
-        counts.tools.insert((HOSTILE.into(), HOSTILE.into()), ToolTally::default());
-        counts.rules.insert(HOSTILE.into(), RuleTally::default());
-        counts.sessions.insert("x".into(), SessionTally { server: HOSTILE.into(), ..SessionTally::default() });
-        desk.send(Msg::Found(Finding::Tally(Arc::new(counts))));
+        let mut counts = counts();
+        counts.tally.tools.entry(HOSTILE.into()).or_default().insert(HOSTILE.into(), ToolTally::default());
+        counts.tally.rules.insert(HOSTILE.into(), RuleTally::default());
+        counts.sessions.0.insert("x".into(), SessionTally { server: HOSTILE.into(), ..SessionTally::default() });
+        desk.send(Msg::Found(Finding::Counts(Arc::new(counts))));
         let mut rules = book();
         rules.broken = Some(HOSTILE.into());
         rules.rules[0].id = HOSTILE.into();

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use mcp_approve::audit::query::Filter;
+use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
-use mcp_approve::audit::stats;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
@@ -138,7 +137,7 @@ fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
     let mut decided = None;
     loop {
         match desk.hear() {
-            Finding::Tally(tally) => decided = Some(tally.figures.decided),
+            Finding::Counts(counts) => decided = Some(counts.tally.all.calls()),
             Finding::Indexed { upto, level: true } => {
                 assert_eq!((upto, decided), (8_192, Some(3_000)));
                 break;
@@ -153,7 +152,9 @@ fn what_one_console_has_counted_and_indexed_the_next_one_finds() {
     raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = 'gone' WHERE seq < 5000").unwrap();
     let mut desk = Desk::over(&db);
     desk.ask.send(Task::Count).unwrap();
-    assert!(matches!(desk.hear(), Finding::Tally(tally) if tally.figures.decided == 3_000 && tally.tools.len() == 2));
+    assert!(
+        matches!(desk.hear(), Finding::Counts(counts) if counts.tally.all.calls() == 3_000 && counts.tally.tools["filesystem"].len() == 2)
+    );
     // What the index names is shown only if the record says so as well.
     let (seqs, _) = desk.page("\"reason 300\"", Edge::Newest, 10);
     assert_eq!(seqs, Vec::<u64>::new());
@@ -213,33 +214,33 @@ fn the_tally_counts_what_was_decided_and_goes_on_from_there() {
     let db = folder.path().join("audit.db");
     write(&db, 3_500);
     let desk = Desk::over(&db);
-    let tally = |upto: u64| {
+    let counts = |upto: u64| {
         desk.ask.send(Task::Count).unwrap();
         loop {
             match desk.hear() {
-                Finding::Tally(tally) if tally.upto == upto => return tally,
+                Finding::Counts(counts) if counts.upto == upto => return counts,
                 _ => {}
             }
         }
     };
-    let first = tally(10_500);
-    assert_eq!((first.figures.asked, first.figures.decided), (3_500, 3_500));
-    assert_eq!(first.rules["scratch"].hits, 500);
+    let first = counts(10_500);
+    let all = &first.tally.all;
+    assert_eq!((all.asked, all.calls()), (3_500, 3_500));
+    assert_eq!(first.tally.rules["scratch"].hits, 500);
     // What `log stats` tells of the same log, it tells in the same words.
     let reader = Reader::open(&db).unwrap().unwrap();
-    let stats = stats::count(&reader, None, &Filter::default()).unwrap();
-    let figures = &first.figures;
+    let stats = query::decisions(&reader, None, &Search::default()).unwrap().all;
     assert_eq!(
-        (figures.decided, figures.asked, figures.approved, figures.denied, figures.by_rule),
-        (stats.all.calls, stats.all.asked, stats.all.approved, stats.all.denied, stats.saved_by_rules)
+        (all.calls(), all.asked, all.approved(), all.denied(), all.approved_by(By::Rule)),
+        (stats.calls(), stats.asked, stats.approved(), stats.denied(), stats.approved_by(By::Rule))
     );
-    assert_eq!((figures.approved, figures.denied, figures.by_rule), (2_800, 700, 400));
-    let tool = &first.tools[&("filesystem".to_owned(), "write_file".to_owned())];
-    assert_eq!((tool.calls, tool.failed), (1_750, 875));
-    assert!(tool.detail.contains("MUTATES|CREATE|ACK"));
-    assert_eq!(first.sessions["files"].calls, 3_500);
+    assert_eq!((all.approved(), all.denied(), all.approved_by(By::Rule)), (2_800, 700, 400));
+    let tool = first.tally.of_tool("filesystem", "write_file").unwrap();
+    assert_eq!((tool.count.calls(), tool.failed), (1_750, 875));
+    assert!(tool.judged.contains("MUTATES|CREATE|ACK"));
+    assert_eq!(first.sessions.0["files"].calls, 3_500);
     write(&db, 1);
-    assert_eq!(tally(10_503).figures.decided, 3_501);
+    assert_eq!(counts(10_503).tally.all.calls(), 3_501);
 }
 
 #[test]

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::console::found::Finding;
+use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::pinned::{Former, PinBook, PinnedProgram, PinnedTool, Settled, Settling};
-use mcp_approve::console::tally::Tally;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::PinState;
 use mcp_approve::pins::diff::Change;
@@ -79,7 +78,7 @@ fn program() -> PinnedProgram {
 
 fn tools(desk: &mut Desk, book: PinBook) {
     desk.keys("4");
-    desk.send(Msg::Found(Finding::Tally(Arc::<Tally>::default())));
+    desk.send(Msg::Found(Finding::Counts(Arc::<Counts>::default())));
     desk.send(Msg::Found(Finding::Pins(Arc::new(book))));
 }
 

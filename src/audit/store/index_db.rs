@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavio
 use crate::audit::place;
 
 const SCHEMA: &str = include_str!("../../../assets/index.sql");
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// `mcpi`, so that another program's database is told from an index.
 const APPLICATION: i64 = 0x6d63_7069;
 /// How long another reader may be filling it. Whoever waits longer goes on without.
@@ -44,7 +44,7 @@ pub(in crate::audit) struct Filled {
     pub latest: i64,
     pub columns: Columns,
     /// Rows of masks.
-    pub sketch: Vec<Vec<u8>>,
+    pub masks: Vec<Vec<u8>>,
     /// Words that are new with it: list, place, text.
     pub words: Vec<(&'static str, u32, String)>,
 }
@@ -148,7 +148,7 @@ impl IndexDb {
 
     /// Four bytes of a row of masks.
     pub fn mask(&self, row: u64, at: usize) -> Result<u32, Unusable> {
-        let mut statement = self.db.prepare_cached("SELECT masks FROM sketch WHERE row = ?1")?;
+        let mut statement = self.db.prepare_cached("SELECT masks FROM piece WHERE row = ?1")?;
         let mut rows = statement.query([signed(row)])?;
         let masks = rows.next()?.ok_or(Unusable::Shape)?.get_ref(0)?.as_blob().map_err(|_| Unusable::Shape)?;
         let four = masks.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok());
@@ -174,9 +174,9 @@ impl IndexDb {
         adding
             .prepare_cached(sql)?
             .execute(params![next, link, earliest, latest, shapes, sessions, times, tickets, figures])?;
-        let first = next.saturating_mul(i64::try_from(filled.sketch.len()).unwrap_or(i64::MAX));
-        for (row, masks) in (first..).zip(&filled.sketch) {
-            adding.prepare_cached("INSERT INTO sketch (row, masks) VALUES (?1, ?2)")?.execute(params![row, masks])?;
+        let first = next.saturating_mul(i64::try_from(filled.masks.len()).unwrap_or(i64::MAX));
+        for (row, masks) in (first..).zip(&filled.masks) {
+            adding.prepare_cached("INSERT INTO piece (row, masks) VALUES (?1, ?2)")?.execute(params![row, masks])?;
         }
         adding.commit()?;
         Ok(true)

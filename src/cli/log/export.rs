@@ -4,15 +4,15 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use globset::GlobMatcher;
-
-use super::print::{visible, visible_json};
-use super::{Finding, LogError, glob};
+use super::{Finding, LogError, Of, search};
 use crate::audit::chain::Row;
-use crate::audit::query::{self, Filter, Found, Since};
+use crate::audit::fields::{Field, Record};
+use crate::audit::moment::Since;
+use crate::audit::query;
 use crate::audit::record::Kind;
 use crate::audit::redact::push_string;
 use crate::audit::store::Reader;
+use crate::cli::print::{visible, visible_json};
 
 /// Checks an export without this program.
 const VERIFIER: &str = include_str!("../../../assets/verify_export.py");
@@ -23,12 +23,8 @@ pub struct ExportOptions {
     /// jsonl (one object per line, can be verified) or csv (for a spreadsheet)
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
-    /// Only this server (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub server: Option<GlobMatcher>,
-    /// Only this tool (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub tool: Option<GlobMatcher>,
+    #[command(flatten)]
+    pub of: Of,
     /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
     #[arg(long)]
     pub kind: Option<Kind>,
@@ -78,19 +74,13 @@ pub(super) fn run(options: &ExportOptions, db: &Path, now: i64, out: &mut dyn Wr
         out.write_all(VERIFIER.as_bytes())?;
         return Ok(Finding::So);
     }
-    let filter = Filter {
-        server: options.server.clone(),
-        tool: options.tool.clone(),
-        kind: options.kind,
-        since: options.since.map(|since| since.moment(now)),
-        ..Filter::default()
-    };
+    let search = search(&options.of, options.since, now).with(Field::Kind, options.kind.map(Kind::word));
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "{}", COLUMNS.join(","))?;
     }
     let mut written = Ok(());
-    query::each(&reader, &filter, &mut |row| {
+    query::each(&reader, &search, &mut |row| {
         written = match options.format {
             Format::Jsonl => writeln!(out, "{}", jsonl(&row)),
             Format::Csv => writeln!(out, "{}", csv(&row)),
@@ -103,7 +93,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, now: i64, out: &mut dyn Wr
 
 /// The row of `log list --jsonl`, then what its link is made of: the body as a text, because every byte of it counts.
 fn jsonl(row: &Row<'_>) -> String {
-    let mut text = Found::new(row).json();
+    let mut text = Record::new(row).json();
     text.pop();
     text.push_str(&format!(r#","writer":"{}","link":"{}","body":"#, hex(row.writer), hex(row.link)));
     push_string(&mut text, &String::from_utf8_lossy(row.body));
@@ -112,7 +102,7 @@ fn jsonl(row: &Row<'_>) -> String {
 }
 
 fn csv(row: &Row<'_>) -> String {
-    let found = Found::new(row);
+    let found = Record::new(row);
     let text = |text: Option<&str>| visible(text.unwrap_or_default());
     let json = |json: Option<&serde_json::value::RawValue>| visible_json(json.map_or("", |json| json.get()));
     let (seq, writer, link) = (row.seq.to_string(), hex(row.writer), hex(row.link));

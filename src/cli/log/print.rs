@@ -1,57 +1,32 @@
-//! How records look on a terminal and as JSON. Owns no query.
-//!
-//! Every text of a record is foreign: it is made visible before it is printed, also inside JSON, where it is escaped.
+//! How records look on a terminal. Owns no query.
 
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr as _;
-
-use crate::audit::query::{Fields, Found};
+use crate::audit::fields::{Fields, Record};
 use crate::audit::redact::string_token;
-use crate::console::plain;
+use crate::cli::print::{self, Column, visible};
 
-const COLUMNS: [&str; 9] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "IDENTITY", "DECISION", "ARGUMENTS"];
-
-/// The widest a column gets; beyond, a cell ends in `…`.
-const WIDEST: [usize; 9] = [20, 24, 14, 24, 28, 7, 16, 36, 60];
-
-/// One JSON array, a record a line.
-pub(super) fn json_array(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
-    if found.is_empty() {
-        return writeln!(out, "[]");
-    }
-    write!(out, "[")?;
-    for (at, row) in found.iter().enumerate() {
-        let comma = if at == 0 { "\n" } else { ",\n" };
-        write!(out, "{comma}{}", visible_json(&row.json()))?;
-    }
-    writeln!(out, "\n]")
-}
+const TITLES: [&str; 9] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "IDENTITY", "DECISION", "ARGUMENTS"];
+const COLUMNS: [Column; 9] = [
+    Column::LEFT.at_most(20),
+    Column::LEFT.at_most(24),
+    Column::LEFT.at_most(14),
+    Column::LEFT.at_most(24),
+    Column::LEFT.at_most(28),
+    Column::LEFT.at_most(7),
+    Column::LEFT.at_most(16),
+    Column::LEFT.at_most(36),
+    Column::LEFT.at_most(60),
+];
 
 /// A text table, one record a line.
-pub(super) fn table(found: &[Found], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 9]> = found.iter().map(cells).collect();
-    let mut widths = COLUMNS.map(str::len);
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
-        }
-    }
-    let header = COLUMNS.map(str::to_owned);
-    for row in std::iter::once(&header).chain(&rows) {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width - cell.width() + 2));
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+pub(super) fn table(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
+    print::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(records.iter().map(cells)), out)
 }
 
-fn cells(row: &Found) -> [String; 9] {
-    let seq = row.seq.to_string();
-    let cells = match row.fields() {
+fn cells(record: &Record) -> [String; 9] {
+    let seq = record.seq.to_string();
+    let cells = match record.fields() {
         Some(fields) => {
             let ticket = fields.ticket.as_deref().unwrap_or(&fields.server);
             [
@@ -70,12 +45,11 @@ fn cells(row: &Found) -> [String; 9] {
             let mut cells = <[String; 9]>::default();
             cells[0] = seq;
             cells[2] = "UNREADABLE".to_owned();
-            cells[8].clone_from(&row.body);
+            cells[8].clone_from(&record.body);
             cells
         }
     };
-    let mut widest = WIDEST.iter();
-    cells.map(|cell| clipped(&visible(&cell), *widest.next().unwrap_or(&0)))
+    cells.map(|cell| visible(&cell))
 }
 
 /// `approve by rule scratch-files`, `ask`, or nothing.
@@ -93,28 +67,11 @@ fn decision(fields: &Fields<'_>) -> String {
     words
 }
 
-pub(super) fn clipped(text: &str, widest: usize) -> String {
-    if text.width() <= widest {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut width = 1;
-    for character in text.chars() {
-        width += unicode_width::UnicodeWidthChar::width(character).unwrap_or(0);
-        if width > widest {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
-}
-
 /// One record in full: every field that applies, one below the other.
-pub(super) fn whole(row: &Found, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "record {}", row.seq)?;
-    let Some(fields) = row.fields() else {
-        writeln!(out, "  UNREADABLE: {}", visible(&row.body))?;
+pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "record {}", record.seq)?;
+    let Some(fields) = record.fields() else {
+        writeln!(out, "  UNREADABLE: {}", visible(&record.body))?;
         return Ok(());
     };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
@@ -141,7 +98,7 @@ pub(super) fn whole(row: &Found, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  {name:<10} {}", visible(value))?;
         }
     }
-    if let Some(link) = row.link {
+    if let Some(link) = record.link {
         writeln!(out, "  {:<10} {link}", "link")?;
     }
     let json = [("arguments", fields.arguments), ("cut", fields.cut), ("detail", fields.detail)];
@@ -193,33 +150,4 @@ fn indented(json: &str) -> String {
         at += character.len_utf8();
     }
     out
-}
-
-/// Foreign text on one line, through the one door.
-pub(in crate::cli) fn visible(text: &str) -> String {
-    plain::visible(text)
-}
-
-/// JSON text with every hidden character escaped: the same value, fit for a terminal.
-pub(in crate::cli) fn visible_json(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if is_hidden(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }

@@ -3,25 +3,22 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use globset::GlobMatcher;
-use unicode_width::UnicodeWidthStr as _;
+use serde_json::{Value, json};
 
-use super::print::{clipped, visible, visible_json};
-use super::progress;
-use super::{Finding, LogError, glob};
-use crate::audit::query::{Filter, Since};
-use crate::audit::stats::{self, Count, Stats};
+use super::{Finding, LogError, Of, progress, search};
+use crate::audit::moment::{Since, rfc3339};
+use crate::audit::numbers::Exact;
+use crate::audit::query;
+use crate::audit::record::By;
 use crate::audit::store::Reader;
+use crate::audit::tally::{Count, Tally};
+use crate::cli::print::{self, Column, visible, visible_json};
 
 /// Which records are counted, and how they are told.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {
-    /// Only this server (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub server: Option<GlobMatcher>,
-    /// Only this tool (a name or a glob)
-    #[arg(long, value_name = "NAME", value_parser = glob)]
-    pub tool: Option<GlobMatcher>,
+    #[command(flatten)]
+    pub of: Of,
     /// Only since then: 30d, 1h, 5m, or a time like 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
@@ -33,8 +30,13 @@ pub struct StatsOptions {
     pub json: bool,
 }
 
-const COLUMNS: [&str; 8] = ["SERVER", "TOOL", "CALLS", "APPROVED", "DENIED", "ASKED", "WITHDRAWN", "MEDIAN"];
-const WIDEST: usize = 40;
+const TITLES: [&str; 8] = ["SERVER", "TOOL", "CALLS", "APPROVED", "DENIED", "ASKED", "WITHDRAWN", "MEDIAN"];
+const NAME: Column = Column::LEFT.at_most(40);
+const NUMBER: Column = Column::RIGHT;
+const COLUMNS: [Column; 8] = [NAME, NAME, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER];
+
+/// The figures of one tool: server, tool, what became of its calls.
+type OfTool<'t> = (&'t str, &'t str, &'t Count<Exact>);
 
 fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -45,97 +47,105 @@ fn counted(count: u64, what: &str) -> String {
 /// # Errors
 /// As [`super::run`].
 pub(super) fn run(options: &StatsOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let filter = Filter {
-        server: options.server.clone(),
-        tool: options.tool.clone(),
-        since: options.since.map(|since| since.moment(now)),
-        ..Filter::default()
-    };
+    let search = search(&options.of, options.since, now);
     let reader = Reader::open(db)?;
-    let mut stats = match &reader {
-        Some(reader) => stats::count(reader, progress::index(db, reader)?.as_ref(), &filter)?,
-        None => Stats::default(),
+    let tally = match &reader {
+        Some(reader) => query::decisions(reader, progress::index(db, reader)?.as_ref(), &search)?,
+        None => Tally::default(),
     };
-    let more = stats.tools.len().saturating_sub(options.limit);
-    stats.tools.truncate(options.limit);
+    let mut tools: Vec<OfTool<'_>> = tally
+        .tools
+        .iter()
+        .flat_map(|(server, tools)| tools.iter().map(|(tool, of)| (server.as_str(), tool.as_str(), &of.count)))
+        .collect();
+    // The sort is stable: the same number stays in the order of names.
+    tools.sort_by_key(|(.., count)| std::cmp::Reverse(count.calls()));
+    let more = tools.len().saturating_sub(options.limit);
+    tools.truncate(options.limit);
     if options.json {
-        let text = serde_json::to_string(&stats).map_err(io::Error::from)?;
-        writeln!(out, "{}", visible_json(&text))?;
+        writeln!(out, "{}", visible_json(&object(&tally, &tools).to_string()))?;
     } else if reader.is_none() {
         let missing = LogError::NoLog(db.to_path_buf());
         writeln!(out, "{missing}: {}", missing.hint())?;
-    } else if stats.all.calls == 0 && stats.all.asked == 0 {
+    } else if tally.all.calls() == 0 && tally.all.asked == 0 {
         writeln!(out, "No call of that kind was decided yet; `mcp-approve log list` shows what else there is.")?;
     } else {
-        told(&stats, more, out)?;
+        text(&tally, &tools, more, out)?;
     }
     Ok(Finding::So)
 }
 
-fn told(stats: &Stats, more: usize, out: &mut dyn Write) -> io::Result<()> {
-    let all = &stats.all;
-    let time = |time: &Option<String>| visible(time.as_deref().unwrap_or("?"));
-    writeln!(out, "{} from {} to {}", counted(all.calls, "call"), time(&stats.from), time(&stats.to))?;
-    let by = |word: &str| all.by.get(word).copied().unwrap_or(0);
-    let others: Vec<String> = all.by.iter().map(|(word, count)| format!("{count} by {}", visible(word))).collect();
-    writeln!(out, "  approved   {}", all.approved)?;
-    writeln!(out, "  denied     {}", all.denied)?;
-    writeln!(out, "  decided    {}", if others.is_empty() { "-".to_owned() } else { others.join(", ") })?;
-    writeln!(out, "  asked      {}{}", all.asked, all.median_ms.map_or_else(String::new, median))?;
-    writeln!(out, "  withdrawn  {}", all.withdrawn)?;
-    writeln!(out, "  saved      {}, by rules", counted(stats.saved_by_rules, "question"))?;
-    if stats.saved_by_rules == 0 && by("operator") > 0 {
-        writeln!(out, "             (`mcp-approve rules --help`: a rule answers the same question for you)")?;
-    }
-    if stats.refused_lines > 0 {
-        writeln!(out, "  refused    {} lines of hosts", stats.refused_lines)?;
-    }
-    if stats.unreadable > 0 {
-        writeln!(out, "  UNREADABLE {} records: run `mcp-approve log verify`", stats.unreadable)?;
-    }
-    for (rule, count) in &stats.rules {
-        writeln!(out, "  rule       {count} by {}", visible(rule))?;
-    }
-    writeln!(out)?;
-    table(stats, out)?;
-    if more > 0 {
-        writeln!(out, "and {more} more tools: --limit {}", stats.tools.len() + more)?;
-    }
-    Ok(())
+fn object(tally: &Tally<Exact>, tools: &[OfTool<'_>]) -> Value {
+    let rules: serde_json::Map<_, _> = tally.rules.iter().map(|(rule, of)| (rule.clone(), of.hits.into())).collect();
+    let mut object = json!({ "from": tally.from.map(rfc3339), "to": tally.to.map(rfc3339) });
+    add(&mut object, &tally.all);
+    object["saved_by_rules"] = tally.all.approved_by(By::Rule).into();
+    object["refused_lines"] = tally.refused_lines.into();
+    object["unreadable"] = tally.unreadable.into();
+    object["rules"] = rules.into();
+    let of_tool = |(server, tool, count): &OfTool<'_>| {
+        let mut row = json!({ "server": server, "tool": tool });
+        add(&mut row, count);
+        row
+    };
+    object["tools"] = tools.iter().map(of_tool).collect();
+    object
 }
 
-fn median(ms: f64) -> String {
-    format!(", the median answer took {}", seconds(ms))
+fn add(object: &mut Value, count: &Count<Exact>) {
+    object["calls"] = count.calls().into();
+    object["asked"] = count.asked.into();
+    object["approved"] = count.approved().into();
+    object["denied"] = count.denied().into();
+    object["withdrawn"] = count.withdrawn.into();
+    object["by"] = json!(count.by());
+    object["median_ms"] = json!(median_ms(count));
+}
+
+fn median_ms(count: &Count<Exact>) -> Option<f64> {
+    count.waited.median().map(|micros| micros / 1000.0)
+}
+
+fn text(tally: &Tally<Exact>, tools: &[OfTool<'_>], more: usize, out: &mut dyn Write) -> io::Result<()> {
+    let all = &tally.all;
+    let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), rfc3339);
+    writeln!(out, "{} from {} to {}", counted(all.calls(), "call"), time(tally.from), time(tally.to))?;
+    let by = all.by();
+    let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();
+    let saved = all.approved_by(By::Rule);
+    let median = median_ms(all).map(|ms| format!(", the median answer took {}", seconds(ms))).unwrap_or_default();
+    writeln!(out, "  approved   {}", all.approved())?;
+    writeln!(out, "  denied     {}", all.denied())?;
+    writeln!(out, "  decided    {}", if others.is_empty() { "-".to_owned() } else { others.join(", ") })?;
+    writeln!(out, "  asked      {}{median}", all.asked)?;
+    writeln!(out, "  withdrawn  {}", all.withdrawn)?;
+    writeln!(out, "  saved      {}, by rules", counted(saved, "question"))?;
+    if saved == 0 && by.contains_key(By::Operator.word()) {
+        writeln!(out, "             (`mcp-approve rules --help`: a rule answers the same question for you)")?;
+    }
+    if tally.refused_lines > 0 {
+        writeln!(out, "  refused    {} lines of hosts", tally.refused_lines)?;
+    }
+    if tally.unreadable > 0 {
+        writeln!(out, "  UNREADABLE {} records: run `mcp-approve log verify`", tally.unreadable)?;
+    }
+    for (rule, of) in &tally.rules {
+        writeln!(out, "  rule       {} by {}", of.hits, visible(rule))?;
+    }
+    writeln!(out)?;
+    let rows = tools.iter().map(|(server, tool, count)| {
+        let numbers = [count.calls(), count.approved(), count.denied(), count.asked, count.withdrawn];
+        let [calls, approved, denied, asked, withdrawn] = numbers.map(|number| number.to_string());
+        let median = median_ms(count).map_or_else(|| "-".to_owned(), seconds);
+        [visible(server), visible(tool), calls, approved, denied, asked, withdrawn, median]
+    });
+    print::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(rows), out)?;
+    if more > 0 {
+        writeln!(out, "and {more} more tools: --limit {}", tools.len() + more)?;
+    }
+    Ok(())
 }
 
 fn seconds(ms: f64) -> String {
     if ms < 10_000.0 { format!("{:.1} s", ms / 1000.0) } else { format!("{:.0} s", ms / 1000.0) }
-}
-
-fn table(stats: &Stats, out: &mut dyn Write) -> io::Result<()> {
-    let mut rows = vec![COLUMNS.map(str::to_owned)];
-    for of in &stats.tools {
-        let Count { calls, approved, denied, asked, withdrawn, median_ms, .. } = &of.count;
-        let name = |text: &str| clipped(&visible(text), WIDEST);
-        let [calls, approved, denied, asked, withdrawn] =
-            [calls, approved, denied, asked, withdrawn].map(u64::to_string);
-        let median = median_ms.map_or_else(|| "-".to_owned(), seconds);
-        rows.push([name(&of.server), name(&of.tool), calls, approved, denied, asked, withdrawn, median]);
-    }
-    let mut widths = [0; 8];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
-        }
-    }
-    for row in &rows {
-        let mut line = String::new();
-        for (at, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let gap = " ".repeat(width - cell.width());
-            // Numbers stand to the right.
-            line += &if at < 2 { format!("{cell}{gap}  ") } else { format!("{gap}{cell}  ") };
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::cli::error::Error;
-use crate::console::plain::visible;
+use crate::cli::print::{self, Column, visible};
 use crate::home::layers::Layers;
 use crate::policy::rule::{Layer, Policy, Rule};
 
@@ -41,12 +41,12 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;
-    let widest = all(policy).map(|(rule, _)| rule.id.len()).max().unwrap_or_default();
-    for (rule, disabled) in all(policy) {
+    let rows = all(policy).map(|(rule, disabled)| {
         let note = rule.note.as_deref().map(|note| format!("  # {}", visible(note))).unwrap_or_default();
         let layer = if here.len() > 1 { format!("{:7}  ", rule.layer.word()) } else { String::new() };
-        writeln!(out, "{layer}{:widest$}  {:5}  {}{note}", rule.id, word(rule, disabled), selects(rule))?;
-    }
+        [layer + &rule.id, word(rule, disabled).to_owned(), selects(rule) + &note]
+    });
+    print::table(&[Column::LEFT, Column::LEFT.at_least(5), Column::LEFT], 2, rows, out)?;
     for one in &policy.pending {
         writeln!(out, "\nnot accepted yet in {} (mcp-approve rules accept):", visible(&one.file))?;
         for loosens in &one.loosens {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use crate::audit::query::Since;
+use crate::audit::moment::Since;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
 

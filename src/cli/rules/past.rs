@@ -28,13 +28,20 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     let reader = Reader::open(db).map_err(LogError::from)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     let index = progress::index(db, &reader).map_err(LogError::from)?;
-    let found = match what.parse() {
-        Ok(seq) => query::at(&reader, seq).map_err(LogError::from)?,
-        Err(_) => query::of_ticket(&reader, index.as_ref(), what).map_err(LogError::from)?.pop(),
+    let of_ticket = |ticket: &str| query::of_ticket(&reader, index.as_ref(), ticket).map_err(LogError::from);
+    let (found, of_ticket) = match what.parse() {
+        Ok(seq) => {
+            let found = query::at(&reader, seq).map_err(LogError::from)?;
+            let ticket = found.as_ref().and_then(|found| found.fields()?.ticket);
+            (found, ticket.map(|ticket| of_ticket(&ticket)).transpose()?.unwrap_or_default())
+        }
+        Err(_) => {
+            let all = of_ticket(what)?;
+            (all.last().cloned(), all)
+        }
     };
     let found = found.ok_or_else(|| LogError::Nothing(visible(what)))?;
-    let call = past::call_of(&reader, index.as_ref(), &found).map_err(LogError::from)?;
-    call.ok_or_else(|| Error::Wrong {
+    past::call_of(&found, &of_ticket).ok_or_else(|| Error::Wrong {
         what: format!("record {} is of no call that a policy ruled on", found.seq),
         hint: "`mcp-approve log list --kind decision` names calls by SEQ and TICKET".to_owned(),
     })

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::row::piece;
 use super::verify::{Agreement, Verifier, VerifyError, compared};
-use super::visible;
 use crate::behavior::conclude::{self, Behavior, Told, Trust};
 use crate::behavior::curated;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
+use crate::cli::print::visible;
 use crate::mcp::tool::Tool;
 
 /// Which words of the server count.

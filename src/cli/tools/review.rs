@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::show::print_changes;
-use super::{memory, named, print, row, visible};
+use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::identity::Identity;
 use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
 use crate::cli::person;
+use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
 use crate::home::places::Places;
 use crate::home::user;

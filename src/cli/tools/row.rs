@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::observed::Observed;
+use crate::audit::moment::rfc3339;
+use crate::audit::numbers::Exact;
+use crate::audit::tally::{Tally, ToolTally};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::{Claim, Evidence};
 use crate::behavior::hazards::Hazard;
@@ -12,7 +14,7 @@ use crate::capability::types;
 use crate::pins::reading::Known;
 
 /// The object of a listing.
-pub(super) fn json(known: &Known, observed: Option<&Observed>) -> Value {
+pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, identity);
@@ -38,12 +40,12 @@ pub(super) fn json(known: &Known, observed: Option<&Observed>) -> Value {
         "digest": known.pin.latest.to_string(),
         "trusted_digest": known.pin.trusted.map(|digest| digest.to_string()),
         "hazards": behavior.hazards.iter().map(hazard).collect::<Vec<_>>(),
-        "observed": observed.cloned().unwrap_or_default().json(),
+        "observed": answers.json(),
         "package": server.package,
         "command": server.command,
         "fingerprint": server.fingerprint,
-        "first_seen": time(known.pin.first_seen),
-        "last_seen": time(known.last_seen),
+        "first_seen": rfc3339(known.pin.first_seen),
+        "last_seen": rfc3339(known.last_seen),
     })
 }
 
@@ -82,8 +84,50 @@ fn hazard(hazard: &Hazard) -> Value {
     json!({ "hazard": hazard.kind.word(), "what": hazard.what })
 }
 
-/// RFC 3339, UTC.
-pub(super) fn time(millis: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("{time:.3}")
+/// How a tool's calls were answered, as far back as is counted.
+#[derive(Clone, Copy)]
+pub(super) struct Answers<'t>(Option<&'t ToolTally<Exact>>);
+
+impl<'t> Answers<'t> {
+    /// Those of one tool.
+    pub(super) fn of(tally: &'t Tally<Exact>, known: &Known) -> Self {
+        Self(tally.of_tool(&known.server.name, &known.tool.name))
+    }
+
+    pub(super) fn calls(self) -> u64 {
+        self.0.map_or(0, |tool| tool.answered)
+    }
+
+    /// The latency that so many of a hundred calls do not exceed, in milliseconds.
+    #[expect(clippy::cast_precision_loss, reason = "that many microseconds are 285 years")]
+    pub(super) fn percentile(self, of_hundred: usize) -> Option<f64> {
+        self.0?.latency.quantile(of_hundred).map(|micros| micros as f64 / 1000.0)
+    }
+
+    /// Between 0 and 1.
+    #[expect(clippy::cast_precision_loss, reason = "counts of at most 200,000")]
+    pub(super) fn error_rate(self) -> Option<f64> {
+        self.0.filter(|tool| tool.answered > 0).map(|tool| tool.failed as f64 / tool.answered as f64)
+    }
+
+    fn json(self) -> Value {
+        json!({
+            "calls": self.calls(),
+            "p50_ms": self.percentile(50),
+            "p95_ms": self.percentile(95),
+            "error_rate": self.error_rate(),
+        })
+    }
+
+    /// `12 calls, p50 3.1 ms, p95 9.8 ms, 8 % errors`.
+    pub(super) fn line(self) -> String {
+        match (self.percentile(50), self.percentile(95), self.error_rate()) {
+            (Some(p50), Some(p95), Some(rate)) => {
+                let calls = self.calls();
+                let s = if calls == 1 { "" } else { "s" };
+                format!("{calls} call{s}, p50 {p50:.1} ms, p95 {p95:.1} ms, {:.0} % errors", rate * 100.0)
+            }
+            _ => "no call answered yet".to_owned(),
+        }
+    }
 }

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::bars::{self, Bar, Bars};
-use super::list::{NONE, clipped, tag};
-use super::observed::{self, Observed};
-use super::{memory, print, row, visible};
+use super::list::{NONE, tag};
+use super::row::Answers;
+use super::{answers, memory, print, row};
 use crate::behavior::profile::{self, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::Error;
+use crate::cli::print::{clipped, visible};
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -23,17 +24,17 @@ use crate::pins::reading::Known;
 use crate::policy::role::Role;
 use crate::policy::rule::Policy;
 
-struct Hit {
+struct Hit<'t> {
     known: Known,
     relevance: f64,
     cost: f64,
     why: String,
-    observed: Observed,
+    answers: Answers<'t>,
     /// What keeps it out.
     bar: Option<Bar>,
 }
 
-impl Hit {
+impl Hit<'_> {
     fn score(&self) -> f64 {
         self.relevance * self.cost
     }
@@ -59,18 +60,17 @@ pub(super) fn run(
         Some(memory) => memory.search(&query)?.into_iter().collect(),
         None => HashMap::new(),
     };
-    let log = observed::observe(&places.audit_db()).map_err(crate::cli::log::LogError::from)?;
+    let tally = answers(places)?;
     let bars = Bars { options, role: role.as_ref(), policy: &policy, now };
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
-        let key = (known.server.name.clone(), known.tool.name.clone());
-        let observed = log.get(&key).cloned().unwrap_or_default();
+        let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(&observed);
+        let (cost, price) = cost(answers);
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let bar = bars.of(&known);
-        Hit { known, relevance, cost, why, observed, bar }
+        Hit { known, relevance, cost, why, answers, bar }
     });
-    let (mut hits, mut struck): (Vec<Hit>, Vec<Hit>) = found.partition(|hit| hit.bar.is_none());
+    let (mut hits, mut struck): (Vec<Hit<'_>>, Vec<Hit<'_>>) = found.partition(|hit| hit.bar.is_none());
     for hits in [&mut hits, &mut struck] {
         hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
     }
@@ -114,8 +114,8 @@ fn policy(places: &Places) -> Result<Policy, Error> {
 }
 
 /// What a call costs, between 0 and 1, and in words: time observed, and calls that came to nothing.
-fn cost(observed: &Observed) -> (f64, String) {
-    let (Some(p50), Some(errors)) = (observed.percentile(50), observed.error_rate()) else {
+fn cost(answers: Answers<'_>) -> (f64, String) {
+    let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
         return (0.95, "never called".to_owned());
     };
     let tier = match p50 {
@@ -124,7 +124,7 @@ fn cost(observed: &Observed) -> (f64, String) {
         ..5_000.0 => 0.85,
         _ => 0.7,
     };
-    (tier * (1.0 - errors / 2.0), observed.line())
+    (tier * (1.0 - errors / 2.0), answers.line())
 }
 
 /// Which of the query's words stand where.
@@ -146,8 +146,8 @@ fn matched(query: &str, known: &Known) -> String {
     }
 }
 
-fn json(hit: &Hit) -> serde_json::Value {
-    let mut row = row::json(&hit.known, Some(&hit.observed));
+fn json(hit: &Hit<'_>) -> serde_json::Value {
+    let mut row = row::json(&hit.known, hit.answers);
     row["score"] = json!(round(hit.score()));
     row["relevance"] = json!(round(hit.relevance));
     row["cost"] = json!(round(hit.cost));
@@ -161,7 +161,7 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Hit], left_out: &str, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[Hit<'_>], left_out: &str, out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;
         let score = if hit.bar.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };

@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::observed::{self, Observed};
-use super::{memory, named, print, row, visible};
+use super::row::Answers;
+use super::{RECORDS, answers, memory, named, print, row};
+use crate::audit::moment::rfc3339;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::Error;
+use crate::cli::print::visible;
 use crate::home::places::Places;
 use crate::pins::diff::Change;
 use crate::pins::reading::Known;
@@ -18,20 +20,20 @@ use crate::pins::reading::Known;
 pub(super) fn run(options: &ToolsShowOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let memory = memory(places)?;
     let tools = named(memory.as_ref(), &options.names)?;
-    let log = observed::observe(&places.audit_db()).map_err(crate::cli::log::LogError::from)?;
+    let tally = answers(places)?;
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for known in &tools {
-        let seen = log.get(&(known.server.name.clone(), known.tool.name.clone()));
+        let seen = Answers::of(&tally, known);
         let changes = memory.as_ref().map(|memory| memory.changes(known)).transpose()?.unwrap_or_default();
         let mut row = row::json(known, seen);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
         rows.push(row);
-        shown.push((known, seen.cloned().unwrap_or_default(), changes));
+        shown.push((known, seen, changes));
     }
     print(options.output, &rows, "", out, |out| {
-        shown.iter().try_for_each(|(known, seen, changes)| whole(known, seen, changes, out))
+        shown.iter().try_for_each(|(known, seen, changes)| whole(known, *seen, changes, out))
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -53,7 +55,7 @@ pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
+fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
     let profile = Profile::of(tool, identity);
@@ -80,7 +82,7 @@ fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write
         line(label, &visible(&format!("{}: {}", hazard.kind.word(), hazard.what)))?;
         label = "";
     }
-    line("observed", &format!("{} (in the last {} records)", seen.line(), observed::RECORDS))?;
+    line("observed", &format!("{} (in the last {} records)", seen.line(), RECORDS))?;
     let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
     line(
         "pin",
@@ -91,7 +93,7 @@ fn whole(known: &Known, seen: &Observed, changes: &[Change], out: &mut dyn Write
     for file in server.program.lines() {
         line("", &visible(file))?;
     }
-    line("seen", &format!("{} to {}", row::time(known.pin.first_seen), row::time(known.last_seen)))?;
+    line("seen", &format!("{} to {}", rfc3339(known.pin.first_seen), rfc3339(known.last_seen)))?;
     if !changes.is_empty() {
         line("changes", "since the definition that is trusted:")?;
         print_changes(changes, out)?;

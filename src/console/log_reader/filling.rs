@@ -1,33 +1,33 @@
-//! Fills the index beside the log when nobody asks anything, and keeps the tally in it for the next console.
+//! Fills the index beside the log when nobody asks anything, and keeps the counts in it for the next console.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Filling, LogReader, REPORT, SLICE};
+use super::{Filling, LogReader, REPORT};
 use crate::audit::index::{Index, SEGMENT, Step};
-use crate::audit::query::Found;
+use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
-use crate::console::found::Finding;
-use crate::console::tally::Tally;
+use crate::audit::walk::SLICE;
+use crate::console::found::{Counts, Finding};
 use crate::wire::digest::Digest;
 
-/// Under which the tally is noted; another number for another form.
-const NOTE: &str = "tally 2";
+/// Under which the counts are noted; another number for another form.
+const NOTE: &str = "tally 3";
 /// So much of the log is counted again rather than noted.
 const UNNOTED: u64 = 64 * SLICE;
 
-/// A tally as it is noted. The link says of which log.
+/// Counts as they are noted. The link says of which log.
 #[derive(Serialize)]
 struct Noting<'a> {
     link: Digest,
-    tally: &'a Tally,
+    counts: &'a Counts,
 }
 
 #[derive(Deserialize)]
 struct Noted {
     link: Digest,
-    tally: Tally,
+    counts: Counts,
 }
 
 /// The index of the log as it stands there now; a short log needs none.
@@ -74,35 +74,35 @@ impl LogReader {
         Ok(())
     }
 
-    /// Takes the tally that the last console noted, where this one has none.
+    /// Takes the counts that the last console noted, where this one has none.
     pub(super) fn recall(&mut self) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
-        if self.tally.upto > 0 {
+        if self.counts.upto > 0 {
             return;
         }
         let noted = index.note(NOTE).and_then(|text| serde_json::from_str::<Noted>(&text).ok());
         let Some(noted) = noted else { return };
-        if link(reader, noted.tally.upto) == Some(noted.link) {
-            self.remembered = noted.tally.upto;
-            self.tally = noted.tally;
+        if link(reader, noted.counts.upto) == Some(noted.link) {
+            self.remembered = noted.counts.upto;
+            self.counts = noted.counts;
         }
     }
 
-    /// Notes the tally for the next console, now and then.
+    /// Notes the counts for the next console, now and then.
     pub(super) fn remember(&mut self, over: bool) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
-        let news = self.tally.upto.saturating_sub(self.remembered);
+        let news = self.counts.upto.saturating_sub(self.remembered);
         if news < if over { SEGMENT } else { UNNOTED } {
             return;
         }
-        let Some(link) = link(reader, self.tally.upto) else { return };
-        if let Ok(text) = serde_json::to_string(&Noting { link, tally: &self.tally }) {
+        let Some(link) = link(reader, self.counts.upto) else { return };
+        if let Ok(text) = serde_json::to_string(&Noting { link, counts: &self.counts }) {
             index.set_note(NOTE, &text);
-            self.remembered = self.tally.upto;
+            self.remembered = self.counts.upto;
         }
     }
 }
 
 fn link(reader: &Reader, seq: u64) -> Option<Digest> {
-    reader.one(seq, |row| Found::new(&row).link).ok().flatten().flatten()
+    query::at(reader, seq).ok().flatten()?.link
 }

@@ -1,23 +1,16 @@
 //! One record in full: its place in the chain, whether its link holds, and what else the log has of the same call.
 
-use std::ops::ControlFlow;
-
-use memchr::memmem;
-
 use crate::audit::chain::{Head, Verifier};
+use crate::audit::fields::Record;
 use crate::audit::index::Index;
 use crate::audit::past;
-use crate::audit::query::Found;
-use crate::audit::redact::push_string;
-use crate::audit::store::{Order, Reader, StoreError};
+use crate::audit::query;
+use crate::audit::store::{Reader, StoreError};
 use crate::console::found::{Certain, Explained, Line, Opened};
 use crate::policy::decide::decide;
 use crate::policy::explain::nearest;
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::rule::Policy;
-
-/// How far around a record the others of its call are looked for.
-const AROUND: u64 = 5_000;
 
 /// Rules that are named beside the one that decides.
 const NEAR: usize = 3;
@@ -30,7 +23,7 @@ pub(super) fn open(
 ) -> Result<Option<Opened>, StoreError> {
     let before = match seq {
         1 => Some(Head::EMPTY.link),
-        _ => reader.one(seq.saturating_sub(1), |row| Found::new(&row).link)?.flatten(),
+        _ => query::at(reader, seq.saturating_sub(1))?.and_then(|record| record.link),
     };
     let read = reader.one(seq, |row| {
         let link = match before {
@@ -40,17 +33,29 @@ pub(super) fn open(
                 verifier.take(&row).map(|_| ()).map_err(|broken| broken.to_string())
             }
         };
-        (Found::new(&row), link)
+        (Record::new(&row), link)
     })?;
-    let Some((found, link)) = read else { return Ok(None) };
-    let line = Line::of(&found);
-    let beside = match &line.ticket {
-        Some(ticket) => beside(reader, &line, ticket)?,
-        None => Vec::new(),
-    };
-    let call = if policy.is_some() { past::call_of(reader, index, &found)? } else { None };
+    let Some((record, link)) = read else { return Ok(None) };
+    let of_ticket = of_same_ticket(reader, index, &record)?;
+    let line = Line::of(&record);
+    // Another run of a wrapper gives out the same tickets.
+    let others = of_ticket.iter().map(Line::of).filter(|one| one.session == line.session && one.seq != line.seq);
+    let beside = others.collect();
+    let call = policy.and_then(|_| past::call_of(&record, &of_ticket));
     let explained = call.zip(policy).map(|(call, policy)| explained(&call, policy));
-    Ok(Some(Opened { newest: reader.newest()?, line, found, link, beside, explained }))
+    Ok(Some(Opened { newest: reader.newest()?, line, record, link, beside, explained }))
+}
+
+/// All records of the ticket that a record names, the oldest first.
+pub(super) fn of_same_ticket(
+    reader: &Reader,
+    index: Option<&Index>,
+    record: &Record,
+) -> Result<Vec<Record>, StoreError> {
+    match record.fields().and_then(|fields| fields.ticket) {
+        Some(ticket) => query::of_ticket(reader, index, &ticket),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn explained(call: &PastCall, policy: &Policy) -> Explained {
@@ -60,23 +65,4 @@ fn explained(call: &PastCall, policy: &Policy) -> Explained {
         near: nearest(policy, &question, &policy.roots, NEAR),
         certain: if is_obscured(&call.arguments) { Certain::Perhaps } else { Certain::Yes },
     }
-}
-
-fn beside(reader: &Reader, line: &Line, ticket: &str) -> Result<Vec<Line>, StoreError> {
-    let mut field = String::from("\"ticket\":");
-    push_string(&mut field, ticket);
-    let finder = memmem::Finder::new(&field);
-    let mut others = Vec::new();
-    let first = line.seq.saturating_sub(AROUND).max(1);
-    reader.each_from(Order::OldestFirst, first, 2 * AROUND, &mut |row| {
-        if finder.find(row.body).is_some() {
-            let other = Line::of(&Found::new(&row));
-            // Another run of a wrapper gives out the same tickets.
-            if other.session == line.session && other.ticket == line.ticket && other.seq != line.seq {
-                others.push(other);
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(others)
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::audit::record::Kind;
 use crate::audit::search::Search;
+use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::found::{Checked, Edge, Line, Opened, RuleBook, Unwrapped};
+use crate::console::found::{Checked, Counts, Edge, Line, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook};
-use crate::console::tally::{SessionTally, Tally};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -56,8 +56,8 @@ pub struct Browse {
     pub opened: Option<(u64, Option<Box<Opened>>)>,
     /// When it was asked for, in milliseconds since 1970.
     pub opened_at: i64,
-    pub tally: Option<Arc<Tally>>,
-    /// When the tally was last asked for, in milliseconds since 1970.
+    pub counts: Option<Arc<Counts>>,
+    /// When the counts were last asked for, in milliseconds since 1970.
     pub counted: Option<i64>,
     pub book: Option<Arc<RuleBook>>,
     /// When the rules were last asked for.

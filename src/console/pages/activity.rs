@@ -1,8 +1,8 @@
 //! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
 
 use super::{NARROW, servers};
+use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
-use crate::audit::search::Field;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
 use crate::console::model::{Following, Heard, Model, Passed};

@@ -1,7 +1,7 @@
 //! The Log screen's list: each record on one line, the newest first, with the figures of deciding above it.
 
 use super::{NARROW, WIDE, cell, grouped};
-use crate::audit::record::{Kind, VerdictWord};
+use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::found::Line;
 use crate::console::model::Model;
@@ -16,25 +16,25 @@ pub(super) fn title(model: &Model) -> Row {
 
 /// The figures of deciding, as far as they are counted.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let Some(tally) = &model.browse.tally else {
+    let Some(counts) = &model.browse.counts else {
         return Row::of(Tone::Quiet, " counting …");
     };
-    let figures = &tally.figures;
+    let all = &counts.tally.all;
     let number = |row: Row, number: u64, words: &str| {
         row.and(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words} ·"))
     };
-    let mut row = number(Row::default(), figures.asked, "asked");
-    row = number(row, figures.approved, "approved");
-    row = number(row, figures.denied, "denied");
-    if let Some(median) = figures.waited.quantile(50) {
+    let mut row = number(Row::default(), all.asked, "asked");
+    row = number(row, all.approved(), "approved");
+    row = number(row, all.denied(), "denied");
+    if let Some(median) = all.waited.quantile(50) {
         row = row.and(Tone::Quiet, " median ").and(Tone::Strong, time::latency(median)).and(Tone::Quiet, " ·");
     }
-    row = number(row, figures.by_rule, "saved by rules");
+    row = number(row, all.approved_by(By::Rule), "saved by rules");
     if width >= WIDE {
-        row = number(row, figures.by_default, "by default");
+        row = number(row, all.approved_by(By::Default), "by default");
     }
-    if tally.upto < tally.newest {
-        row = row.and(Tone::Warn, format!(" counted to {}", grouped(tally.upto)));
+    if counts.upto < counts.newest {
+        row = row.and(Tone::Warn, format!(" counted to {}", grouped(counts.upto)));
     } else if let Some(last) = row.runs.last_mut() {
         last.text = last.text.trim_end_matches(" ·").to_owned();
     }
@@ -121,7 +121,7 @@ fn badge(line: &Line) -> Row {
 
 /// What the record says happened, in our words, and its reason.
 pub(super) fn happened(line: &Line) -> Row {
-    let mut row = match line.known_kind() {
+    let mut row = match line.kind {
         Some(Kind::Decision) => match line.verdict {
             Some(VerdictWord::Approve) => Row::of(Tone::Good, "approved"),
             Some(VerdictWord::Deny) => Row::of(Tone::Danger, "denied"),
@@ -129,7 +129,9 @@ pub(super) fn happened(line: &Line) -> Row {
         },
         Some(Kind::DecisionAsked) => Row::of(Tone::Warn, "asked"),
         Some(Kind::Forward) => Row::of(Tone::Ours, "forwarded"),
-        Some(Kind::Outcome) if line.note == "ok" || line.note == "streamed" => Row::of(Tone::Ours, "answered"),
+        Some(Kind::Outcome) if matches!(line.outcome, Some(Outcome::Ok | Outcome::Streamed)) => {
+            Row::of(Tone::Ours, "answered")
+        }
         Some(Kind::Outcome) => Row::of(Tone::Danger, "answered"),
         Some(Kind::Withdrawn) => Row::of(Tone::Warn, "withdrawn"),
         Some(Kind::Fault) => Row::of(Tone::Danger, "fault"),
@@ -141,7 +143,7 @@ pub(super) fn happened(line: &Line) -> Row {
         Some(Kind::Tools) => Row::of(Tone::Ours, "tools"),
         Some(Kind::Policy) => Row::of(Tone::Ours, "policy changed"),
         Some(Kind::Checkpoint) => Row::of(Tone::Ours, "checkpoint"),
-        None => Row::default().and_foreign(Tone::Warn, &line.kind),
+        None => Row::default().and_foreign(Tone::Warn, &line.kind_word),
     };
     match (&line.rule, line.by) {
         (Some(rule), _) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
@@ -155,7 +157,7 @@ pub(super) fn happened(line: &Line) -> Row {
     if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
         row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
     }
-    if !line.note.is_empty() && line.note != "ok" {
+    if !line.note.is_empty() && line.outcome != Some(Outcome::Ok) {
         row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, &line.note);
     }
     row

@@ -23,8 +23,8 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
     let mut rows = entry("what", log::happened(line), width);
     // What came back says nothing of why the call ran; that is the first thing one asks.
-    if line.known_kind() == Some(Kind::Outcome)
-        && let Some(decided) = opened.beside.iter().find(|other| other.known_kind() == Some(Kind::Decision))
+    if line.kind == Some(Kind::Outcome)
+        && let Some(decided) = opened.beside.iter().find(|other| other.kind == Some(Kind::Decision))
     {
         rows.extend(entry("why", log::happened(decided), width));
     }
@@ -39,7 +39,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.push(caption("chain", "", width));
     let place = format!("record {} of {}", grouped(line.seq), grouped(opened.newest));
     rows.extend(ours("place", place, width));
-    let link = match &opened.found.link {
+    let link = match &opened.record.link {
         Some(link) => link.to_string(),
         None => "has no form of a link".to_owned(),
     };
@@ -54,7 +54,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
         }
         Err(why) => entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width),
     });
-    rows.extend(fields(&opened.found.body, width));
+    rows.extend(fields(&opened.record.body, width));
     if !opened.beside.is_empty() {
         rows.push(caption("the same call", "", width));
         for other in &opened.beside {

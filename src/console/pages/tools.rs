@@ -44,7 +44,7 @@ pub(super) fn foot(model: &Model) -> Row {
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {
-    if model.browse.tally.is_none() && !model.browse.log_missing {
+    if model.browse.counts.is_none() && !model.browse.log_missing {
         return vec![Row::of(Tone::Quiet, "reading the log …")];
     }
     vec![

@@ -11,6 +11,7 @@ use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
 use crate::console::tried::{Attempt, Trial};
 use crate::link::message::ActivityKind;
+use crate::policy::fit::rules_name;
 
 /// Records of one page.
 const PAGE: usize = 300;
@@ -179,7 +180,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
 }
 
 fn of_tool(server: &str, tool: &str) -> String {
-    let server = server.split('#').next().unwrap_or_default();
+    let server = rules_name(server);
     let server = if server.chars().any(char::is_whitespace) { String::new() } else { format!(" server:{server}") };
     exactly("tool", tool) + &server
 }

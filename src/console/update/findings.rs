@@ -3,11 +3,11 @@
 mod rules;
 mod tools;
 
-use crate::audit::search::Field;
+use crate::audit::fields::Field;
+use crate::audit::record::{Kind, Outcome};
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
 use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine};
 use crate::link::message::{Activity, ActivityKind, Direction};
-use crate::policy::rule::Decision;
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
@@ -27,8 +27,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
                 browse.opened = Some((seq, opened));
             }
         }
-        Finding::Tally(tally) => {
-            browse.tally = Some(tally);
+        Finding::Counts(counts) => {
+            browse.counts = Some(counts);
             browse.log_missing = false;
             browse.trouble = None;
             rebuild(model);
@@ -115,7 +115,7 @@ fn take_page(model: &mut Model, page: Page) {
 fn open_awaited(model: &mut Model, ended: bool) {
     let window = &mut model.browse.window;
     let Some(kind) = window.opens else { return };
-    let found = window.lines.iter().position(|line| line.known_kind() == Some(kind));
+    let found = window.lines.iter().position(|line| line.kind == Some(kind));
     let at = found.or_else(|| (ended && !window.lines.is_empty()).then_some(0));
     if at.is_some() || ended {
         window.opens = None;
@@ -169,13 +169,11 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
     }
 }
 
-const DECISIONS: [Decision; 3] = [Decision::Allow, Decision::Ask, Decision::Deny];
-
 fn as_passed(line: &Line) -> Option<Activity> {
-    let kind = match line.kind.as_str() {
-        "decision" => ActivityKind::Call,
-        "outcome" => ActivityKind::Outcome,
-        "fault" => ActivityKind::Refused,
+    let kind = match line.kind? {
+        Kind::Decision => ActivityKind::Call,
+        Kind::Outcome => ActivityKind::Outcome,
+        Kind::Fault => ActivityKind::Refused,
         _ => return None,
     };
     Some(Activity {
@@ -185,13 +183,13 @@ fn as_passed(line: &Line) -> Option<Activity> {
         what: line.tool.clone().unwrap_or_else(|| line.note.clone()),
         ticket: line.ticket.clone(),
         badge: line.badge,
-        ruling: line.ruling.as_deref().and_then(|word| DECISIONS.into_iter().find(|one| one.word() == word)),
+        ruling: line.ruling,
         verdict: line.verdict,
         by: line.by,
         rule: line.rule.clone(),
         bytes: 0,
         latency_us: line.latency_us,
-        failed: kind == ActivityKind::Outcome && matches!(line.note.as_str(), "error" | "tool-error" | "unreadable"),
+        failed: kind == ActivityKind::Outcome && line.outcome.is_some_and(Outcome::is_failure),
         reason: if kind == ActivityKind::Call { line.note.clone() } else { String::new() },
         who: line.who.clone(),
     })
@@ -254,7 +252,7 @@ fn servers(model: &Model) -> Vec<ServerLine> {
         let mut wrappers = model.wrappers.iter().chain(model.browse.ended.iter().map(|(one, _)| one));
         wrappers.any(|one| one.wrapper.session == session)
     };
-    let sessions = model.browse.tally.iter().flat_map(|tally| &tally.sessions);
+    let sessions = model.browse.counts.iter().flat_map(|counts| &counts.sessions.0);
     let mut past: Vec<_> = sessions
         .filter(|(session, one)| {
             !here(session) && wanted(&one.server, session, one.last, &format!("{} {session}", one.server))

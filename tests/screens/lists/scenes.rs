@@ -1,15 +1,16 @@
 //! What the lists are shown with: records, tallies, tools, rules, servers, each given to a desk as the product would.
 
 use crate::desk::*;
-use mcp_approve::audit::query::Found;
+use mcp_approve::audit::fields::Record;
+use mcp_approve::audit::numbers::{Histogram, Numbers as _};
 use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::audit::tally::{Count, RuleTally, SessionTally, ToolTally};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{
-    Certain, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
+    Certain, Counts, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
 };
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::tally::{Figures, RuleTally, SessionTally, Spread, Tally, ToolTally};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool, PinState};
@@ -25,7 +26,8 @@ pub fn line(seq: u64, kind: &str) -> Line {
     Line {
         seq,
         time: Some(NINE - 86_400_000 + i64::try_from(seq).unwrap() * 60_000),
-        kind: kind.into(),
+        kind: kind.parse().ok(),
+        kind_word: kind.into(),
         server: "filesystem".into(),
         session: "files".into(),
         ticket: Some(format!("filesystem-{}", seq / 4)),
@@ -37,6 +39,10 @@ pub fn line(seq: u64, kind: &str) -> Line {
 
 pub fn decided(seq: u64, verdict: VerdictWord, by: By, note: &str) -> Line {
     Line { verdict: Some(verdict), by: Some(by), note: note.into(), ..line(seq, "decision") }
+}
+
+fn answered(seq: u64, result: &str, micros: u64) -> Line {
+    Line { note: result.into(), outcome: result.parse().ok(), latency_us: Some(micros), ..line(seq, "outcome") }
 }
 
 /// The latest page task that was asked for.
@@ -54,13 +60,13 @@ pub fn log(desk: &mut Desk, lines: Vec<Line>) {
     let newest = lines.first().map_or(0, |line| line.seq);
     let page = Page { id, from: Edge::Newest, lines, searched: 1, newest, progress: Progress::AtTheEnd };
     desk.send(Msg::Found(Finding::Page(page)));
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
+    desk.send(Msg::Found(Finding::Counts(Arc::new(counts()))));
 }
 
 pub fn records() -> Vec<Line> {
     let mut lines = vec![
         Line { tool: None, ticket: None, badge: None, note: "policy.toml:3: a mistake".into(), ..line(400, "policy") },
-        Line { note: "tool-error".into(), latency_us: Some(1_200_000), ..line(399, "outcome") },
+        answered(399, "tool-error", 1_200_000),
         Line { who: "ada (pid 7)".into(), ..decided(398, VerdictWord::Deny, By::Operator, "wrong folder: use notes/") },
         Line { rule: Some("scratch".into()), ..decided(397, VerdictWord::Approve, By::Rule, "rule scratch allows it") },
         Line { badge: Some(Mutability::Pure), tool: Some("read_file".into()), ..line(396, "outcome") },
@@ -69,41 +75,44 @@ pub fn records() -> Vec<Line> {
         Line { by: Some(By::Cancel), note: "the host cancelled it".into(), ..line(393, "withdrawn") },
         Line { tool: None, note: "refused a line from the host: two keys".into(), ..line(392, "fault") },
     ];
-    lines.extend((1..392).rev().map(|seq| Line { note: "ok".into(), latency_us: Some(3_400), ..line(seq, "outcome") }));
+    lines.extend((1..392).rev().map(|seq| answered(seq, "ok", 3_400)));
     lines
 }
 
-pub fn spread(numbers: &[u64]) -> Spread {
-    let mut spread = Spread::default();
-    numbers.iter().for_each(|number| spread.take(*number));
-    spread
+fn histogram(numbers: &[u64]) -> Histogram {
+    let mut histogram = Histogram::default();
+    numbers.iter().for_each(|number| histogram.take(*number));
+    histogram
 }
 
-pub fn tally() -> Tally {
-    let mut tally = Tally { upto: 400, newest: 400, ..Tally::default() };
-    tally.figures = Figures {
-        decided: 1_300,
-        asked: 61,
-        approved: 40,
-        denied: 9,
-        by_rule: 1_240,
-        by_default: 20_412,
-        expired: 2,
-        waited: spread(&[3_200_000, 2_000_000, 9_000_000]),
-    };
+fn count(of: &[(VerdictWord, By, u64)]) -> Count<Histogram> {
+    let mut count = Count::default();
+    of.iter().for_each(|(verdict, by, calls)| count.add(Some(*verdict), Some(*by), *calls));
+    count
+}
+
+pub fn counts() -> Counts {
+    use VerdictWord::{Approve, Deny};
+    let mut counts = Counts { upto: 400, newest: 400, ..Counts::default() };
+    let tally = &mut counts.tally;
+    let all = [(Approve, By::Operator, 40), (Deny, By::Operator, 9), (Approve, By::Rule, 1_240)];
+    tally.all = count(&all);
+    tally.all.add(Some(Approve), Some(By::Default), 20_412);
+    tally.all.asked = 61;
+    tally.all.waited = histogram(&[3_200_000, 2_000_000, 9_000_000]);
     let detail = r#"{"words":"MUTATES|OVERWRITE|ACK","why":"w","evidence":["annotated MUTATES: readOnlyHint: false","inferred MUTATES OVERWRITE: name: write"]}"#;
-    let tool = |calls, detail: &str| ToolTally {
-        calls,
-        denied: calls / 50,
+    let tool = |calls: u64, detail: &str| ToolTally {
+        count: count(&[(Deny, By::Operator, calls / 50), (Approve, By::Operator, calls - calls / 50)]),
+        answered: calls,
         failed: calls / 100,
-        latency: spread(&[900, 1_100, 40_000]),
+        latency: histogram(&[900, 1_100, 40_000]),
         last: Some(NINE - 7_200_000),
-        badge: Some("MUTATES".into()),
+        badge: Some(Mutability::Mutates),
         identity: Some("212ddba5a2c92ee8".into()),
-        detail: detail.into(),
+        judged: detail.into(),
     };
-    tally.tools.insert(("filesystem".into(), "write_file".into()), tool(412, detail));
-    tally.tools.insert(("memory".into(), "add_observations".into()), tool(3, "{}"));
+    tally.tools.entry("filesystem".into()).or_default().insert("write_file".into(), tool(412, detail));
+    tally.tools.entry("memory".into()).or_default().insert("add_observations".into(), tool(3, "{}"));
     tally.rules.insert("scratch".into(), RuleTally { hits: 1_204, last: Some(NINE - 40_000) });
     tally.rules.insert("old-one".into(), RuleTally { hits: 2, last: Some(NINE - 86_400_000 * 40) });
     let past = |server: &str, ended| SessionTally {
@@ -115,9 +124,9 @@ pub fn tally() -> Tally {
         failed: 3,
         ended,
     };
-    tally.sessions.insert("s1".into(), past("memory", true));
-    tally.sessions.insert("s2".into(), past("github", false));
-    tally
+    counts.sessions.0.insert("s1".into(), past("memory", true));
+    counts.sessions.0.insert("s2".into(), past("github", false));
+    counts
 }
 
 pub fn known(tool: &str, changed: bool, disputed: bool) -> KnownTool {
@@ -142,7 +151,7 @@ pub fn tools(desk: &mut Desk) {
         known("get_environment", false, false),
     ];
     desk.say("files", FromWrapper::Tools { tools });
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
+    desk.send(Msg::Found(Finding::Counts(Arc::new(counts()))));
     desk.keys("4");
 }
 
@@ -178,7 +187,7 @@ pub fn book() -> RuleBook {
 
 pub fn rules(desk: &mut Desk, book: RuleBook) {
     desk.keys("5");
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
+    desk.send(Msg::Found(Finding::Counts(Arc::new(counts()))));
     desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
 }
 
@@ -194,7 +203,7 @@ pub fn servers(desk: &mut Desk) {
         desk.say("files", FromWrapper::Activity(Activity { latency_us: Some(latency), ..outcome }));
     }
     desk.keys("6");
-    desk.send(Msg::Found(Finding::Tally(Arc::new(tally()))));
+    desk.send(Msg::Found(Finding::Counts(Arc::new(counts()))));
     desk.send(Msg::Found(Finding::Footprints(vec![(4242, 42_369_024)])));
 }
 
@@ -219,7 +228,7 @@ pub fn open_record(desk: &mut Desk, link: Result<(), String>) {
     let opened = Opened {
         explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
         line: records()[2].clone(),
-        found: Found { seq: 398, link: Some(Digest::of(b"link")), body: body() },
+        record: Record { seq: 398, link: Some(Digest::of(b"link")), body: body() },
         newest: 400,
         link,
         beside: vec![records()[6].clone()],

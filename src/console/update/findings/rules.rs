@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::audit::search::Field;
+use crate::audit::fields::Field;
 use crate::console::model::{Model, RuleEntry, RuleHits};
-use crate::console::tally::Tally;
 
 /// What waits first, then what is granted, then the rules, then what the log suggests.
 pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
@@ -54,8 +53,8 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
 }
 
 fn written(model: &Model) -> Vec<RuleHits> {
-    let tally = model.browse.tally.as_deref();
-    let counted = |id: &str| tally.and_then(|tally: &Tally| tally.rules.get(id)).cloned().unwrap_or_default();
+    let tally = model.browse.counts.as_deref().map(|counts| &counts.tally);
+    let counted = |id: &str| tally.and_then(|tally| tally.rules.get(id)).cloned().unwrap_or_default();
     let hits = |id: &str, at: Option<usize>| {
         let counted = counted(id);
         RuleHits { id: id.to_owned(), at, hits: counted.hits, last: counted.last }

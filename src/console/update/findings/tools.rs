@@ -3,38 +3,21 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
-use crate::audit::search::Field;
+use crate::audit::fields::{Field, JudgedDetail};
+use crate::audit::numbers::Histogram;
+use crate::audit::tally::ToolTally;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
 use crate::console::pinned::{PinBook, PinnedTool};
-use crate::console::tally::ToolTally;
 use crate::link::message::KnownTool;
-
-/// The details of a decision that tell what its tool is.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Remembered {
-    words: String,
-    evidence: Vec<String>,
-    hazards: Vec<RememberedHazard>,
-    disputed: bool,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RememberedHazard {
-    hazard: String,
-    what: String,
-}
+use crate::policy::fit::rules_name;
 
 /// The tools that the search wants: changed and disputed ones first.
 pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
     let mut lines: BTreeMap<(String, String), ToolLine> = BTreeMap::new();
-    if let Some(tally) = &model.browse.tally {
-        for ((server, tool), counted) in &tally.tools {
+    for (server, tools) in model.browse.counts.iter().flat_map(|counts| &counts.tally.tools) {
+        for (tool, counted) in tools {
             lines.insert((server.clone(), tool.clone()), remembered(server, tool, counted));
         }
     }
@@ -54,7 +37,7 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
     }
     for (session, tools) in &model.browse.known {
         let Some(connected) = model.wrappers.iter().find(|one| one.wrapper.session == *session) else { continue };
-        let server = connected.wrapper.server.split('#').next().unwrap_or_default();
+        let server = rules_name(&connected.wrapper.server);
         for tool in tools {
             let line = lines.entry((server.to_owned(), tool.tool.clone())).or_default();
             offered(line, server, tool);
@@ -113,20 +96,20 @@ fn tool_text(line: &ToolLine) -> String {
     text
 }
 
-fn remembered(server: &str, tool: &str, counted: &ToolTally) -> ToolLine {
-    let detail: Remembered = serde_json::from_str(&counted.detail).unwrap_or_default();
+fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolLine {
+    let detail: JudgedDetail = serde_json::from_str(&counted.judged).unwrap_or_default();
     ToolLine {
         server: server.to_owned(),
         tool: tool.to_owned(),
-        badge: counted.badge.as_deref().and_then(Mutability::from_word),
+        badge: counted.badge,
         identity: counted.identity.clone().unwrap_or_default(),
         words: detail.words,
         evidence: detail.evidence,
         hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
         disputed: detail.disputed,
         standing: ToolStanding::Remembered,
-        calls: counted.calls,
-        denied: counted.denied,
+        calls: counted.count.calls(),
+        denied: counted.count.denied(),
         failed: counted.failed,
         p50: counted.latency.quantile(50),
         p95: counted.latency.quantile(95),

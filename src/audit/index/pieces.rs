@@ -5,7 +5,7 @@
 
 /// Records of one block: as many share a bit.
 pub const BLOCK: usize = 128;
-/// Blocks of one sketch: one bit each of a [`Mask`].
+/// Blocks of one map: one bit each of a [`Mask`].
 pub const BLOCKS: usize = 32;
 /// Bits that a piece can have. Divides into rows of [`ROW`] masks.
 pub const BUCKETS: usize = 65_000;
@@ -16,23 +16,23 @@ const LONG: usize = 16;
 const PIECE: usize = 3;
 const PIECE_OF_HEX: usize = 5;
 
-/// A bit for each block of a sketch.
+/// A bit for each block of a map.
 pub type Mask = u32;
 
 /// The pieces of [`BLOCK`] × [`BLOCKS`] records.
 #[derive(Clone, Debug)]
-pub struct Sketch {
+pub struct PieceMap {
     masks: Vec<Mask>,
 }
 
-impl Default for Sketch {
+impl Default for PieceMap {
     fn default() -> Self {
         Self { masks: vec![0; BUCKETS] }
     }
 }
 
-impl Sketch {
-    /// Takes a record's body; `at` is its place among the sketch's records.
+impl PieceMap {
+    /// Takes a record's body; `at` is its place among the map's records.
     pub fn take(&mut self, at: usize, body: &[u8]) {
         let bit = 1_u32.checked_shl(u32::try_from(at / BLOCK).unwrap_or(u32::MAX)).unwrap_or(0);
         self.pieces(bit, &body.to_ascii_lowercase());
@@ -70,7 +70,7 @@ impl Sketch {
     }
 }
 
-/// What a body has to have in its sketch if a text is in it. Every need holds, or the text is not there.
+/// What a body has to have in its map if a text is in it. Every need holds, or the text is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
     /// All of these buckets.
@@ -150,19 +150,11 @@ fn bucket_of_hex(piece: &[u8]) -> usize {
     mix(piece.iter().fold(0x5_0000, |sum, byte| sum << 4 | digit(*byte)))
 }
 
-/// Spreads numbers over the buckets (Fibonacci hashing).
+/// Distributes numbers over the buckets (Fibonacci hashing).
 fn mix(number: u32) -> usize {
-    let spread = number.wrapping_mul(0x9E37_79B1);
+    let mixed = number.wrapping_mul(0x9E37_79B1);
     let buckets = u64::try_from(BUCKETS).unwrap_or(1);
-    usize::try_from((u64::from(spread) * buckets) >> 32).unwrap_or(0)
-}
-
-/// A number for a text, the same in every version (FNV-1a, 64 bits).
-pub fn number_of(text: &str) -> i64 {
-    let hash = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    hash.cast_signed()
+    usize::try_from((u64::from(mixed) * buckets) >> 32).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -171,17 +163,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn may_hold(body: &str, text: &str) -> bool {
-        let mut sketch = Sketch::default();
-        sketch.take(BLOCK * 3, body.as_bytes());
+        let mut map = PieceMap::default();
+        map.take(BLOCK * 3, body.as_bytes());
         let mut blocks = Mask::MAX;
         for need in needs(text) {
-            blocks = need.holds::<()>(blocks, &mut |at| Ok(sketch.masks[at])).unwrap();
+            blocks = need.holds::<()>(blocks, &mut |at| Ok(map.masks[at])).unwrap();
         }
         blocks & 0b1000 != 0
     }
 
     proptest! {
-        /// Whatever part of a body is asked for, its sketch does not deny it.
+        /// Whatever part of a body is asked for, its map does not deny it.
         #[test]
         fn no_part_of_a_body_is_denied(
             body in "([ -~]{0,12}|[0-9a-fA-F]{1,70}|[äÖßKİ日-]{0,4}){0,6}", from in 0_usize..300, length in 0_usize..90,

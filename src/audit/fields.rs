@@ -1,0 +1,226 @@
+//! A record as it is read back: its number, its link, and the fields of its body. All of it may be foreign text.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::chain::Row;
+use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
+use super::redact::push_string;
+use crate::wire::digest::Digest;
+
+/// A record, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub seq: i64,
+    /// 64 hex characters, where it has the form of a link.
+    pub link: Option<Digest>,
+    pub body: String,
+}
+
+/// The fields of a body.
+#[derive(Debug, Deserialize)]
+pub struct Fields<'a> {
+    #[serde(borrow)]
+    pub time: Cow<'a, str>,
+    #[serde(borrow)]
+    pub kind: Cow<'a, str>,
+    #[serde(borrow)]
+    pub server: Cow<'a, str>,
+    #[serde(borrow)]
+    pub session: Cow<'a, str>,
+    pub ticket: Option<String>,
+    pub tool: Option<String>,
+    pub badge: Option<String>,
+    pub identity: Option<String>,
+    pub ruling: Option<String>,
+    pub verdict: Option<String>,
+    pub by: Option<String>,
+    pub rule: Option<String>,
+    pub digest: Option<String>,
+    #[serde(borrow)]
+    pub latency_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub cut: Option<&'a RawValue>,
+    pub assurance: Option<String>,
+    pub policy: Option<String>,
+    #[serde(borrow)]
+    pub detail: Option<&'a RawValue>,
+}
+
+/// A field that a search can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Server,
+    Session,
+    Ticket,
+    Tool,
+    Kind,
+    Badge,
+    Ruling,
+    Verdict,
+    By,
+    Rule,
+}
+
+/// Which call a record is of, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Call {
+    /// [`number_of`] its session.
+    pub session: i64,
+    /// [`number_of`] its ticket in lower case.
+    pub ticket: Option<i64>,
+}
+
+/// What the details of a decision say of how the call was judged.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct JudgedDetail {
+    /// `MUTATES|CREATE|ACK`.
+    pub words: String,
+    pub evidence: Vec<String>,
+    pub hazards: Vec<HazardDetail>,
+    pub disputed: bool,
+}
+
+/// A hazard as details name it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct HazardDetail {
+    pub hazard: String,
+    pub what: String,
+}
+
+/// The details of an outcome or a fault that figures need.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CountedDetail<'a> {
+    #[serde(borrow)]
+    result: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    what: Option<Cow<'a, str>>,
+    lines: Option<u64>,
+}
+
+impl Record {
+    /// A row, kept.
+    pub fn new(row: &Row<'_>) -> Self {
+        Self {
+            seq: row.seq,
+            link: <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes),
+            body: String::from_utf8_lossy(row.body).into_owned(),
+        }
+    }
+
+    /// The body's fields; `None` when it is not a body.
+    pub fn fields(&self) -> Option<Fields<'_>> {
+        Fields::of(self.body.as_bytes())
+    }
+
+    /// One JSON object: the body with `seq` before it. What is no body becomes a text, `unreadable`.
+    pub fn json(&self) -> String {
+        let seq = self.seq;
+        // A body is one line; anything else is not of our making.
+        let is_json =
+            serde_json::from_str::<IgnoredAny>(&self.body).is_ok() && self.body.bytes().all(|byte| byte >= 0x20);
+        match self.body.strip_prefix('{') {
+            Some(rest) if is_json && !rest.trim_start().starts_with('}') => {
+                format!("{{\"seq\":{seq},{rest}")
+            }
+            _ => {
+                let mut text = format!("{{\"seq\":{seq},\"unreadable\":");
+                push_string(&mut text, &self.body);
+                text.push('}');
+                text
+            }
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// Reads a body; `None` when it is none.
+    pub fn of(body: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
+    }
+}
+
+impl Fields<'_> {
+    /// `None` for a kind that this program does not know.
+    pub fn kind(&self) -> Option<Kind> {
+        self.kind.parse().ok()
+    }
+
+    pub fn verdict(&self) -> Option<VerdictWord> {
+        self.verdict.as_deref()?.parse().ok()
+    }
+
+    pub fn by(&self) -> Option<By> {
+        self.by.as_deref()?.parse().ok()
+    }
+
+    /// The time in milliseconds since 1970, UTC.
+    pub fn millis(&self) -> Option<i64> {
+        self.time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+    }
+
+    /// The latency in microseconds.
+    pub fn latency_us(&self) -> Option<u64> {
+        let (whole, part) = self.latency_ms?.get().split_once('.')?;
+        let part: u64 = part.get(..3)?.parse().ok()?;
+        whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
+    }
+
+    /// The details, as far as `T` names them.
+    pub fn detail<'d, T: Deserialize<'d>>(&'d self) -> Option<T> {
+        serde_json::from_str(self.detail?.get()).ok()
+    }
+
+    /// How a forwarded call was answered, where details tell.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.detail::<CountedDetail<'_>>()?.result?.parse().ok()
+    }
+
+    /// How many lines of a host a fault says were refused.
+    pub fn refused_lines(&self) -> u64 {
+        let detail = self.detail::<CountedDetail<'_>>().unwrap_or_default();
+        match detail.what.and_then(|what| what.parse().ok()) {
+            Some(RefusedLines::One) => 1,
+            Some(RefusedLines::More) => detail.lines.unwrap_or(0),
+            None => 0,
+        }
+    }
+
+    /// Which call it is of, as numbers.
+    pub fn call(&self) -> Call {
+        let ticket = self.ticket.as_ref().map(|ticket| number_of(&ticket.to_lowercase()));
+        Call { session: number_of(&self.session), ticket }
+    }
+
+    /// The text of a field that a search can name.
+    pub fn text(&self, field: Field) -> Option<&str> {
+        match field {
+            Field::Server => Some(&self.server),
+            Field::Session => Some(&self.session),
+            Field::Kind => Some(&self.kind),
+            Field::Ticket => self.ticket.as_deref(),
+            Field::Tool => self.tool.as_deref(),
+            Field::Badge => self.badge.as_deref(),
+            Field::Ruling => self.ruling.as_deref(),
+            Field::Verdict => self.verdict.as_deref(),
+            Field::By => self.by.as_deref(),
+            Field::Rule => self.rule.as_deref(),
+        }
+    }
+}
+
+/// A number for a text, the same in every version (FNV-1a, 64 bits).
+pub fn number_of(text: &str) -> i64 {
+    let hash = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    hash.cast_signed()
+}

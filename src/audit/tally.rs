@@ -1,0 +1,305 @@
+//! The log in figures: what was asked, approved, denied and answered, by whom and how fast. The one meaning of every figure
+//! that commands and the console show. Pure: fed fact by fact, reads nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::fact::{Decided, Fact, What};
+use super::fields::Call;
+use super::numbers::Numbers;
+use super::record::{By, Outcome, VerdictWord};
+use crate::behavior::taxonomy::Mutability;
+use crate::policy::fit::rules_name;
+
+/// Figures over some facts. `N` keeps the numbers of which a middle is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally<N> {
+    servers: Servers,
+    /// When the first and the last fact happened, in milliseconds since 1970, UTC.
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+    pub all: Count<N>,
+    /// By server and tool.
+    pub tools: BTreeMap<String, BTreeMap<String, ToolTally<N>>>,
+    pub rules: BTreeMap<String, RuleTally>,
+    /// Lines of hosts that were no acceptable message.
+    pub refused_lines: u64,
+    /// Records that cannot be read.
+    pub unreadable: u64,
+    /// The calls that were asked and not decided yet: one that is asked again, after an edit or a change, counts once.
+    asked: BTreeSet<Call>,
+}
+
+/// Whether `filesystem#2` counts as `filesystem`: it is another run of the same server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Servers {
+    #[default]
+    Together,
+    Apart,
+}
+
+/// What became of some calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Count<N> {
+    /// Calls that were put before an operator.
+    pub asked: u64,
+    pub withdrawn: u64,
+    /// How many were decided, by verdict and by who gave it.
+    verdicts: Vec<(Option<VerdictWord>, Option<By>, u64)>,
+    /// How long people took to decide, in microseconds.
+    pub waited: N,
+}
+
+/// What became of a tool's calls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolTally<N> {
+    pub count: Count<N>,
+    /// Calls that the server answered, and those of them that came to nothing.
+    pub answered: u64,
+    pub failed: u64,
+    /// Of answers, in microseconds.
+    pub latency: N,
+    /// When a call was last decided, in milliseconds since 1970, UTC; and what the tool was then.
+    pub last: Option<i64>,
+    pub badge: Option<Mutability>,
+    pub identity: Option<String>,
+    /// How a call was last judged: a record's details, as JSON.
+    pub judged: String,
+}
+
+/// What a rule has decided.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleTally {
+    pub hits: u64,
+    pub last: Option<i64>,
+}
+
+/// Runs of wrappers, by session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sessions(pub BTreeMap<String, SessionTally>);
+
+/// One run of a wrapper.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionTally {
+    pub server: String,
+    pub first: Option<i64>,
+    pub last: Option<i64>,
+    pub calls: u64,
+    pub denied: u64,
+    pub failed: u64,
+    pub ended: bool,
+}
+
+/// Entries of one list; a log of foreign names could make them without end. Calls of wrappers that were killed are never
+/// decided: beyond so many the oldest numbers are forgotten.
+const MOST: usize = 20_000;
+
+impl<N: Numbers> Tally<N> {
+    /// Nothing counted yet.
+    pub fn new(servers: Servers) -> Self {
+        Self { servers, ..Self::default() }
+    }
+
+    /// Counts one fact.
+    pub fn take(&mut self, fact: &Fact<'_>) {
+        self.from = self.from.or(fact.time);
+        self.to = fact.time.or(self.to);
+        if let What::Refused { lines } = fact.what {
+            self.refused_lines += lines;
+        }
+        let Some(name) = fact.tool else { return };
+        match fact.what {
+            What::Asked { judged } => {
+                if self.asked.len() >= MOST {
+                    self.asked.pop_first();
+                }
+                let is_new = self.asked.insert(fact.call);
+                self.all.asked += u64::from(is_new);
+                let Some(tool) = self.tool(fact.server, name) else { return };
+                tool.count.asked += u64::from(is_new);
+                tool.judged(judged);
+            }
+            What::Decided(decided) => {
+                self.asked.remove(&fact.call);
+                self.all.decided(&decided);
+                if let Some(rule) = decided.rule {
+                    self.rule(rule, fact.time);
+                }
+                let Some(tool) = self.tool(fact.server, name) else { return };
+                tool.count.decided(&decided);
+                tool.last = fact.time.or(tool.last);
+                tool.badge = decided.badge;
+                tool.identity = decided.identity.map(str::to_owned);
+                tool.judged(decided.judged);
+            }
+            What::Withdrawn => {
+                self.all.withdrawn += 1;
+                let Some(tool) = self.tool(fact.server, name) else { return };
+                tool.count.withdrawn += 1;
+            }
+            What::Answered { outcome, latency_us } => {
+                let Some(tool) = self.tool(fact.server, name) else { return };
+                tool.answered += 1;
+                tool.failed += u64::from(outcome.is_some_and(Outcome::is_failure));
+                if let Some(latency) = latency_us {
+                    tool.latency.take(latency);
+                }
+            }
+            What::Refused { .. } | What::ServerStart | What::ServerEnd | What::Other => {}
+        }
+    }
+
+    /// What is counted of a tool; `None` where there is nothing.
+    pub fn of_tool(&self, server: &str, tool: &str) -> Option<&ToolTally<N>> {
+        self.tools.get(server)?.get(tool)
+    }
+
+    fn rule(&mut self, rule: &str, time: Option<i64>) {
+        if !self.rules.contains_key(rule) {
+            if self.rules.len() >= MOST {
+                return;
+            }
+            self.rules.insert(rule.to_owned(), RuleTally::default());
+        }
+        let Some(tally) = self.rules.get_mut(rule) else { return };
+        tally.hits += 1;
+        tally.last = time.or(tally.last);
+    }
+
+    fn tool(&mut self, server: &str, tool: &str) -> Option<&mut ToolTally<N>> {
+        let server = match self.servers {
+            Servers::Apart => server,
+            Servers::Together => rules_name(server),
+        };
+        if self.of_tool(server, tool).is_none() {
+            if self.tools.values().map(BTreeMap::len).sum::<usize>() >= MOST {
+                return None;
+            }
+            self.tools.entry(server.to_owned()).or_default().insert(tool.to_owned(), ToolTally::default());
+        }
+        self.tools.get_mut(server)?.get_mut(tool)
+    }
+}
+
+impl<N: Numbers> Count<N> {
+    fn decided(&mut self, decided: &Decided<'_>) {
+        self.add(decided.verdict, decided.by, 1);
+        if let Some(latency) = decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver))) {
+            self.waited.take(latency);
+        }
+    }
+}
+
+impl<N> Count<N> {
+    /// Counts so many decisions.
+    pub fn add(&mut self, verdict: Option<VerdictWord>, by: Option<By>, calls: u64) {
+        match self.verdicts.iter_mut().find(|known| (known.0, known.1) == (verdict, by)) {
+            Some((.., count)) => *count += calls,
+            None => self.verdicts.push((verdict, by, calls)),
+        }
+    }
+
+    fn sum(&self, of: impl Fn(Option<VerdictWord>, Option<By>) -> bool) -> u64 {
+        self.verdicts.iter().filter(|(verdict, by, _)| of(*verdict, *by)).map(|(.., count)| count).sum()
+    }
+
+    /// Calls that were decided.
+    pub fn calls(&self) -> u64 {
+        self.sum(|_, _| true)
+    }
+
+    pub fn approved(&self) -> u64 {
+        self.sum(|verdict, _| verdict == Some(VerdictWord::Approve))
+    }
+
+    pub fn denied(&self) -> u64 {
+        self.sum(|verdict, _| verdict == Some(VerdictWord::Deny))
+    }
+
+    /// Calls that ran because this one allowed them: those that a rule allowed are questions that were not asked.
+    pub fn approved_by(&self, who: By) -> u64 {
+        self.sum(|verdict, by| verdict == Some(VerdictWord::Approve) && by == Some(who))
+    }
+
+    /// How many were decided by each, in the order of the words.
+    pub fn by(&self) -> BTreeMap<&'static str, u64> {
+        let mut counts = BTreeMap::new();
+        for (_, by, count) in &self.verdicts {
+            if let Some(by) = by {
+                *counts.entry(by.word()).or_default() += count;
+            }
+        }
+        counts
+    }
+}
+
+impl<N> ToolTally<N> {
+    fn judged(&mut self, detail: Option<&str>) {
+        if let Some(detail) = detail {
+            detail.clone_into(&mut self.judged);
+        }
+    }
+}
+
+impl Sessions {
+    /// Counts one fact.
+    pub fn take(&mut self, fact: &Fact<'_>) {
+        if !self.0.contains_key(fact.session) {
+            if self.0.len() >= MOST {
+                return;
+            }
+            let new = SessionTally { server: fact.server.to_owned(), first: fact.time, ..SessionTally::default() };
+            self.0.insert(fact.session.to_owned(), new);
+        }
+        let Some(session) = self.0.get_mut(fact.session) else { return };
+        session.last = fact.time.or(session.last);
+        match fact.what {
+            What::Decided(decided) => {
+                session.calls += 1;
+                session.denied += u64::from(decided.verdict == Some(VerdictWord::Deny));
+            }
+            What::Answered { outcome, .. } => session.failed += u64::from(outcome.is_some_and(Outcome::is_failure)),
+            // The name may become another after the first record: the second of a name is numbered.
+            What::ServerStart => fact.server.clone_into(&mut session.server),
+            What::ServerEnd => session.ended = true,
+            What::Asked { .. } | What::Withdrawn | What::Refused { .. } | What::Other => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::numbers::Exact;
+
+    #[test]
+    fn a_call_that_is_asked_again_counts_once_and_a_verdict_as_what_it_is() {
+        let mut tally = Tally::<Exact>::default();
+        let mut take = |what| {
+            let call = Call { session: 1, ticket: Some(2) };
+            tally.take(&Fact { time: Some(7), server: "git#2", session: "s", tool: Some("push"), call, what });
+            tally.clone()
+        };
+        let decided = |verdict, by| {
+            let rule = (by == By::Rule).then_some("r");
+            let (verdict, by) = (Some(verdict), Some(by));
+            let latency_us = Some(5);
+            What::Decided(Decided { verdict, by, rule, latency_us, badge: None, identity: None, judged: None })
+        };
+        take(What::Asked { judged: Some("{}") });
+        assert_eq!(take(What::Asked { judged: None }).all.asked, 1);
+        take(decided(VerdictWord::Approve, By::Operator));
+        take(decided(VerdictWord::Approve, By::Rule));
+        let counted = take(decided(VerdictWord::Deny, By::Rule));
+        let all = &counted.all;
+        assert_eq!((all.calls(), all.approved(), all.denied(), all.approved_by(By::Rule)), (3, 2, 1, 1));
+        assert_eq!((all.waited.len(), counted.rules["r"].hits), (1, 2), "only a person takes time");
+        assert_eq!(take(What::Withdrawn).all.withdrawn, 1);
+        take(What::Answered { outcome: Some(Outcome::ToolError), latency_us: None });
+        let counted = take(What::Asked { judged: None });
+        assert_eq!(counted.all.asked, 2, "the ticket of another day");
+        let tool = counted.of_tool("git", "push").unwrap();
+        assert_eq!((tool.answered, tool.failed, tool.count.asked, tool.judged.as_str()), (1, 1, 2, "{}"));
+    }
+}

@@ -1,0 +1,169 @@
+//! A way through the log in one order, a slice at a time. Where the index reaches, only records that it names are read.
+
+use std::ops::ControlFlow;
+
+use super::chain::Row;
+use super::index::{Ask, Index, SEGMENT};
+use super::search::Search;
+use super::store::{Order, Reader, StoreError};
+
+/// Records read in one step.
+pub const SLICE: u64 = 4_096;
+/// Segments looked up in one step, and records that they name and that are read.
+const SEGMENTS: u64 = 64;
+const NAMED: u64 = 512;
+
+/// A way through the log.
+#[derive(Debug)]
+pub struct Walk {
+    search: Search,
+    order: Order,
+    /// The next record to read.
+    at: u64,
+    ask: Option<Ask>,
+    index: IndexUse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IndexUse {
+    WhereItReaches,
+    /// There is nothing to ask it, or it did not answer.
+    Never,
+}
+
+/// How far a step has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walked {
+    On,
+    /// The index is of no use any more: what is left is read without it.
+    WithoutIndex,
+    ToTheEnd,
+}
+
+impl Walk {
+    /// Begins at this record. Whatever the search does not want may be left out.
+    pub fn new(search: Search, order: Order, at: u64) -> Self {
+        let index = if search.is_empty() { IndexUse::Never } else { IndexUse::WhereItReaches };
+        Self { search, order, at, ask: None, index }
+    }
+
+    /// The record that was reached last.
+    pub fn reached(&self) -> u64 {
+        match self.order {
+            Order::NewestFirst => self.at.saturating_add(1),
+            Order::OldestFirst => self.at.saturating_sub(1),
+        }
+    }
+
+    /// Shows the records of the next slice that the search may want, and some others, until `visit` breaks off.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn step(
+        &mut self,
+        reader: &Reader,
+        index: Option<&Index>,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<Walked, StoreError> {
+        let index = index.filter(|_| self.index == IndexUse::WhereItReaches);
+        match index.filter(|index| (1..=index.upto()).contains(&self.at)) {
+            Some(index) => self.named(reader, index, visit),
+            None => self.scan(reader, index.map_or(0, Index::upto), visit),
+        }
+    }
+
+    /// Goes on as [`Self::step`] does, to the end or until `visit` breaks off.
+    ///
+    /// # Errors
+    /// Why the log could not be read.
+    pub fn to_the_end(
+        mut self,
+        reader: &Reader,
+        index: Option<&Index>,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut flow = ControlFlow::Continue(());
+        let mut walked = Walked::On;
+        while walked != Walked::ToTheEnd && flow.is_continue() {
+            walked = self.step(reader, index, &mut |row| {
+                flow = visit(row);
+                flow
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads every record of a slice.
+    fn scan(
+        &mut self,
+        reader: &Reader,
+        covered: u64,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<Walked, StoreError> {
+        let most = match self.order {
+            Order::NewestFirst if self.at > covered => SLICE.min(self.at - covered),
+            Order::NewestFirst | Order::OldestFirst => SLICE,
+        };
+        let (mut read, mut flow, mut at) = (0, ControlFlow::Continue(()), self.at);
+        reader.each_from(self.order, self.at, most, &mut |row| {
+            read += 1;
+            at = u64::try_from(row.seq).map_or(at, |seq| after(self.order, seq));
+            flow = visit(row);
+            flow
+        })?;
+        self.at = at;
+        let ended = flow.is_continue() && read < most;
+        Ok(if ended || at == 0 { Walked::ToTheEnd } else { Walked::On })
+    }
+
+    /// Reads what the index names in the next segments.
+    fn named(
+        &mut self,
+        reader: &Reader,
+        index: &Index,
+        visit: &mut dyn FnMut(Row<'_>) -> ControlFlow<()>,
+    ) -> Result<Walked, StoreError> {
+        let ask = self.ask.get_or_insert_with(|| index.ask(&self.search));
+        let mut read = 0;
+        for _ in 0..SEGMENTS {
+            if !(1..=index.upto()).contains(&self.at) {
+                break;
+            }
+            let segment = (self.at - 1) / SEGMENT;
+            let Some(mut named) = index.named(segment, ask) else {
+                self.index = IndexUse::Never;
+                return Ok(Walked::WithoutIndex);
+            };
+            let end = match self.order {
+                Order::NewestFirst => {
+                    named.reverse();
+                    named.retain(|seq| *seq <= self.at);
+                    segment * SEGMENT
+                }
+                Order::OldestFirst => {
+                    named.retain(|seq| *seq >= self.at);
+                    (segment + 1) * SEGMENT + 1
+                }
+            };
+            for seq in named {
+                let mut flow = ControlFlow::Continue(());
+                reader.one(seq, |row| flow = visit(row))?;
+                self.at = after(self.order, seq);
+                read += 1;
+                if flow.is_break() || read >= NAMED {
+                    return Ok(if self.at == 0 { Walked::ToTheEnd } else { Walked::On });
+                }
+            }
+            self.at = end;
+        }
+        Ok(if self.at == 0 { Walked::ToTheEnd } else { Walked::On })
+    }
+}
+
+/// The number that follows in this order.
+fn after(order: Order, seq: u64) -> u64 {
+    match order {
+        Order::NewestFirst => seq.saturating_sub(1),
+        Order::OldestFirst => seq.saturating_add(1),
+    }
+}

@@ -1,0 +1,116 @@
+//! How commands print: tables, JSON rows, foreign text made visible. Owns no wording.
+//!
+//! Every text of a record, a definition or a file is foreign: it is made visible before it is printed, also inside JSON,
+//! where it is escaped.
+
+use std::io::{self, Write};
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+pub(super) use crate::console::plain::visible;
+
+/// A column: how wide it is at least and at most, and on which side its cells begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    least: usize,
+    most: usize,
+    right: bool,
+}
+
+impl Column {
+    /// As wide as its widest cell.
+    pub(super) const LEFT: Self = Self { least: 0, most: usize::MAX, right: false };
+    /// As wide as its widest cell, for numbers.
+    pub(super) const RIGHT: Self = Self { right: true, ..Self::LEFT };
+
+    pub(super) const fn at_least(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
+    /// Wider cells end in `…`.
+    pub(super) const fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+}
+
+/// Prints rows whose columns are `gap` apart. Cells are fit for a terminal already.
+pub(super) fn table<const N: usize>(
+    columns: &[Column; N],
+    gap: usize,
+    rows: impl IntoIterator<Item = [String; N]>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut rows: Vec<[String; N]> = rows.into_iter().collect();
+    let mut widths = columns.map(|column| column.least);
+    for row in &mut rows {
+        for ((cell, column), width) in row.iter_mut().zip(columns).zip(&mut widths) {
+            *cell = clipped(cell, column.most);
+            *width = (*width).max(cell.width());
+        }
+    }
+    for row in &rows {
+        let mut line = String::new();
+        for ((cell, column), width) in row.iter().zip(columns).zip(widths) {
+            let blanks = width - cell.width();
+            let (before, after) = if column.right { (blanks, gap) } else { (0, blanks + gap) };
+            line.extend(std::iter::repeat_n(' ', before));
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', after));
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// The beginning of a text, so wide at most.
+pub(super) fn clipped(text: &str, widest: usize) -> String {
+    if text.width() <= widest {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut width = 1;
+    for character in text.chars() {
+        width += character.width().unwrap_or(0);
+        if width > widest {
+            break;
+        }
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// One JSON array, a row a line.
+pub(super) fn json_array(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<String> = rows.into_iter().map(|row| visible_json(&row)).collect();
+    if rows.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", rows.join(",\n")) }
+}
+
+/// JSON objects, one a line.
+pub(super) fn json_lines(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    rows.into_iter().try_for_each(|row| writeln!(out, "{}", visible_json(&row)))
+}
+
+/// JSON text with every hidden character escaped: the same value, fit for a terminal.
+pub(super) fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
