@@ -23,7 +23,7 @@ use crate::policy::rule::Pending;
 /// There is no terminal, or an answer cannot be kept.
 pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let policy = layers.load(Keeps::Copies);
-    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_stand) {
+    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_count) {
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
@@ -99,7 +99,7 @@ fn show(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// Records who accepted what. Where there is no log to write, the acceptance stands: no call runs without one either.
+/// Records who accepted what. Where there is no log to write, the acceptance state: no call runs without one either.
 fn record(one: &Pending, places: &Places, now: i64) {
     let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
     entry.policy = Some(one.digest);

@@ -213,6 +213,6 @@ pub struct ImportOptions {
 }
 
 fn host(word: &str) -> Result<Host, String> {
-    let found = Host::ALL.iter().find(|host| host.word() == word).copied();
-    found.ok_or_else(|| format!("one of: {}", Host::ALL.map(Host::word).join(", ")))
+    let known = || Host::ALL.iter().map(|host| host.word()).collect::<Vec<_>>().join(", ");
+    Host::from_word(word).ok_or_else(|| format!("one of: {}", known()))
 }
