@@ -121,7 +121,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     rows
 }
 
-/// What a grant covers, as its line says it; the tool stands before it.
+/// What a grant covers, as its line says it; the tool comes before it.
 pub fn covers(card: &GrantCard) -> Row {
     match &card.terms.covers {
         Covers::ThisCall => Row::of(Tone::Ours, "the same arguments"),

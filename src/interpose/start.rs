@@ -110,12 +110,12 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let mut child = Child::spawn(&command, guardian, core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
-        Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),
+        Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
     }
     let (to_us, done) = mpsc::unbounded_channel();
     let has_state = state.is_ok();
     let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), move |done| {
-        // The loop outlives the scribe; if it is gone, nobody waits for receipts.
+        // The loop outlives the scribe; without it no receipt is awaited.
         let _ = to_us.send(done);
     });
     if let Some(banner) = &policy.banner {
