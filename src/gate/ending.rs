@@ -10,7 +10,7 @@ use crate::gate::deadline::GRACE;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {
-    /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
+    /// The host is gone: what waits for the operator is withdrawn. What was decided before still counts, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
     pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.ends.host_gone = Some(now.mono);

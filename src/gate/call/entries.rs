@@ -136,7 +136,7 @@ impl Gate {
     }
 }
 
-/// What a call would touch: where it leads and what stands there, not its content. `None` where nobody looked.
+/// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.
 pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
     let found = seen.found.as_ref()?;
     let real = found.real.iter().map(|(path, real)| json!({ "path": path, "real": real }));

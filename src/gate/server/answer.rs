@@ -38,11 +38,11 @@ impl Gate {
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
-                let heard = self.catalog.hear(now, &id, failed, content);
-                if !matches!(heard, ListReply::Relay) {
+                let reply = self.catalog.on_response(now, &id, failed, content);
+                if !matches!(reply, ListReply::Relay) {
                     self.prune_grants(now, out);
                 }
-                match heard {
+                match reply {
                     ListReply::Relay => {}
                     ListReply::More(question) => return out.push(Effect::Query(question)),
                     ListReply::Fresh => return self.on_described(now, out),
@@ -156,7 +156,7 @@ impl Gate {
         self.show_outcome(now, flight, content.len() as u64, failed, out);
     }
 
-    /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
+    /// The host cancelled a call that runs: the cancellation passes, and the record says that the host waits no more.
     pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
