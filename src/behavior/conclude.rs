@@ -41,7 +41,7 @@ pub struct Behavior {
 }
 
 impl Behavior {
-    /// A tool that nobody described.
+    /// A tool without a description of its own.
     pub fn unknown() -> Self {
         Self {
             identity: Identity::UNKNOWN,
@@ -141,7 +141,7 @@ pub struct CallBehavior {
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
-/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
+/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
     of_described_call(tool, described, text, arguments).behavior
 }
@@ -174,12 +174,12 @@ pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, 
     CallBehavior { behavior, undeclared: not_declared }
 }
 
-/// What stands where a call would write.
+/// What a write would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// Nothing: that was seen.
     Nothing,
-    /// Something, or nobody looked.
+    /// Something, or it was not looked up.
     Perhaps,
 }
 
@@ -218,7 +218,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     let pure = said.contains(&Some(Mutability::Pure));
     let mutates = said.contains(&Some(Mutability::Mutates));
     let (mutability, disputed) = match (trust, hinted) {
-        // Believed, and still told: the hint is on the review list where the rest contradicts it.
+        // Believed, but the tool is on the review list where other evidence contradicts the hint.
         (Trust::Annotations, Some(hinted)) => (hinted, pure && mutates),
         (Trust::None, _) => (Mutability::Mutates, pure && mutates),
         (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),

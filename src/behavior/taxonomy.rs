@@ -10,7 +10,7 @@ words! {
     Mutability {
         /// Changes nothing, neither remotely nor in a local file, browser or session.
         Pure = "PURE",
-        /// Creates, changes, deletes, sends, executes, spends; and whatever nobody knows.
+        /// Creates, changes, deletes, sends, executes, spends; and whatever is unknown.
         Mutates = "MUTATES",
     }
 }
@@ -40,7 +40,7 @@ words! {
         Send = "SEND",
         /// Moves, renames, transfers.
         Move = "MOVE",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -76,7 +76,7 @@ words! {
         Model = "MODEL",
         /// Only an acknowledgement.
         Ack = "ACK",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -90,7 +90,7 @@ words! {
         Binary = "BINARY",
         /// JSON, tables, records.
         Structured = "STRUCTURED",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }

@@ -9,9 +9,9 @@ use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::policy::holds::Holds;
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
-use crate::policy::when::Holds;
 
 /// Offered where no other number is typed.
 const MINUTES: u32 = 15;
@@ -121,7 +121,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     rows
 }
 
-/// What a grant covers, as its line says it; the tool stands before it.
+/// What a grant covers, as its line says it; the tool comes before it.
 pub fn covers(card: &GrantCard) -> Row {
     match &card.terms.covers {
         Covers::ThisCall => Row::of(Tone::Ours, "the same arguments"),

@@ -8,32 +8,20 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::found::{Finding, Task};
-use super::log_reader::{self, Sources};
+use super::log_reader;
 use super::model::{Model, Settings};
-use super::open::{Given, OPEN_TO_OTHERS, multiplexer};
-use super::settings::{Notice, Pointer};
+use super::outside::{OPEN_TO_OTHERS, Outside, Sources, multiplexer};
+use super::settings::Notice;
 use super::settle::Settlement;
 use super::update::{Command, Edit, Msg, update};
 use super::view::view;
 use super::{editor, own_rules};
-use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::error::LinkError;
 use desktop::{Desktop, Program};
 use keyboard::Keyboard;
 use terminal::Screen;
-
-/// What the console needs of the world.
-#[derive(Debug)]
-pub struct Outside {
-    pub places: Places,
-    pub given: Given,
-    /// The operator's editor, as a shell would run it.
-    pub editor: String,
-    pub notice: Notice,
-    pub mouse: Pointer,
-}
 
 /// Whether the operator looks at this terminal, where the terminal tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

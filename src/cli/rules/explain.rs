@@ -1,4 +1,4 @@
-//! `mcp-approve rules explain CALL.json`: how a call would be ruled, and how each rule stands to it.
+//! `mcp-approve rules explain CALL.json`: how a call would be ruled, and whether each rule matches it.
 
 use std::io::{Read as _, Write};
 use std::path::Path;
@@ -20,9 +20,10 @@ use crate::pins::Memory;
 use crate::pins::reading::Known as Described;
 use crate::policy::decide::{Question, Ruling};
 use crate::policy::explain::{self, Explanation, explain_at};
-use crate::policy::fit::{Fit, paths_wanted, rules_name};
+use crate::policy::fit::{Fit, paths_wanted};
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::paths::Paths;
+use crate::policy::question::rules_name;
 use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
 use crate::wire::strict::{self, Flaw};
@@ -30,7 +31,7 @@ use crate::wire::strict::{self, Flaw};
 /// How long looking at paths may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Explains a call under the policy as it stands; where something of it waits to be accepted, also under the one that is
+/// Explains a call under the accepted policy; where something of it waits to be accepted, also under the one that is
 /// written.
 ///
 /// # Errors
@@ -82,7 +83,7 @@ pub(super) struct Call {
 
 /// What is known of a call beside its names and arguments.
 enum Known {
-    /// Nothing: nobody described the tool.
+    /// Nothing: no server described the tool.
     Names,
     /// The tool's definition.
     Definition(Box<Tool>),

@@ -10,7 +10,7 @@ use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 use crate::policy::rule::{Decision, Pending};
 
 /// Days before its end from which on a rule's end is marked.

@@ -38,7 +38,7 @@ impl Keyboard {
     }
 
     /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays; gives where the
-    /// operator looks by now, where that was told.
+    /// operator looks by now, where the terminal said so.
     pub(super) fn drain(&self, inbox: &Receiver<Input>, kept: &mut Vec<Msg>) -> Option<Focus> {
         let mut looks = None;
         for heard in inbox.try_iter() {
@@ -56,7 +56,7 @@ impl Keyboard {
                 Input::Closed => {}
             }
         }
-        // While the thread waits for its permission nobody else reads; while it reads, nothing is pending.
+        // While the thread waits for its permission, nothing reads; while it reads, nothing is pending.
         while matches!(poll(Duration::ZERO), Ok(true)) {
             let Ok(event) = read() else { break };
             looks = focus(&event).or(looks);

@@ -1,4 +1,4 @@
-//! Callbacks that the operator registered: each hears of a call before it is decided, and may ask or deny. Runs none.
+//! Has the callbacks that the operator registered asked about a call before it is decided. Runs none of them.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::opinion::{Approver, Opinion};
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 use crate::policy::rule::Decision;
 
 impl Gate {
