@@ -11,7 +11,7 @@ use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
 use crate::console::tried::{Attempt, Trial};
 use crate::link::message::ActivityKind;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 
 /// Records of one page.
 const PAGE: usize = 300;

@@ -11,7 +11,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
 use crate::console::pinned::{PinBook, PinnedTool};
 use crate::link::message::KnownTool;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 
 /// The tools that the search wants: changed and disputed ones first.
 pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
