@@ -92,3 +92,15 @@ fn a_method_of_computing_that_the_tool_lists_is_no_act() {
     assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Mutability::Mutates);
     assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Mutability::Mutates, "a list of HTTP methods");
 }
+
+/// A body, or a batch of requests: JSON in a text is read like the arguments around it.
+#[test]
+fn every_text_of_json_is_read_for_the_choices_in_it() {
+    let text = |method: &str| json!({ "method": method }).to_string();
+    assert_eq!(said(&json!({ "body": text("GET") })), "PURE READ");
+    let mut batch = vec![text("GET"); 5];
+    batch.push(text("DELETE"));
+    assert_eq!(said(&json!({ "requests": batch })), "MUTATES DELETE", "the sixth counts like the first");
+    let inner = json!({ "body": text("DELETE") }).to_string();
+    assert_eq!(said(&json!({ "body": json!({ "body": inner }).to_string() })), "MUTATES DELETE", "three deep");
+}
