@@ -227,7 +227,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     // Where the recogniser did not settle on a badge, its action is a guess, and a declared one is better.
     let action = match (declared.action, inferred.action) {
         (Some(declared), Some(inferred_action)) if inferred.mutability.is_some() => {
-            Some(if caution(inferred_action) > caution(declared) { inferred_action } else { declared })
+            Some(if inferred_action.caution() > declared.caution() { inferred_action } else { declared })
         }
         (Some(declared), _) => Some(declared),
         (None, inferred_action) => inferred_action,
@@ -259,28 +259,10 @@ fn raised(identity: Identity, says: Claim) -> Identity {
         return identity;
     }
     let action = says.action.unwrap_or(Action::Unknown);
-    let action = if caution(action) > caution(identity.action) { action } else { identity.action };
+    let action = if action.caution() > identity.action.caution() { action } else { identity.action };
     Identity { mutability: Mutability::Mutates, action, ..identity }
 }
 
 fn reads(action: Action) -> bool {
     matches!(action, Action::Read | Action::Search)
-}
-
-/// How much caution an action asks for; the more, the higher.
-pub fn caution(action: Action) -> u8 {
-    match action {
-        Action::Read => 0,
-        Action::Search => 1,
-        Action::Append => 2,
-        Action::Create => 3,
-        Action::Update => 4,
-        Action::Move => 5,
-        Action::Merge => 6,
-        Action::Overwrite => 7,
-        Action::Send => 8,
-        Action::Execute => 9,
-        Action::Delete => 10,
-        Action::Unknown => 11,
-    }
 }

@@ -94,3 +94,23 @@ words! {
         Unknown = "UNKNOWN",
     }
 }
+
+impl Action {
+    /// How much caution it asks for; the more, the higher.
+    pub fn caution(self) -> u8 {
+        match self {
+            Self::Read => 0,
+            Self::Search => 1,
+            Self::Append => 2,
+            Self::Create => 3,
+            Self::Update => 4,
+            Self::Move => 5,
+            Self::Merge => 6,
+            Self::Overwrite => 7,
+            Self::Send => 8,
+            Self::Execute => 9,
+            Self::Delete => 10,
+            Self::Unknown => 11,
+        }
+    }
+}

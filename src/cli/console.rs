@@ -10,7 +10,8 @@ use rustix::termios::tcgetpgrp;
 
 use super::person;
 use crate::cli::error::Error;
-use crate::console::open::{Given, open};
+use crate::console::open::open;
+use crate::console::outside::Given;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
 use crate::cli::print::{self, Column, visible};
-use crate::console::{open, settings};
+use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
@@ -203,8 +203,8 @@ fn run_folder(places: &Places) -> Check {
 
 fn terminal() -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        match open::multiplexer() {
-            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", open::OPEN_TO_OTHERS)),
+        match outside::multiplexer() {
+            Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", outside::OPEN_TO_OTHERS)),
             None => good("terminal", "the console can be opened here"),
         }
     } else {

@@ -1,11 +1,11 @@
-//! How much memory a process and everything it started take. Linux tells; elsewhere nobody is asked.
+//! How much memory a process and everything it started take. Known on Linux only.
 
 use std::fs;
 
-/// Processes of one tree that are added up; a server with more of them is told too low.
+/// Processes of one tree that are added up; a server with more of them shows too little.
 const MOST: usize = 256;
 
-/// Bytes that are resident of this process and its descendants; `None` where the system does not tell.
+/// Bytes that are resident of this process and its descendants; `None` where the system does not say.
 pub(super) fn of(pid: u32) -> Option<u64> {
     let mut open = vec![pid];
     let mut seen = 0;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::card::counted;
 use super::model::rule::{GrantOffer, Number};
-use super::model::{Held, Standing};
+use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
@@ -56,7 +56,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
 fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     let (one, two) = (&held.snapshot, &other.snapshot);
     let same_tool = held.key.session == other.key.session && one.tool == two.tool;
-    if !same_tool || other.standing != Standing::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
+    if !same_tool || other.state != CallState::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
         return false;
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
@@ -101,7 +101,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             format!("Until {} ({minutes} min from now). Digits change the minutes.", &time::of_day(end, offset)[..5])
         }
         Lasts::Calls(calls) => {
-            format!("Until {} passed so. Digits change the number.", counted(calls as usize, "such call"))
+            format!("Until {} passed so. Digits change the number.", counted(calls, "such call"))
         }
     };
     rows.push(Row::of(Tone::Strong, until));
@@ -121,7 +121,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
     rows
 }
 
-/// What a grant covers, as its line says it; the tool stands before it.
+/// What a grant covers, as its line says it; the tool comes before it.
 pub fn covers(card: &GrantCard) -> Row {
     match &card.terms.covers {
         Covers::ThisCall => Row::of(Tone::Ours, "the same arguments"),
@@ -136,7 +136,7 @@ pub fn covers(card: &GrantCard) -> Row {
 pub fn left(card: &GrantCard, now: i64) -> String {
     match (card.until, card.left) {
         (Some(until), _) => format!("{} left", time::span((until - now).max(0))),
-        (None, Some(left)) => format!("{} left", counted(left as usize, "call")),
+        (None, Some(left)) => format!("{} left", counted(left, "call")),
         (None, None) => "this session".to_owned(),
     }
 }

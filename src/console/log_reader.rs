@@ -7,11 +7,11 @@ mod filling;
 mod record;
 mod search;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 
 use super::found::{Checked, Counts, Finding, Line, Progress, Task};
+use super::outside::Sources;
 use super::pin_book::PinReader;
 use super::tried::{Trial, Which};
 use super::{footprint, rule_book, trial, tried_policy, unwrapped};
@@ -25,26 +25,14 @@ use crate::audit::record::Kind;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Order, Reader, StoreError};
 use crate::audit::walk::{SLICE, Walked};
-use crate::home::places::Places;
 use crate::policy::past::PastCall;
 use search::Searching;
 use std::ops::ControlFlow;
 
-/// Where the log reader looks.
-#[derive(Clone, Debug)]
-pub struct Sources {
-    /// The audit log.
-    pub log: PathBuf,
-    /// The operator's files: policies, pins, whether the tour was seen.
-    pub places: Places,
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
-}
-
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
 
-/// Starts the log reader. It ends when nobody asks any more.
+/// Starts the log reader. It ends with the last sender.
 ///
 /// # Errors
 /// No thread can be started.
@@ -230,7 +218,7 @@ impl LogReader {
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),
             },
             Task::Rules => {
-                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))))
+                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))));
             }
             Task::Footprints(pids) => {
                 let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
@@ -325,15 +313,7 @@ impl LogReader {
         checking.slices += 1;
         let head = verifier.head();
         let over = read < SLICE || broken.is_some();
-        let lost = match &checking.noted {
-            _ if !over => false,
-            Noted::Nothing => false,
-            Noted::Unreadable(_) => true,
-            Noted::Head(noted) => {
-                let holds = noted.seq <= head.seq;
-                !(holds && reader.one(noted.seq, |row| row.link == noted.link.as_bytes())? == Some(true))
-            }
-        };
+        let lost = over && query::is_lost(&checking.noted, head, reader)?;
         if over || checking.slices.is_multiple_of(REPORT) {
             let until = (!over).then_some(checking.newest);
             (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));

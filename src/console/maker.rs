@@ -21,7 +21,7 @@ const DAYS: i64 = 30;
 /// The warning of a rule for calls that one careless key must not approve.
 pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one pass unseen";
 
-/// What a made rule says of the call it is made from, and what stands in its way.
+/// What a made rule says of the call it is made from, and what overrides it.
 struct Source<'a> {
     tool: &'a str,
     ticket: &'a str,
@@ -32,7 +32,7 @@ struct Source<'a> {
     /// It was denied then.
     denied: bool,
     /// The rule that asks for it or denies it: an allow does not loosen that.
-    stands: Option<(&'a str, Decision)>,
+    stricter: Option<(&'a str, Decision)>,
 }
 
 /// The rules on offer, narrowest first, then "never again": each with how many of the waiting calls it matches.
@@ -55,7 +55,7 @@ pub fn choices(
         waits: true,
         dangerous: snapshot.danger.is_some(),
         denied: false,
-        stands: snapshot.ruling.rule.as_deref().map(|rule| (rule, snapshot.ruling.decision)),
+        stricter: snapshot.ruling.rule.as_deref().map(|rule| (rule, snapshot.ruling.decision)),
     };
     Ok(offered(&source, &proposals, waiting, now))
 }
@@ -80,7 +80,7 @@ pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) 
         waits: false,
         dangerous: conclude::danger(&call.behavior, Replaced::Perhaps).is_some(),
         denied: call.ended == Ended::Refused,
-        stands: call.rule.as_deref().map(|rule| (rule, call.ruling)),
+        stricter: call.rule.as_deref().map(|rule| (rule, call.ruling)),
     };
     Ok(offered(&source, &proposals, waiting, now))
 }
@@ -121,8 +121,8 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
     let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
     let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), &source.roots).ok();
     let waiting = waiting.iter().filter(|other| matches(policy.as_ref(), proposal, other, now)).count();
-    let stands = source.stands.filter(|(_, stands)| *stands > Decision::Allow && decision == Decision::Allow);
-    let except = stands.filter(|(_, stands)| *stands == Decision::Ask);
+    let stricter = source.stricter.filter(|(_, stricter)| *stricter > Decision::Allow && decision == Decision::Allow);
+    let except = stricter.filter(|(_, stricter)| *stricter == Decision::Ask);
     let except = except.and_then(|(rule, _)| Some(Except { rule: rule.to_owned(), condition: condition(proposal)? }));
     let mut warnings = Vec::new();
     if decision == Decision::Allow {
@@ -140,8 +140,8 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
         let rule = &except.rule;
         warnings.push(format!("the exception counts for every tool that rule {rule} asks for, not for this one alone"));
     }
-    if let (Some((rule, stands)), None) = (stands, &except) {
-        let does = if stands == Decision::Ask { "asks for it" } else { "denies it" };
+    if let (Some((rule, stricter)), None) = (stricter, &except) {
+        let does = if stricter == Decision::Ask { "asks for it" } else { "denies it" };
         warnings.push(format!("rule {rule} {does}, and an allow does not loosen that: except it there by hand"));
     }
     let label = format!("{} {}", decision.word(), proposal.scope.says());

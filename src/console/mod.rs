@@ -5,6 +5,7 @@
 
 pub mod caption;
 pub mod card;
+pub mod columns;
 pub mod editor;
 mod footprint;
 pub mod found;
@@ -14,6 +15,7 @@ pub mod log_reader;
 pub mod maker;
 pub mod model;
 pub mod open;
+pub mod outside;
 mod own_rules;
 pub mod pages;
 pub mod palette;

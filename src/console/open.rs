@@ -2,20 +2,12 @@
 
 use super::editor;
 use super::model::{Settings, Tour};
-use super::run::{self, Outside, RunError};
+use super::outside::{Given, Outside};
+use super::run::{self, RunError};
 use super::settings::{self, Choice, Notice};
-use super::settle::Recorder;
 use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
-
-/// What stands above the console and is given to it.
-#[derive(Clone, Copy, Debug)]
-pub struct Given {
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
-    pub record: Recorder,
-}
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
 ///
@@ -38,20 +30,6 @@ pub fn open(places: &Places, given: Given) -> Result<(), RunError> {
     };
     let outside = Outside { places: places.clone(), given, editor: editor::named(), notice, mouse: wanted.mouse };
     run::run(settings, &outside)
-}
-
-/// What a terminal multiplexer means for whoever decides in it.
-pub const OPEN_TO_OTHERS: &str =
-    "any program of yours can type into it, and so approve; a terminal window of its own is safer";
-
-/// The multiplexer that this terminal belongs to, by the variable each sets. Only shown, never relied on.
-pub fn multiplexer() -> Option<&'static str> {
-    let known = [
-        ("TMUX", "this terminal is in tmux"),
-        ("STY", "this terminal is in screen"),
-        ("ZELLIJ", "this terminal is in Zellij"),
-    ];
-    known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
 }
 
 /// The theme; where none was chosen, no colours if the environment wants none (<https://no-color.org>), else what suits

@@ -72,7 +72,7 @@ impl PinReader {
     }
 }
 
-/// The allow rules of the files as they stand; a broken file suspends its own and is told elsewhere.
+/// The allow rules of the files as they are now; a broken file has none here, and the Rules screen says so.
 fn allows(places: &Places) -> Vec<Rule> {
     let files = config::policies(places).unwrap_or_default();
     let rules = files.iter().filter_map(|file| policy_file::load(file).ok()).flat_map(|policy| policy.rules);

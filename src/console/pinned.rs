@@ -8,7 +8,7 @@ use crate::link::message::PinState;
 use crate::pins::diff::Change;
 use crate::wire::digest::Digest;
 
-/// Everything that is remembered, as it stands now.
+/// Everything that is remembered, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PinBook {
     pub tools: Vec<PinnedTool>,
@@ -65,7 +65,7 @@ pub struct PinnedProgram {
     pub why: String,
     /// The files that ran last, one a line, with their digests.
     pub program: String,
-    /// The files that are trusted; `None`: nobody has accepted this command line.
+    /// The files that are trusted; `None`: this command line was never accepted.
     pub trusted: Option<String>,
     /// Allow rules that name this server or one of its tools, by id: they are suspended.
     pub rules: Vec<String>,
@@ -86,7 +86,7 @@ pub enum Settling {
     TakeBack(Former),
 }
 
-/// How something stood before it was settled.
+/// What something was before it was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Former {
     Tool {

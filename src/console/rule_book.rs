@@ -8,7 +8,7 @@ use crate::policy::lint::lint;
 use crate::policy::parse;
 use crate::policy::rule::{Policy, Rule};
 
-/// Reads every file as it stands; a broken `config.toml` stands in for what it would name. `now` is milliseconds since
+/// Reads every file as it is now; where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since
 /// 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {
     match config::policies(places) {

@@ -8,32 +8,20 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::found::{Finding, Task};
-use super::log_reader::{self, Sources};
+use super::log_reader;
 use super::model::{Model, Settings};
-use super::open::{Given, OPEN_TO_OTHERS, multiplexer};
-use super::settings::{Notice, Pointer};
+use super::outside::{OPEN_TO_OTHERS, Outside, Sources, multiplexer};
+use super::settings::Notice;
 use super::settle::Settlement;
 use super::update::{Command, Edit, Msg, update};
 use super::view::view;
 use super::{editor, own_rules};
-use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::error::LinkError;
 use desktop::{Desktop, Program};
 use keyboard::Keyboard;
 use terminal::Screen;
-
-/// What the console needs of the world.
-#[derive(Debug)]
-pub struct Outside {
-    pub places: Places,
-    pub given: Given,
-    /// The operator's editor, as a shell would run it.
-    pub editor: String,
-    pub notice: Notice,
-    pub mouse: Pointer,
-}
 
 /// Whether the operator looks at this terminal, where the terminal tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +48,7 @@ pub fn restore() {
 }
 
 /// What reaches the loop.
-enum Heard {
+enum Input {
     Event(crossterm::event::Event),
     /// The keyboard's end: the terminal is gone.
     Closed,
@@ -86,7 +74,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     let link = heard_here.clone();
     let post = move |event| {
         // A console that is closing no longer listens.
-        let _ = link.send(Heard::Link(Box::new(event)));
+        let _ = link.send(Input::Link(Box::new(event)));
     };
     if let Some(multiplexer) = multiplexer() {
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
@@ -104,7 +92,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     };
     let found = heard_here.clone();
     let ask = log_reader::start(sources, move |finding| {
-        let _ = found.send(Heard::Found(Box::new(finding)));
+        let _ = found.send(Input::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
@@ -121,7 +109,7 @@ struct Loop<'a> {
     model: Model,
     screen: Screen,
     keyboard: Keyboard,
-    inbox: Receiver<Heard>,
+    inbox: Receiver<Input>,
     clients: Clients,
     ask: Sender<Task>,
     drawn_at: i64,
@@ -149,13 +137,13 @@ impl Loop<'_> {
             }
             let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
-                Ok(Heard::Event(event)) => {
+                Ok(Input::Event(event)) => {
                     self.focus = keyboard::focus(&event).unwrap_or(self.focus);
                     keyboard::message(event)
                 }
-                Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
-                Ok(Heard::Found(finding)) => Some(Msg::Found(*finding)),
-                Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Input::Link(event)) => Some(Msg::Link(*event)),
+                Ok(Input::Found(finding)) => Some(Msg::Found(*finding)),
+                Ok(Input::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) if stale => None,
                 Err(RecvTimeoutError::Timeout) => Some(Msg::Tick),
             };
@@ -168,7 +156,7 @@ impl Loop<'_> {
         }
     }
 
-    fn next(&self, wait: Option<u64>) -> Result<Heard, RecvTimeoutError> {
+    fn next(&self, wait: Option<u64>) -> Result<Input, RecvTimeoutError> {
         match wait {
             Some(millis) => self.inbox.recv_timeout(Duration::from_millis(millis)),
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -280,4 +268,4 @@ impl Loop<'_> {
 }
 
 /// A sender for what reaches the loop.
-type Inbox = Sender<Heard>;
+type Inbox = Sender<Input>;

@@ -56,7 +56,7 @@ pub enum Pointer {
 
 const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
-/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default stands in for it.
+/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default is used instead.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     let path = places.config_file();
     if path.symlink_metadata().is_err() {
@@ -64,7 +64,7 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     }
     let text = match places.check_config().map_err(Into::into).and_then(|()| policy_file::text(&path)) {
         Ok(text) => text,
-        // What it asks for is not known: the stricter question stands in.
+        // What it asks for is not known: the stricter question is asked.
         Err(why) => {
             let settings = ConsoleSettings { confirmation: Confirmation::Word, ..ConsoleSettings::default() };
             return (settings, vec![format!("{} {why}", path.display())]);
@@ -159,7 +159,7 @@ fn keys<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Keys {
                 let at = places.iter().find(|(name, _)| *name == conflict.name).map(|(_, at)| at.clone());
                 reading.problem(at.unwrap_or_else(|| value.span()), conflict.what, conflict.hint);
             }
-            // All or none: half of a set of keys is what nobody has chosen.
+            // All or none: half a set of keys is no choice of the operator's.
             Keys::default()
         }
     }

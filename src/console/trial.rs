@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::found::Finding;
-use super::log_reader::Sources;
+use super::outside::Sources;
 use super::tried::{Matched, PastLine, Progress, Reach, Replayed, Trial, Tried, Which};
 use super::tried_policy;
 use crate::audit::index::{Index, SEGMENT};
@@ -34,18 +34,18 @@ const LISTED: usize = 40;
 /// How far back a policy is played, in milliseconds.
 const BACK: i64 = 30 * 86_400_000;
 
-/// Starts the thread. It ends when nobody asks any more.
+/// Starts the thread. It ends with the last sender.
 ///
 /// # Errors
 /// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
     let (ask, trials) = mpsc::channel();
-    let bench = Bench { sources, tell: Box::new(tell), trials, queue: VecDeque::new() };
-    std::thread::Builder::new().name("trial".to_owned()).spawn(move || bench.run())?;
+    let runner = TrialRunner { sources, tell: Box::new(tell), trials, queue: VecDeque::new() };
+    std::thread::Builder::new().name("trial".to_owned()).spawn(move || runner.run())?;
     Ok(ask)
 }
 
-struct Bench {
+struct TrialRunner {
     sources: Sources,
     tell: Box<dyn Fn(Finding) + Send>,
     trials: Receiver<Trial>,
@@ -59,7 +59,7 @@ enum Ending {
     Interrupted,
 }
 
-impl Bench {
+impl TrialRunner {
     fn run(mut self) {
         loop {
             if self.queue.is_empty() {
@@ -117,7 +117,7 @@ impl Bench {
         }
     }
 
-    /// Tries rules, each alone, on the calls of their tool; what was found so far is told as it goes.
+    /// Tries rules, each alone, on the calls of their tool; what was found so far is sent as it goes.
     fn rules(
         &mut self,
         trial: &Trial,
@@ -125,10 +125,10 @@ impl Bench {
         (server, tool): (&str, &str),
         policies: &[Option<Policy>],
     ) -> Result<Ending, String> {
-        let mut found: Vec<Tally> = policies.iter().map(|_| Tally::default()).collect();
-        let tell = |bench: &Self, found: &[Tally], reach: Reach| {
-            let matched = Arc::new(found.iter().map(Tally::told).collect());
-            (bench.tell)(Finding::Tried(Tried::Rules { id, matched, reach }));
+        let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
+        let tell = |runner: &Self, found: &[RuleMatches], reach: Reach| {
+            let matched = Arc::new(found.iter().map(RuleMatches::matched).collect());
+            (runner.tell)(Finding::Tried(Tried::Rules { id, matched, reach }));
         };
         let recent = Recent::default();
         let mut calls = 0;
@@ -139,12 +139,12 @@ impl Bench {
             return Ok(Ending::Over);
         };
         loop {
-            let (slice, walked) = walk.step().map_err(|error| told(&error))?;
+            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
             for call in slice {
                 calls += 1;
-                for (tally, policy) in found.iter_mut().zip(policies) {
+                for (matches, policy) in found.iter_mut().zip(policies) {
                     if let Some(policy) = policy {
-                        tally.take(&call, &answer(policy, &call, &recent));
+                        matches.take(&call, &answer(policy, &call, &recent));
                     }
                 }
             }
@@ -167,11 +167,12 @@ impl Bench {
         };
         let wanted = move |of: &str, _: &str| server.as_ref().is_none_or(|server| rules_name(of) == server);
         let empty = || Arc::new(Replayed::default());
-        let told = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
-        let report = |bench: &Self, calls| (bench.tell)(told(Reach { calls, progress: Progress::Counting }, empty()));
+        let finding = |reach, replayed| Finding::Tried(Tried::Policy { id, replayed, reach });
+        let report =
+            |runner: &Self, calls| (runner.tell)(finding(Reach { calls, progress: Progress::Counting }, empty()));
         let Some((calls, progress)) = self.gather(trial, &wanted, &report)? else { return Ok(Ending::Interrupted) };
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
-        (self.tell)(told(Reach { calls: calls.len(), progress }, replayed));
+        (self.tell)(finding(Reach { calls: calls.len(), progress }, replayed));
         Ok(Ending::Over)
     }
 
@@ -186,7 +187,7 @@ impl Bench {
         let mut calls: Vec<PastCall> = Vec::new();
         let Some(mut walk) = self.walk(wanted, None)? else { return Ok(Some((calls, Progress::Whole))) };
         loop {
-            let (slice, walked) = walk.step().map_err(|error| told(&error))?;
+            let (slice, walked) = walk.step().map_err(|error| said(&error))?;
             let before = slice.last().is_some_and(|call| call.time < since);
             calls.extend(slice.into_iter().filter(|call| call.time >= since));
             let progress = if before { Progress::Newest } else { progress(walked, calls.len()) };
@@ -208,15 +209,15 @@ impl Bench {
         wanted: &'w dyn Fn(&str, &str) -> bool,
         tool: Option<&str>,
     ) -> Result<Option<Calls<'w>>, String> {
-        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| told(&error))? else { return Ok(None) };
-        // As far as the log reader has filled it: what is newer is read, and nobody waits for the rest.
-        let newest = reader.newest().map_err(|error| told(&error))?;
+        let Some(reader) = Reader::open(&self.sources.log).map_err(|error| said(&error))? else { return Ok(None) };
+        // As far as the log reader has filled it: what is newer is read, and the rest is not waited for.
+        let newest = reader.newest().map_err(|error| said(&error))?;
         let index = if newest < SEGMENT { None } else { Index::open(&self.sources.log, &reader) };
         Ok(Some(Calls::newest_first(reader, newest, index, wanted, tool)))
     }
 }
 
-fn told(error: &StoreError) -> String {
+fn said(error: &StoreError) -> String {
     format!("{error}; {}", error.hint())
 }
 
@@ -230,13 +231,13 @@ fn progress(walked: Walked, calls: usize) -> Progress {
 
 /// What one rule matched so far.
 #[derive(Default)]
-struct Tally {
+struct RuleMatches {
     counts: Matched,
     denied: Vec<PastLine>,
     others: Vec<PastLine>,
 }
 
-impl Tally {
+impl RuleMatches {
     fn take(&mut self, call: &PastCall, answer: &Answer) {
         match answer {
             Answer::Decided(ruling) if ruling.rule.is_some() => {}
@@ -252,7 +253,7 @@ impl Tally {
         }
     }
 
-    fn told(&self) -> Matched {
+    fn matched(&self) -> Matched {
         let lines = self.denied.iter().chain(&self.others).take(LISTED).cloned().collect();
         Matched { lines, ..self.counts.clone() }
     }

@@ -52,7 +52,7 @@ pub enum Tried {
         id: u64,
         found: Arc<Suggested>,
     },
-    /// It cannot be told: why, and what to do.
+    /// It cannot be known: why, and what to do.
     Failed {
         id: u64,
         why: String,
@@ -66,7 +66,7 @@ pub struct Attempt<T> {
     pub id: u64,
     pub found: Option<Arc<T>>,
     pub reach: Reach,
-    /// Why it cannot be told.
+    /// Why it cannot be known.
     pub failed: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub struct Matched {
     pub calls: usize,
     pub asked: usize,
     pub denied: usize,
-    /// Calls of which it cannot be told: the log holds no secrets and no long texts.
+    /// Calls of which it cannot be known: the log holds no secrets and no long texts.
     pub untold: usize,
     /// Those that were denied, the newest first, and then the others.
     pub lines: Vec<PastLine>,

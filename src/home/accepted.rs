@@ -53,11 +53,11 @@ impl Accepted {
         }
     }
 
-    /// Lets the operator's own hand change a policy, and accepts the outcome: where the text before it was accepted, and
-    /// only then. Else the whole waits for `rules accept`.
+    /// Changes a policy for the operator, and accepts the result where the text before it was accepted. Else all of it waits
+    /// for `rules accept`.
     ///
     /// What is accepted is the text that was written, made from the text that was read: what somebody else writes at the
-    /// same time rides along with nothing.
+    /// same time is not accepted with it.
     ///
     /// # Errors
     /// What the change itself gives, or [`NotKept`].

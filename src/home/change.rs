@@ -88,7 +88,7 @@ pub struct Draft<'p> {
     pub after: String,
     pub policy: Policy,
     file: RuleFile<'p>,
-    /// Nobody else changes the rules meanwhile.
+    /// Held so that no other process changes the rules meanwhile.
     _lock: File,
 }
 

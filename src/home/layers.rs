@@ -1,11 +1,10 @@
-//! Which policy files apply to one wrapped server, how each stands, and what is new in them. Rules on no call.
+//! Which policy files apply to one wrapped server, whether each is accepted, and what is new in them. Rules on no call.
 //!
 //! System, user, project (in the server's folder) and run (`--policy`). The first text found of a file is taken as it is,
 //! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use similar::TextDiff;
 use super::accepted::Accepted;
 use super::places::Places;
 use super::policy_file::{self, Broken, PolicyPlace, Why};
+use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;
 use crate::policy::rule::{Layer, Policy};
@@ -37,7 +37,8 @@ pub struct Layers {
     last: BTreeMap<PathBuf, Policy>,
     /// The copies seen in this process: who removes one makes no text the first.
     kept: BTreeMap<PathBuf, String>,
-    stamps: Vec<Stamp>,
+    /// What each file and its copy looked like when it was read; `None` where there was none.
+    stamps: Vec<Option<String>>,
 }
 
 /// One file.
@@ -62,7 +63,7 @@ pub enum AcceptError {
     NotKept(io::Error),
 }
 
-/// Whether reading may write down what needs nobody's acceptance.
+/// Whether reading may keep copies of texts that need no acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeps {
     /// The first text found, and what only tightens.
@@ -70,9 +71,6 @@ pub enum Keeps {
     /// Nothing: it only looks.
     Nothing,
 }
-
-/// What tells that a file is another than before; `None` where there is none.
-type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
 
 impl Layers {
     /// The files for a server that runs in `folder`; `named` is what `--policy` names.
@@ -100,7 +98,7 @@ impl Layers {
         &self.files
     }
 
-    /// Reads all files and pools them. What is broken is told in the policy's banner, and allows nothing.
+    /// Reads all files and pools them. The policy's banner says what is broken; that allows nothing.
     pub fn load(&mut self, keeps: Keeps) -> Policy {
         // Looked at before they are read: a change in between is found the next time.
         self.stamps = self.look();
@@ -233,19 +231,13 @@ impl Layers {
         Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
     }
 
-    fn look(&self) -> Vec<Stamp> {
+    fn look(&self) -> Vec<Option<String>> {
         let paths = self.files.iter().flat_map(|file| {
             let path = file.place.path();
             [path.to_owned(), self.accepted.copy(path)]
         });
-        paths.map(|path| stamp(&path)).collect()
+        paths.map(|path| stamp(&path).ok()).collect()
     }
-}
-
-fn stamp(path: &Path) -> Stamp {
-    let found = std::fs::metadata(path).ok()?;
-    let (changed, made) = ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
-    Some((found.dev(), found.ino(), found.len(), changed.0, changed.1, made.0, made.1))
 }
 
 /// A unified diff, cut where it is long; a coarse one where a fine one takes too long.

@@ -36,7 +36,7 @@ pub fn of_command(command: &[OsString]) -> String {
 pub fn launch(name: &str, command: &[OsString]) -> Launch {
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // What `sh -c` runs stands in the command line; the words behind it are its arguments.
+    // What `sh -c` runs is in the command line; the words behind it are its arguments.
     let target = (!words.contains(&"-c")).then(|| runner::target(&words).to_owned());
     Launch::new(name, command, target, package::package(&words))
 }

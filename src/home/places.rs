@@ -41,7 +41,7 @@ impl PlaceError {
             Self::Foreign { path, .. } => {
                 format!("take it over (`chown`) if you trust what is in it, or move it away: {}", path.display())
             }
-            Self::Loose { path, .. } => format!("chmod go-w {}", quoted(path)),
+            Self::Loose { path, .. } => format!("chmod go-w {}", quoted(&path.display().to_string())),
             Self::NoFolder { path, .. } => format!("move {} away", path.display()),
             Self::Io { .. } => {
                 "check that the folder exists, and that you may write to it; or use --home DIR".to_owned()
@@ -225,7 +225,7 @@ fn check_folder(path: &Path, found: io::Result<Metadata>) -> Result<(), PlaceErr
     }
 }
 
-/// A path as a shell reads it.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+/// A text as a shell reads it.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

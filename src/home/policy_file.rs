@@ -1,4 +1,4 @@
-//! The policy on disk: read whole, checked for its owner, and what stands in for it when it is broken.
+//! The policy on disk: read whole and checked for its owner, written whole, and what applies when it is missing or broken.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};

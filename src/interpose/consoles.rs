@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::notice;
+use crate::audit::record::Assurance;
 use crate::gate::data::event::{Event, Now};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
@@ -15,7 +16,7 @@ use crate::link::folder::{self, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{ConsoleId, FromConsoles, Server};
 
-/// Microseconds between two reports of how the wrapper stands.
+/// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
 
 /// What it takes to become visible, once the first message that is no probe comes.
@@ -39,10 +40,10 @@ pub struct Consoles {
     /// Who is attached, by connection.
     consoles: BTreeMap<ConsoleId, Guest>,
     visible: Visible,
-    /// When the consoles are told how the wrapper stands, and when they last were.
+    /// When the next status report is due, and when the last one was sent.
     status_at: Option<u64>,
     status_sent: u64,
-    /// The version of the server's tools that the consoles were told of.
+    /// The version of the server's tools that was last sent to the consoles.
     tools_sent: u64,
     waiting: notice::Waiting,
 }
@@ -68,7 +69,7 @@ enum Visible {
 }
 
 impl Consoles {
-    /// Nobody yet. What consoles do comes through `to_us`.
+    /// No console yet. What consoles do comes through `to_us`.
     pub fn new(registration: Registration, to_us: mpsc::UnboundedSender<FromConsoles>) -> Self {
         Self {
             registration,
@@ -116,7 +117,7 @@ impl Consoles {
             pid: std::process::id(),
             command: registration.command.clone(),
             started: registration.started,
-            assurance: "L0".into(),
+            assurance: Assurance::L0.word().to_owned(),
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
@@ -209,8 +210,8 @@ impl Consoles {
     fn show_next(&mut self, console: ConsoleId) {
         let Some(call) = self.consoles.get_mut(&console).and_then(|guest| guest.unseen.pop_front()) else { return };
         let held = FromWrapper::Held { call: Box::new(call) };
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.show(console, &held));
-        if let Err(err) = told {
+        let sent = self.link.as_ref().map_or(Ok(()), |link| link.server.show(console, &held));
+        if let Err(err) = sent {
             tracing::error!(%err, "a console was not shown a call");
         }
     }
@@ -224,28 +225,28 @@ impl Consoles {
             }
         }
         let consoles = self.consoles.keys().copied();
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
-        if let Err(err) = told {
-            tracing::error!(%err, "the consoles were not told");
+        let sent = self.link.as_ref().map_or(Ok(()), |link| link.server.tell(consoles, message));
+        if let Err(err) = sent {
+            tracing::error!(%err, "a message did not reach the consoles");
         }
     }
 
     /// Tells one console.
     pub fn tell(&self, console: ConsoleId, message: &FromWrapper) {
-        let told = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
-        if let Err(err) = told {
-            tracing::error!(%err, "a console was not told");
+        let sent = self.link.as_ref().map_or(Ok(()), |link| link.server.send(console, message));
+        if let Err(err) = sent {
+            tracing::error!(%err, "a message did not reach a console");
         }
     }
 
-    /// Something has changed: the consoles are told how the wrapper stands, soon.
+    /// Something has changed: a status report is due soon.
     pub fn changed(&mut self, now: Now) {
         if self.status_at.is_none() && self.attached() > 0 {
             self.status_at = Some(now.mono.max(self.status_sent + STATUS));
         }
     }
 
-    /// Tells how the wrapper stands, when it is time.
+    /// Sends the status report, when it is due.
     pub fn report(&mut self, now: Now, gate: &Gate) {
         if self.status_at.is_some_and(|at| at <= now.mono) {
             self.status_at = None;

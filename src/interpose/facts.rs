@@ -21,7 +21,7 @@ use follow::follow;
 
 pub use follow::Ground;
 
-/// How long one look may take (microseconds); what is not seen by then is told as such.
+/// How long one look may take (microseconds); what is not seen by then is reported as unseen.
 const BUDGET: u64 = 500_000;
 /// How much of all files of one call is read.
 const READ: u64 = 16 << 20;
@@ -60,7 +60,7 @@ impl FactReader {
         let until = Instant::now() + Duration::from_micros(BUDGET * 4 / 5);
         let job = (look, wanted.clone(), until);
         let sent = self.worker().is_some_and(|jobs| jobs.send(job).is_ok());
-        // Where nobody can look, the answer is due at once: nothing was seen.
+        // Without a thread that looks, the answer is due at once: nothing was seen.
         let due = if sent { now + BUDGET } else { now };
         self.pending.insert(look, (due, ticket, wanted));
     }
@@ -142,8 +142,8 @@ fn facts(ground: &Ground, argument: &str, path: &str, rest: &mut Rest) -> Facts 
     facts.real = text(end.real);
     let Some(found) = end.found else {
         facts.kind = FileKind::Missing;
-        let stands = |folder: &&Path| folder.symlink_metadata().is_ok();
-        let lacks = real.ancestors().skip(1).take_while(|folder| !stands(folder)).last();
+        let exists = |folder: &&Path| folder.symlink_metadata().is_ok();
+        let lacks = real.ancestors().skip(1).take_while(|folder| !exists(folder)).last();
         facts.lacks = lacks.and_then(|folder| text(folder.to_path_buf()));
         return facts;
     };
@@ -283,7 +283,7 @@ mod tests {
             }
         }
         assert_eq!(touched(&ground, "dangling").link.as_deref(), Some("a/new/file"));
-        // Of two folders that do not stand, the first; where the folder stands, none.
+        // Of two folders that do not exist, the first; where the folder exists, none.
         let lacks = |path: &str| touched(&ground, path).lacks.map(PathBuf::from);
         assert_eq!(lacks("a/up/new/deep/er"), Some(top.join("a/new")));
         assert_eq!(lacks("dangling"), Some(top.join("a/new")));

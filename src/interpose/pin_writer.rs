@@ -25,7 +25,7 @@ pub struct PinWriter {
 
 impl PinWriter {
     /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
-    /// with what stands, once it is read and whenever an operator has reviewed it.
+    /// with the pins, once they are read and whenever an operator has reviewed it.
     ///
     /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
     pub fn start(
@@ -44,7 +44,7 @@ impl PinWriter {
                 }
                 Err(error) => on_review(untrusted(&error.to_string(), &error.hint())),
             }
-            // Nobody listens any more when the wrapper gave up waiting.
+            // The wrapper no longer listens once it gave up waiting.
             let _ = end.send(());
         };
         let pins = match Builder::new().name("pins".to_owned()).spawn(work) {
@@ -78,7 +78,7 @@ fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Pro
     Ok((memory, pins, program))
 }
 
-/// What stands where nothing could be read.
+/// The pins where nothing could be read: none is trusted.
 fn untrusted(why: &str, hint: &str) -> Pins {
     let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
     notice::say(&why);
@@ -97,14 +97,14 @@ struct Writer<F> {
 impl<F: FnMut(Pins)> Writer<F> {
     fn work(mut self) {
         let mut generation = self.memory.generation().ok();
-        let mut told = false;
+        let mut noticed = false;
         loop {
             match self.inbox.recv_timeout(LOOK) {
                 Ok(sighting) => {
                     if let Err(error) = self.memory.keep(&self.launch, &sighting, clock::wall_ms())
-                        && !told
+                        && !noticed
                     {
-                        told = true;
+                        noticed = true;
                         notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
                     }
                 }

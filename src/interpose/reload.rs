@@ -27,7 +27,7 @@ pub struct Accept {
 /// What came of a look or an acceptance.
 #[derive(Debug)]
 pub enum Reloaded {
-    /// This policy stands from now on.
+    /// This policy applies from now on.
     Policy(Box<Policy>),
     /// Nothing was accepted, for this reason.
     Refused { console: ConsoleId, why: AcceptError },
@@ -67,7 +67,7 @@ impl Reload {
         }
     }
 
-    /// Has a text accepted; `false` where nobody is there to do it.
+    /// Has a text accepted; `false` where the thread could not be started.
     pub fn accept(&self, what: Accept) -> bool {
         self.accept.as_ref().is_some_and(|accept| accept.send(what).is_ok())
     }

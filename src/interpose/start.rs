@@ -25,7 +25,6 @@ use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
-use crate::capability::scope::Scope;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -111,12 +110,12 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let mut child = Child::spawn(&command, guardian, core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
-        Err(error) => tracing::warn!(%error, "orphans of the server cannot be told from other processes"),
+        Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
     }
     let (to_us, done) = mpsc::unbounded_channel();
     let has_state = state.is_ok();
     let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), move |done| {
-        // The loop outlives the scribe; if it is gone, nobody waits for receipts.
+        // The loop outlives the scribe; without it no receipt is awaited.
         let _ = to_us.send(done);
     });
     if let Some(banner) = &policy.banner {
@@ -149,7 +148,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         unattended: settings.unattended,
         mode: settings.mode,
         trust: settings.trust,
-        scope: Scope::Whole,
+        scope: settings.scope,
         approvers,
         pins,
         expected: settings.expect,

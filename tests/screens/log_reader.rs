@@ -12,7 +12,8 @@ use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
-use mcp_approve::console::log_reader::{Sources, start};
+use mcp_approve::console::log_reader::start;
+use mcp_approve::console::outside::Sources;
 use mcp_approve::home::places::Places;
 
 use crate::desk::NINE;

@@ -10,7 +10,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::console::found::Finding;
-use mcp_approve::console::log_reader::Sources;
+use mcp_approve::console::outside::Sources;
 use mcp_approve::console::trial::start;
 use mcp_approve::console::tried::{Matched, Progress, Reach, Replayed, Suggested, Trial, Tried, Which};
 use mcp_approve::home::layers::{Keeps, Layers};

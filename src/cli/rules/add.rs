@@ -13,6 +13,7 @@ use super::{Site, accept, past};
 use crate::cli::error::Error;
 use crate::console::plain::visible;
 use crate::home::change::Draft;
+use crate::home::places::quoted;
 use crate::home::policy_file;
 use crate::policy::edit;
 use crate::policy::lint::lint;
@@ -84,7 +85,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which past calls a rule would have matched, and what stands in its way.
+/// Which past calls a rule would have matched, and which other rule overrides it.
 fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn Write) -> Result<(), Error> {
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
@@ -130,7 +131,11 @@ fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn W
         let argument = rule.when.iter().find(|one| matches!(one.about, About::Argument { .. }));
         match argument {
             Some(condition) => {
-                writeln!(out, "  To except these from it: mcp-approve rules except {id} {}", quoted(&condition.text))?;
+                writeln!(
+                    out,
+                    "  To except these from it: mcp-approve rules except {id} {}",
+                    quoted(&visible(&condition.text))
+                )?;
             }
             None => writeln!(out, "  The rule has no condition to except from it; narrow rule {id} itself.")?,
         }
@@ -254,9 +259,4 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
         what: format!("a rule cannot end at {:?}", visible(text)),
         hint: "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never".to_owned(),
     })
-}
-
-/// A text as a shell reads it.
-fn quoted(text: &str) -> String {
-    format!("'{}'", visible(text).replace('\'', r"'\''"))
 }

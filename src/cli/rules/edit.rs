@@ -126,7 +126,7 @@ fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut d
     Ok(())
 }
 
-/// Where a rule stands; `None` where the file is broken, so that its own problem comes first.
+/// The line of a rule; `None` where the file is broken, so that its own problem comes first.
 ///
 /// # Errors
 /// There is no such rule.

@@ -1,4 +1,4 @@
-//! `mcp-approve rules explain CALL.json`: how a call would be ruled, and how each rule stands to it.
+//! `mcp-approve rules explain CALL.json`: how a call would be ruled, and whether each rule matches it.
 
 use std::io::{Read as _, Write};
 use std::path::Path;
@@ -31,7 +31,7 @@ use crate::wire::strict::{self, Flaw};
 /// How long looking at paths may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Explains a call under the policy as it stands; where something of it waits to be accepted, also under the one that is
+/// Explains a call under the accepted policy; where something of it waits to be accepted, also under the one that is
 /// written.
 ///
 /// # Errors
@@ -83,7 +83,7 @@ pub(super) struct Call {
 
 /// What is known of a call beside its names and arguments.
 enum Known {
-    /// Nothing: nobody described the tool.
+    /// Nothing: no server described the tool.
     Names,
     /// The tool's definition.
     Definition(Box<Tool>),

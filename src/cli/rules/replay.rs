@@ -12,7 +12,7 @@ use crate::console::plain::visible;
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
 
-/// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be told.
+/// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be known.
 ///
 /// # Errors
 /// The policy or the log cannot be read, or the output cannot be written.

@@ -10,7 +10,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::{Heard, Inbox};
+use super::{Inbox, Input};
 use crate::console::settings::{Notice, Pointer};
 
 /// The console's hold on the terminal; given back when dropped.
@@ -19,7 +19,7 @@ pub(super) struct Screen {
     pointer: Pointer,
 }
 
-/// The terminal tells when it gets or loses the operator's eye.
+/// The terminal reports when it gets or loses the focus.
 const FOCUS_ON: &[u8] = b"\x1b[?1004h";
 const FOCUS_OFF: &[u8] = b"\x1b[?1004l";
 /// Clicks and the wheel, with positions beyond column 223; never every movement.
@@ -107,7 +107,7 @@ fn enter(pointer: Pointer) -> io::Result<()> {
     entered
 }
 
-/// As much of the way back as the terminal still allows; nobody is left to tell of a failure.
+/// As much of the way back as the terminal still allows; a failure has no place left to be shown.
 pub(super) fn leave() {
     let _ = stdout()
         .write_all(FOCUS_OFF)
@@ -146,7 +146,7 @@ pub(super) fn end_with_signals(inbox: Inbox) {
                 _ = term.recv() => {}
                 _ = hup.recv() => {}
             }
-            let _ = inbox.send(Heard::Closed);
+            let _ = inbox.send(Input::Closed);
         });
     });
 }

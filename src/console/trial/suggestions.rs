@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Bench, Ending, LISTED};
+use super::{Ending, LISTED, TrialRunner};
 use crate::behavior::conclude::{self, Replaced};
 use crate::console::found::Finding;
 use crate::console::maker::DANGEROUS;
@@ -18,7 +18,7 @@ const OFFERED: usize = 5;
 /// How long a suggested allow lasts: what is forgotten does not stay open.
 const LASTS: i64 = 30 * 86_400_000;
 
-impl Bench {
+impl TrialRunner {
     pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<Ending, String> {
         let policy = crate::console::tried_policy::read(&self.sources.places, &Which::Written)?;
         let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {

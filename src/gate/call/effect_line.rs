@@ -1,10 +1,10 @@
-//! Our own line on what a call does, from identity and arguments: it stands before anything the server says.
+//! Our own line on what a call does, from identity and arguments. It is shown before anything the server says.
 
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::conclude::{Behavior, caution};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
 /// Argument names that say what a call is about, the most telling first.
@@ -38,7 +38,7 @@ const TELLING: [&str; 24] = [
 /// How many characters of a value the line shows; the card shows all of it.
 const SHOWN: usize = 80;
 
-/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument tells what this very call would do,
+/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument shows what this very call would do,
 /// that: `DELETE on users without WHERE — sql = "…"`. Values in it are foreign text, raw; it is one line.
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));
@@ -50,7 +50,7 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
 
 /// The worst that the arguments show.
 fn worst(behavior: &Behavior) -> Option<&Analysis> {
-    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 

@@ -114,7 +114,7 @@ fn read<'t>(
     Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
 }
 
-/// Where a program is: one with a slash starts at this file, since the host's folder is nobody's choice; one without is in
+/// Where a program is: one with a slash starts at this file, since the host chooses its own folder; one without is in
 /// one of these folders, or nowhere.
 fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
     if word.contains('/') {

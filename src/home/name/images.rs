@@ -69,7 +69,7 @@ fn mount(mount: &str) -> Option<&str> {
     let mut pairs = mount.split(',').filter_map(|pair| pair.split_once('='));
     let mut places = pairs.by_ref().filter(|(key, _)| matches!(*key, "dst" | "target" | "destination"));
     let (_, place) = places.next()?;
-    // Named twice, nobody knows which counts.
+    // Named twice, it is unclear which counts.
     if places.next().is_some() { None } else { Some(place) }
 }
 

@@ -32,15 +32,15 @@ pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
     found.unwrap_or(program)
 }
 
-/// How a runner's own options are told from what it runs.
+/// How to tell a runner's own options from what it runs. Lists of options are separated by spaces.
 struct Runner {
     /// Options that stand alone; `Others` says what the rest does.
-    alone: &'static [&'static str],
+    alone: &'static str,
     /// Options that take the next word.
-    valued: &'static [&'static str],
+    valued: &'static str,
     others: Others,
     /// Options whose value is what is run.
-    target: &'static [&'static str],
+    target: &'static str,
 }
 
 /// What an option does that is in neither list.
@@ -50,94 +50,34 @@ enum Others {
 }
 
 const PACKAGES: Runner = Runner {
-    alone: &[],
-    valued: &[
-        "-p",
-        "--package",
-        "-c",
-        "--call",
-        "-w",
-        "--workspace",
-        "--registry",
-        "--cache",
-        "--prefix",
-        "--userconfig",
-    ],
+    alone: "",
+    valued: "-p --package -c --call -w --workspace --registry --cache --prefix --userconfig",
     others: Others::Alone,
-    target: &[],
+    target: "",
 };
 const UV: Runner = Runner {
-    alone: &[],
-    valued: &[
-        "--from",
-        "--with",
-        "--with-editable",
-        "--with-requirements",
-        "-p",
-        "--python",
-        "-i",
-        "--index",
-        "--index-url",
-        "--default-index",
-        "--extra-index-url",
-        "-f",
-        "--find-links",
-        "--directory",
-        "--project",
-        "--cache-dir",
-        "--config-file",
-        "--env-file",
-        "-C",
-        "--config-setting",
-        "-P",
-        "--upgrade-package",
-        "--refresh-package",
-        "--extra",
-        "--group",
-        "--spec",
-        "--pip-args",
-        "--suffix",
-    ],
+    alone: "",
+    valued: "--from --with --with-editable --with-requirements -p --python -i --index --index-url --default-index \
+        --extra-index-url -f --find-links --directory --project --cache-dir --config-file --env-file -C \
+        --config-setting -P --upgrade-package --refresh-package --extra --group --spec --pip-args --suffix",
     others: Others::Alone,
-    target: &["-m", "--module"],
+    target: "-m --module",
 };
-const PYTHON: Runner = Runner { alone: &[], valued: &["-W", "-X"], others: Others::Alone, target: &["-m"] };
+const PYTHON: Runner = Runner { alone: "", valued: "-W -X", others: Others::Alone, target: "-m" };
 const NODE: Runner = Runner {
-    alone: &[],
-    valued: &["-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file"],
+    alone: "",
+    valued: "-r --require --import --loader --experimental-loader -C --conditions --env-file",
     others: Others::Alone,
-    target: &[],
+    target: "",
 };
-const JAVA: Runner = Runner {
-    alone: &[],
-    valued: &["-cp", "-classpath", "--class-path", "-p"],
-    others: Others::Alone,
-    target: &["-jar"],
-};
+const JAVA: Runner =
+    Runner { alone: "", valued: "-cp -classpath --class-path -p", others: Others::Alone, target: "-jar" };
 const DOCKER: Runner = Runner {
-    alone: &[
-        "-i",
-        "-t",
-        "-d",
-        "-q",
-        "-P",
-        "--interactive",
-        "--tty",
-        "--detach",
-        "--quiet",
-        "--publish-all",
-        "--rm",
-        "--init",
-        "--privileged",
-        "--read-only",
-        "--no-healthcheck",
-        "--oom-kill-disable",
-        "--sig-proxy",
-        "--disable-content-trust",
-    ],
-    valued: &[],
+    alone: "-i -t -d -q -P --interactive --tty --detach --quiet --publish-all --rm --init --privileged \
+        --read-only --no-healthcheck --oom-kill-disable --sig-proxy --disable-content-trust",
+    valued: "",
     others: Others::TakeAValue,
-    target: &[],
+    target: "",
 };
 
 pub(super) fn is_python(stem: &str) -> bool {
@@ -150,7 +90,7 @@ pub(super) fn is_python(stem: &str) -> bool {
 fn run_by<'w>(runner: &Runner, words: &[&'w str]) -> Option<&'w str> {
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
-        if word == "--" || runner.target.contains(&word) {
+        if word == "--" || lists(runner.target, word) {
             return words.next();
         }
         if !word.starts_with('-') || word == "-" {
@@ -158,7 +98,7 @@ fn run_by<'w>(runner: &Runner, words: &[&'w str]) -> Option<&'w str> {
         }
         let takes_next = !word.contains('=')
             && match runner.others {
-                Others::Alone => runner.valued.contains(&word),
+                Others::Alone => lists(runner.valued, word),
                 Others::TakeAValue => !stands_alone(runner, word),
             };
         if takes_next {
@@ -171,7 +111,11 @@ fn run_by<'w>(runner: &Runner, words: &[&'w str]) -> Option<&'w str> {
 /// Whether an option takes no value; `-it` is `-i` and `-t`.
 fn stands_alone(runner: &Runner, word: &str) -> bool {
     if word.starts_with("--") {
-        return runner.alone.contains(&word);
+        return lists(runner.alone, word);
     }
-    word.chars().skip(1).all(|letter| runner.alone.contains(&format!("-{letter}").as_str()))
+    word.chars().skip(1).all(|letter| lists(runner.alone, &format!("-{letter}")))
+}
+
+fn lists(list: &str, option: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == option)
 }

@@ -28,7 +28,7 @@ pub(super) struct End {
     pub real: PathBuf,
     /// What the path's own last word, being a link, says.
     pub link: Option<PathBuf>,
-    /// `None` where nothing stands there.
+    /// `None` where there is nothing.
     pub found: Option<Metadata>,
 }
 

@@ -1,0 +1,51 @@
+//! What the console needs of the world beside its terminal: files, the clock, who writes a record, how to notify.
+
+use std::path::PathBuf;
+
+use super::settings::{Notice, Pointer};
+use super::settle::Recorder;
+use crate::home::places::Places;
+
+/// What the console needs of the world.
+#[derive(Debug)]
+pub struct Outside {
+    pub places: Places,
+    pub given: Given,
+    /// The operator's editor, as a shell would run it.
+    pub editor: String,
+    pub notice: Notice,
+    pub mouse: Pointer,
+}
+
+/// What the console needs of the layers above it.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+    pub record: Recorder,
+}
+
+/// Where the log reader and the trials look.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The audit log.
+    pub log: PathBuf,
+    /// The operator's files: policies, pins, whether the tour was seen.
+    pub places: Places,
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
+}
+
+/// What a terminal multiplexer means for whoever decides in it.
+pub const OPEN_TO_OTHERS: &str =
+    "any program of yours can type into it, and so approve; a terminal window of its own is safer";
+
+/// The multiplexer that this terminal belongs to, by the variable each sets. Only shown, never relied on.
+pub fn multiplexer() -> Option<&'static str> {
+    let known = [
+        ("TMUX", "this terminal is in tmux"),
+        ("STY", "this terminal is in screen"),
+        ("ZELLIJ", "this terminal is in Zellij"),
+    ];
+    known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
+}
