@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{check, code, sources};
 
 /// The layers that are read so.
-const LAYERS: [&str; 3] = ["gate", "audit", "cli"];
+const LAYERS: [&str; 4] = ["policy", "gate", "audit", "cli"];
 
 /// Files or rooms that import each other, and why that is as it should be.
 const RECURSIONS: [(&[&str], &str); 1] = [(
