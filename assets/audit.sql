@@ -1,8 +1,8 @@
--- The audit log, schema version 1 (PRAGMA user_version). One table, one chain for all wrappers.
+-- The audit log, schema version 2 (PRAGMA user_version). One table of records, one chain for all wrappers.
 -- Nothing is ever changed or removed: the triggers refuse it to honest mistakes, the chain shows it of anything else.
 CREATE TABLE record (
     seq    INTEGER PRIMARY KEY CHECK (seq > 0),           -- place in the chain, from 1 without gaps
-    writer BLOB NOT NULL CHECK (length(writer) = 16),     -- random name of one run of one wrapper
+    writer BLOB NOT NULL CHECK (length(writer) = 16),     -- random name of the journal it came from
     body   TEXT NOT NULL,                                 -- canonical JSON, one line
     link   BLOB NOT NULL CHECK (length(link) = 32)        -- H(1 ‖ previous link ‖ seq ‖ writer ‖ H(0 ‖ body))
 );

@@ -3,6 +3,7 @@
 mod body;
 mod chain;
 mod index;
+mod journal;
 mod log;
 mod noted;
 mod processes;
@@ -11,6 +12,7 @@ mod review;
 mod scribe;
 mod store;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use mcp_approve::audit::chain::Head;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
-use mcp_approve::audit::store::{Reader, Store};
+use mcp_approve::audit::store::{Order, Reader, Store};
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
@@ -76,4 +78,18 @@ fn head(db: &Path) -> Head {
     let verified = query::verify(&Reader::open(db).unwrap().unwrap(), None).unwrap();
     assert_eq!(verified.broken, None);
     verified.head
+}
+
+/// The tickets of all records, the oldest first, of a chain that must hold.
+fn tickets(db: &Path) -> Vec<String> {
+    head(db);
+    let mut tickets = Vec::new();
+    let reader = Reader::open(db).unwrap().unwrap();
+    let each = reader.each(Order::OldestFirst, &mut |row| {
+        let record: serde_json::Value = serde_json::from_slice(row.body).unwrap();
+        tickets.push(record["ticket"].as_str().unwrap_or_default().to_owned());
+        ControlFlow::Continue(())
+    });
+    each.unwrap();
+    tickets
 }

@@ -91,7 +91,7 @@ fn without_rules_reads_pass_and_changes_ask() {
 #[test]
 fn the_built_in_policy_is_the_contract() {
     let policy = built_in();
-    assert!(policy.rules.is_empty() && policy.allows_stand && policy.banner.is_none());
+    assert!(policy.rules.is_empty() && policy.allows_count && policy.banner.is_none());
     assert_eq!(policy.defaults.pure, Decision::Allow);
     assert_eq!((policy.defaults.mutates, policy.defaults.hazard), (Decision::Ask, Decision::Ask));
 }

@@ -1,16 +1,25 @@
-//! The chain: how one record is linked to the one before it, and where a chain breaks. Pure; stores nothing.
+//! The chains: how one record is linked to the one before it, and where a chain breaks. Pure; stores nothing.
 //!
 //! `link = H(1 ‖ previous ‖ seq ‖ writer ‖ H(0 ‖ body))` with SHA-256; `seq` is 8 bytes, big-endian. The leading byte
-//! keeps a body's hash from passing as a link's (as in RFC 6962, section 2.1). What a chain alone cannot show is that its
-//! last records were cut off: that takes a link noted elsewhere (an anchor).
+//! keeps a body's hash from passing as a link's (as in RFC 6962, section 2.1); a journal's links lead with 2, so that none
+//! of them passes as the log's. What a chain alone cannot show is that its last records were cut off: that takes a link
+//! noted elsewhere (an anchor).
 
 use crate::wire::digest::{Digest, Hasher};
 
 /// What stands before the first record.
 pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genesis");
 
-/// The random name of one run of one writer.
+/// The random name of a journal, or of whoever else writes to the log.
 pub type Writer = [u8; 16];
+
+/// Which chain a link belongs to: the byte that leads what is hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Chain {
+    Log = 1,
+    Journal = 2,
+}
 
 /// The end of a chain: the last record's place and link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +36,18 @@ impl Head {
     /// The head after one more record. `body` is [`body_digest`] of its body.
     #[must_use]
     pub fn next(&self, writer: &Writer, body: Digest) -> Self {
+        self.next_in(Chain::Log, writer, body)
+    }
+
+    /// The head of a journal after one more entry: as [`Self::next`], but no link of a journal is one of the log.
+    #[must_use]
+    pub fn next_entry(&self, writer: &Writer, body: Digest) -> Self {
+        self.next_in(Chain::Journal, writer, body)
+    }
+
+    fn next_in(&self, chain: Chain, writer: &Writer, body: Digest) -> Self {
         let seq = self.seq.saturating_add(1);
-        Self { seq, link: link(self.link, seq, writer, body) }
+        Self { seq, link: link(chain, self.link, seq, writer, body) }
     }
 }
 
@@ -72,19 +91,25 @@ impl Break {
 /// Checks records one after the other, from the first.
 #[derive(Clone, Debug)]
 pub struct Verifier {
+    chain: Chain,
     head: Head,
 }
 
 impl Default for Verifier {
     fn default() -> Self {
-        Self { head: Head::EMPTY }
+        Self::after(Head::EMPTY)
     }
 }
 
 impl Verifier {
     /// Checks from the record after this head on. What was before it is taken as it is.
     pub fn after(head: Head) -> Self {
-        Self { head }
+        Self { chain: Chain::Log, head }
+    }
+
+    /// Checks the entries of a journal.
+    pub fn of_journal() -> Self {
+        Self { chain: Chain::Journal, head: Head::EMPTY }
     }
 
     /// Takes the next record in order of `seq`, and returns the head it makes.
@@ -100,7 +125,7 @@ impl Verifier {
         let (Ok(writer), Ok(stored)) = (<&Writer>::try_from(row.writer), <&[u8; 32]>::try_from(row.link)) else {
             return Err(Break::Malformed { seq: expected });
         };
-        let next = self.head.next(writer, body_digest(row.body));
+        let next = self.head.next_in(self.chain, writer, body_digest(row.body));
         if next.link.as_bytes() != stored {
             return Err(Break::Changed { seq: expected });
         }
@@ -126,9 +151,9 @@ pub fn verify<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Result<Head, Break
     Ok(verifier.head())
 }
 
-fn link(previous: Digest, seq: u64, writer: &Writer, body: Digest) -> Digest {
+fn link(chain: Chain, previous: Digest, seq: u64, writer: &Writer, body: Digest) -> Digest {
     let mut hasher = Hasher::default();
-    hasher.update(&[1]);
+    hasher.update(&[chain as u8]);
     hasher.update(previous.as_bytes());
     hasher.update(&seq.to_be_bytes());
     hasher.update(writer);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::place::{linked, told};
+use super::place::{failed, linked};
 use super::store::StoreError;
 
 /// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
@@ -52,19 +52,24 @@ impl Lock {
 
     /// Takes the lock, waiting five seconds at most.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
+        self.hold_within(PATIENCE)
+    }
+
+    /// Takes the lock, waiting so long at most.
+    pub(super) fn hold_within(&self, patience: Duration) -> Result<Held<'_>, StoreError> {
         if let Some(held) = self.try_hold()? {
             return Ok(held);
         }
         let queue = match self.queue.get() {
             Some(queue) => queue,
             None => {
-                let queue = Queue::start(open(&self.path)?).map_err(|error| told(&self.path, &error))?;
+                let queue = Queue::start(open(&self.path)?).map_err(|error| failed(&self.path, &error))?;
                 self.queue.get_or_init(|| queue)
             }
         };
-        match queue.wait(PATIENCE) {
+        match queue.wait(patience) {
             Ok(Ok(())) => Ok(Held(&queue.file)),
-            Ok(Err(error)) => Err(told(&self.path, &error)),
+            Ok(Err(error)) => Err(failed(&self.path, &error)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                 let path = self.path.clone();
                 Err(StoreError::Busy { path })
@@ -77,7 +82,7 @@ impl Lock {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Held(&self.file))),
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => Ok(None),
-            Err(error) => Err(told(&self.path, &error.into())),
+            Err(error) => Err(failed(&self.path, &error.into())),
         }
     }
 }
@@ -125,5 +130,5 @@ impl Drop for Held<'_> {
 fn open(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-    options.open(path).map_err(|error| told(path, &linked(error)))
+    options.open(path).map_err(|error| failed(path, &linked(error)))
 }

@@ -18,7 +18,7 @@ use super::store::StoreError;
 /// The folder or file cannot be made, lies on a network file system, or is not ours alone.
 pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let folder = folder(db);
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| told(folder, &error))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(folder, &error))?;
     if let Some(kind) = network(folder) {
         let path = folder.to_path_buf();
         return Err(StoreError::Network { path, kind });
@@ -27,7 +27,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     match made {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let found = std::fs::symlink_metadata(db).map_err(|error| told(db, &error))?;
+            let found = std::fs::symlink_metadata(db).map_err(|error| failed(db, &error))?;
             let path = db.to_path_buf();
             if !found.is_file() && !found.is_symlink() {
                 let why = "it is no plain file".to_owned();
@@ -35,7 +35,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
             }
             check_own(&found).map_err(|why| StoreError::Exposed { path, why })
         }
-        Err(error) => Err(told(db, &error)),
+        Err(error) => Err(failed(db, &error)),
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn survive_size_limit() {
 }
 
 /// What an error of the file system means for the log.
-pub(super) fn told(path: &Path, error: &io::Error) -> StoreError {
+pub(super) fn failed(path: &Path, error: &io::Error) -> StoreError {
     let (path, why) = (path.to_path_buf(), error.to_string());
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path, why },

@@ -1,44 +1,16 @@
 //! A fact as the gate or the shell states it, and the proof that it is in the log. Its body is written by `body`. Pure.
 
+// A new kind, verdict or cause is a compile error wherever one is matched.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::behavior::taxonomy::Mutability;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
-
-        impl $name {
-            /// The word in records, filters and answers.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = UnknownWord;
-
-            fn from_str(word: &str) -> Result<Self, UnknownWord> {
-                match word {
-                    $($word => Ok(Self::$variant),)*
-                    _ => Err(UnknownWord(concat!($($word, " "),*).trim_end())),
-                }
-            }
-        }
-    };
-}
-
-/// A word that a record does not use; it carries those that it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is one of: {0}")]
-pub struct UnknownWord(&'static str);
+use crate::wire::words::words;
 
 words! {
     /// What kind of fact it is.
@@ -185,39 +157,40 @@ impl Entry {
             Kind::DecisionAsked | Kind::Decision => {
                 self.badge != Some(Mutability::Pure) || self.ruling != Some(Decision::Allow)
             }
-            _ => false,
+            Kind::ServerStart
+            | Kind::ServerEnd
+            | Kind::Host
+            | Kind::Attach
+            | Kind::Detach
+            | Kind::Tools
+            | Kind::Policy
+            | Kind::Forward
+            | Kind::Outcome
+            | Kind::Withdrawn
+            | Kind::Fault
+            | Kind::Checkpoint => false,
         }
     }
 }
 
-/// Proof that one entry is in the log, committed (and synced, where [`Entry::is_durable`] asks for it).
+/// Proof that this very entry is in the audit's hands: committed (and synced, where [`Entry::is_durable`] asks for it).
 ///
 /// Only the audit layer makes one; a guardrail token is made from nothing else.
 ///
 /// ```compile_fail
-/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None, seq: 1 };
+/// let forged = mcp_approve::audit::record::Receipt { entry: 1, digest: None, verdict: None };
 /// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct Receipt {
     entry: u64,
     digest: Option<Digest>,
     verdict: Option<VerdictWord>,
-    seq: u64,
 }
 
 impl Receipt {
-    /// Made of the entry itself after its commit, and by the rehearsal in tests. `id` is the entry's, as the gate gave it out.
+    /// Made by the journal after the commit, and by the rehearsal in tests.
     pub(super) fn new(id: u64, entry: &Entry) -> Self {
-        Self { entry: id, digest: entry.digest, verdict: entry.verdict, seq: 0 }
-    }
-
-    pub(super) fn at(self, seq: u64) -> Self {
-        Self { seq, ..self }
-    }
-
-    /// Its place in the chain.
-    pub fn seq(&self) -> u64 {
-        self.seq
+        Self { entry: id, digest: entry.digest, verdict: entry.verdict }
     }
 
     /// The entry's id, as the gate gave it out.

@@ -1,140 +1,112 @@
-//! The one door to SQLite: appends records and reads them back. Has no way to change or remove one.
+//! The one door to SQLite: takes entries into the log and reads them back. Has no way to change or remove one.
 //!
-//! One log for all wrappers of a user. A batch is one transaction under the lock file, its head read inside; receipts are
-//! made only once `COMMIT` has said yes. SQLite's automatic checkpoints are off, so that no append pays for one.
+//! Each wrapper commits its entries to a [`Journal`] of its own, without a lock between wrappers. The one log of a user has
+//! all of them in one chain: [`Store::fold`] moves them there, a batch in one transaction under the lock file, and whoever
+//! opens the log first folds what dead wrappers left. SQLite's automatic checkpoints are off, so that no fold pays for one.
 
-mod commit;
 mod fault;
 pub(super) mod index_db;
+mod journal;
+mod leftover;
 pub mod noted;
 mod reader;
-mod wal;
+mod state;
 
-use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::body::BodyWriter;
 use super::chain::Writer;
-use super::lock::Lock;
+use super::lock::{Held, Lock};
 use super::place::{self, Identity};
-use super::record::{Entry, Receipt};
+use super::record::Entry;
 use super::redact::Redactor;
-use commit::{Level, Sealed, State};
+pub use super::sealed::{Large, Part};
 use fault::Fault;
+use state::State;
 
 pub use fault::StoreError;
+pub use journal::{Commit, Journal, JournalFile, Unsynced};
+pub use leftover::Left;
 pub use reader::{Order, Reader};
-pub use wal::{Synced, Unsynced};
 
 const SCHEMA: &str = include_str!("../../assets/audit.sql");
-const VERSION: i64 = 1;
+/// What version 2 has and version 1 has not.
+const FOLD: &str = include_str!("../../assets/fold.sql");
+const VERSION: i64 = 2;
 /// `mcpa`, for file(1), and so that another program's database is told from a log.
 const APPLICATION: i64 = 0x6d63_7061;
 
 /// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Room for bodies that is kept from one batch to the next, in bytes.
-const KEPT: usize = 256 * 1024;
 
-/// The log, for one writer. After an error it is closed; the next append opens it again.
+/// Where the journals of a log lie.
+fn folder_of(log: &Path) -> PathBuf {
+    log.with_extension("d")
+}
+
+/// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     writer: Writer,
-    bodies: BodyWriter,
-    sealed: Sealed,
     open: Option<Open>,
-    /// Whether something was appended since the head was noted.
+    /// Whether something was recorded since the head was noted.
     unnoted: bool,
 }
 
 impl Store {
-    /// Opens the log, and makes it where there is none.
+    /// Opens the log, makes it where there is none, and folds what dead wrappers left.
     ///
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        let (bodies, sealed) = (BodyWriter::default(), Sealed::default());
-        Ok(Self { path: path.to_path_buf(), writer, bodies, sealed, open: Some(Open::new(path)?), unnoted: false })
+        Ok(Self { path: path.to_path_buf(), writer, open: Some(Open::new(path)?), unnoted: false })
     }
 
-    /// Appends a batch in one commit, synced to disk when any entry [`Entry::is_durable`]. All of it, or nothing.
+    /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
     ///
     /// # Errors
-    /// Why nothing was recorded.
-    pub fn append(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<Vec<Receipt>, StoreError> {
-        if batch.is_empty() {
-            return Ok(Vec::new());
-        }
-        // Bodies and their digests are made before the lock is taken, because others wait for it.
-        self.seal(batch, redactor);
-        let level = if batch.iter().any(|(_, entry)| entry.is_durable()) { Level::Full } else { Level::Normal };
-        let mut open = self.take_open()?;
-        let held = open.lock.hold()?;
-        let first = open.state.commit(&held, &self.sealed, &self.writer, level)?;
-        drop(held);
-        self.open = Some(open);
+    /// Why there can be none.
+    pub fn journal(&mut self, writer: Writer) -> Result<Journal, StoreError> {
+        let folder = folder_of(&self.path);
+        self.locked(|_, held| Journal::create(&folder, writer, held))
+    }
+
+    /// Puts a part of a journal into the log, as far as it is not in it yet. Nothing is synced by it.
+    ///
+    /// # Errors
+    /// Why nothing was.
+    pub fn fold(&mut self, part: &Part) -> Result<(), StoreError> {
+        self.locked(|state, held| state.fold(held, part))?;
         self.unnoted = true;
-        Ok(receipts(first, batch))
+        Ok(())
     }
 
-    /// Appends a batch as [`Self::append`] does, but only where that takes no waiting: `None`, and nothing recorded,
-    /// when another writer is at it, when an entry must be synced, or when the log has to be opened first.
+    /// Appends entries that come from no journal, in one commit, not synced; returns the place of the last record.
     ///
     /// # Errors
     /// Why nothing was recorded.
-    pub fn try_append(
-        &mut self,
-        batch: &[(u64, Entry)],
-        redactor: &Redactor,
-    ) -> Result<Option<Vec<Receipt>>, StoreError> {
-        let ready = self.open.as_ref().is_some_and(Open::is_in_place);
-        if !ready || batch.iter().any(|(_, entry)| entry.is_durable()) {
-            return Ok(None);
-        }
-        if batch.is_empty() {
-            return Ok(Some(Vec::new()));
-        }
-        self.seal(batch, redactor);
-        let Some(mut open) = self.open.take() else {
-            return Ok(None);
-        };
-        let Some(held) = open.lock.try_hold()? else {
-            self.open = Some(open);
-            return Ok(None);
-        };
-        let first = match open.state.commit_at_once(&held, &self.sealed, &self.writer) {
-            Ok(first) => Some(first),
-            Err(StoreError::Busy { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        drop(held);
-        self.open = Some(open);
-        self.unnoted |= first.is_some();
-        Ok(first.map(|first| receipts(first, batch)))
-    }
-
-    /// Writes the bodies of a batch where those of the last one were.
-    fn seal(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) {
-        self.sealed.clear(KEPT);
+    pub fn append(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<u64, StoreError> {
+        // Sealed before the lock is taken, because others wait for it.
+        let (mut part, mut bodies) = (Part::new(self.writer, 1), BodyWriter::default());
         for (_, entry) in batch {
-            self.sealed.push(|out| self.bodies.write(entry, redactor, out));
+            part.push(entry, &mut bodies, redactor);
         }
+        let last = self.locked(|state, held| state.append(held, &part))?;
+        self.unnoted = true;
+        Ok(last)
     }
 
-    /// Syncs to disk what was committed without a sync, and notes the chain's head ([`noted`]).
+    /// Syncs to disk what was committed, and notes the chain's head ([`noted`]).
     ///
     /// # Errors
     /// Why the disk may not have it.
     pub fn sync(&mut self) -> Result<(), StoreError> {
-        if self.needs_sync() {
-            self.with(Open::sync)?;
-        }
+        self.with(|open| open.state.sync())?;
         self.note_head();
         Ok(())
     }
@@ -147,30 +119,6 @@ impl Store {
         self.unnoted = false;
         if let Err(error) = noted::note(open.state.db(), &self.path) {
             tracing::warn!(%error, "the head of the chain was not noted");
-        }
-    }
-
-    /// Whether something was committed and not synced.
-    pub fn needs_sync(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.state.unsynced.is_some())
-    }
-
-    /// What is to be synced, for another thread to do so while this one goes on; `None` when nothing is.
-    ///
-    /// Until [`Self::note`] has heard of it, it counts as not done.
-    pub fn wal(&self) -> Option<Unsynced> {
-        let open = self.open.as_ref()?;
-        let upto = open.state.unsynced?;
-        Some(Unsynced::new(Arc::clone(&open.wal), &self.path, upto))
-    }
-
-    /// Notes what [`Unsynced::sync`] has done. What was committed since [`Self::wal`] still needs a sync.
-    pub fn note(&mut self, synced: &Synced) {
-        if let Some(open) = &mut self.open
-            && synced.is_of(&open.wal)
-            && open.state.unsynced == Some(synced.upto())
-        {
-            open.state.unsynced = None;
         }
     }
 
@@ -189,25 +137,25 @@ impl Store {
         Ok(())
     }
 
+    /// Does something with the log under the lock between writers.
+    fn locked<T>(&mut self, act: impl FnOnce(&mut State, &Held<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.with(|open| {
+            let held = open.lock.hold()?;
+            act(&mut open.state, &held)
+        })
+    }
+
     /// Does something with the open log; closes it on an error, whereby SQLite rolls back whatever was begun.
     fn with<T>(&mut self, act: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let mut open = self.take_open()?;
+        // Closed before it is opened again: within one process SQLite shares its memory between both.
+        let mut open = match self.open.take().filter(Open::is_in_place) {
+            Some(open) => open,
+            None => Open::new(&self.path)?,
+        };
         let done = act(&mut open)?;
         self.open = Some(open);
         Ok(done)
     }
-
-    fn take_open(&mut self) -> Result<Open, StoreError> {
-        // Closed before it is opened again: within one process SQLite shares its memory between both.
-        match self.open.take().filter(Open::is_in_place) {
-            Some(open) => Ok(open),
-            None => Open::new(&self.path),
-        }
-    }
-}
-
-fn receipts(first: u64, batch: &[(u64, Entry)]) -> Vec<Receipt> {
-    (first..).zip(batch).map(|(seq, (id, entry))| Receipt::new(*id, entry).at(seq)).collect()
 }
 
 #[derive(Debug)]
@@ -216,8 +164,6 @@ struct Open {
     lock: Lock,
     path: PathBuf,
     identity: Option<Identity>,
-    /// The write-ahead log. SQLite keeps no lock on this file, so it may be opened and closed beside it.
-    wal: Arc<File>,
 }
 
 impl Open {
@@ -226,16 +172,11 @@ impl Open {
         place::prepare(path)?;
         let lock = Lock::open(path)?;
         let held = lock.hold()?;
-        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .and_then(|db| set_up(&db).map(|()| db))
-            .map_err(|fault| fault.told(path))?;
+        let mut state = State::open(path, &held)?;
+        leftover::fold_before_writing(path, &mut state, &held)?;
         drop(held);
-        let wal_path = place::beside(path, "-wal");
-        let told = |error| place::told(&wal_path, &error);
-        let wal = File::open(&wal_path).map_err(told)?;
-        let backlog = wal.metadata().map_err(told)?.len();
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { state: State::new(db, path.clone(), backlog), lock, path, identity, wal: Arc::new(wal) })
+        Ok(Self { state, lock, path, identity })
     }
 
     /// Whether the log is still the file of its name. A log that was removed takes no more records: nobody would find
@@ -243,13 +184,7 @@ impl Open {
     fn is_in_place(&self) -> bool {
         self.identity.is_some()
             && place::identity(&self.path) == self.identity
-            && self.wal.metadata().is_ok_and(|wal| wal.nlink() > 0)
-    }
-
-    fn sync(&mut self) -> Result<(), StoreError> {
-        self.wal.sync_data().map_err(|error| place::told(&self.path, &error))?;
-        self.state.unsynced = None;
-        Ok(())
+            && self.state.wal.metadata().is_ok_and(|wal| wal.nlink() > 0)
     }
 }
 
@@ -264,6 +199,8 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
 enum Contents {
     Nothing,
     Log,
+    /// A log of version 1, from before there were journals.
+    Older,
 }
 
 fn examine(db: &Connection) -> Result<Contents, Fault> {
@@ -274,6 +211,7 @@ fn examine(db: &Connection) -> Result<Contents, Fault> {
     match (application, version, things) {
         (0, 0, 0) => Ok(Contents::Nothing),
         (APPLICATION, VERSION, 1..) => Ok(Contents::Log),
+        (APPLICATION, 1, 1..) => Ok(Contents::Older),
         (APPLICATION, found, _) => Err(Fault::Version(found)),
         _ => Err(Fault::NotOurs),
     }
@@ -282,15 +220,17 @@ fn examine(db: &Connection) -> Result<Contents, Fault> {
 fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
     // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
-    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0")?;
+    db.execute_batch(
+        "PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",
+    )?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
     }
-    match contents {
-        Contents::Log => Ok(()),
-        Contents::Nothing => Ok(db.execute_batch(&format!(
-            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id={APPLICATION}; PRAGMA user_version={VERSION}; COMMIT"
-        ))?),
-    }
+    let make = match contents {
+        Contents::Log => return Ok(()),
+        Contents::Older => FOLD.to_owned(),
+        Contents::Nothing => format!("{SCHEMA} {FOLD} PRAGMA application_id={APPLICATION};"),
+    };
+    Ok(db.execute_batch(&format!("BEGIN IMMEDIATE; {make} PRAGMA user_version={VERSION}; COMMIT"))?)
 }

@@ -61,7 +61,7 @@ impl Behavior {
 
 /// What others than the server say of a tool, for exactly this definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Overrides {
     /// By the operator.
     pub pinned: Option<Identity>,
     /// By our list of well-known servers.
@@ -70,19 +70,19 @@ pub struct Told {
 
 /// Concludes about a tool from its definition alone.
 pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
-    of_tool_told(tool, trust, Told::default())
+    of_tool_with(tool, trust, Overrides::default())
 }
 
 /// Concludes about a tool from its definition and from what others say of it: pinned, else curated, else the server.
 ///
 /// With [`Trust::None`] a curated identity lowers nothing: it speaks of what a package should be, not of what runs.
-pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
+pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior {
     let inference = infer::infer(tool);
     let declared = declared::evidence(&tool.definition);
     let annotated = annotated::evidence(tool.annotations);
     let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
-    let said_otherwise = told.evidence();
-    let behavior = told.over(behavior, trust);
+    let said_otherwise = overrides.evidence();
+    let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
@@ -99,7 +99,7 @@ pub fn of_tool_told(tool: &Tool, trust: Trust, told: Told) -> Behavior {
     Behavior { evidence, hazards, ..behavior }
 }
 
-impl Told {
+impl Overrides {
     fn evidence(self) -> impl Iterator<Item = Evidence> {
         let pinned = self.pinned.map(|identity| Evidence {
             source: Source::Pinned,

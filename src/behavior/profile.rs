@@ -7,24 +7,27 @@ use super::identity::Identity;
 use super::taxonomy::{Action, Mutability};
 use super::words::{self, among};
 use crate::mcp::tool::Tool;
+use crate::wire::words::words;
 
-/// What calling a tool leaves behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SideEffects {
-    None,
-    Write,
-    Delete,
+words! {
+    /// What calling a tool leaves behind.
+    SideEffects {
+        None = "none",
+        Write = "write",
+        Delete = "delete",
+    }
 }
 
-/// Whether calling a tool twice with the same arguments is as good as once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Idempotence {
-    /// It changes nothing, or leaves the same thing behind.
-    Yes,
-    No,
-    /// Its server says so; nothing confirms it.
-    Said,
-    Unknown,
+words! {
+    /// Whether calling a tool twice with the same arguments is as good as once.
+    Idempotence {
+        /// It changes nothing, or leaves the same thing behind.
+        Yes = "yes",
+        No = "no",
+        /// Its server says so; nothing confirms it.
+        Said = "says its server",
+        Unknown = "unknown",
+    }
 }
 
 /// What a tool can do, as a role would name it.
@@ -51,29 +54,6 @@ impl Profile {
                 (_, Action::Create, None) => Idempotence::No,
                 (_, _, None) => Idempotence::Unknown,
             },
-        }
-    }
-}
-
-impl SideEffects {
-    /// The word in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Write => "write",
-            Self::Delete => "delete",
-        }
-    }
-}
-
-impl Idempotence {
-    /// The word in listings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::Said => "says its server",
-            Self::Unknown => "unknown",
         }
     }
 }

@@ -47,28 +47,28 @@ pub enum Opening {
     Unclear,
 }
 
-struct Found {
+struct VerbAt {
     at: usize,
     verb: Verb,
     form: Form,
 }
 
-fn found(words: &[String]) -> Vec<Found> {
-    let of = |(at, word): (usize, &String)| words::base(word, verb).map(|(verb, form)| Found { at, verb, form });
+fn found(words: &[String]) -> Vec<VerbAt> {
+    let of = |(at, word): (usize, &String)| words::base(word, verb).map(|(verb, form)| VerbAt { at, verb, form });
     words.iter().enumerate().filter_map(of).collect()
 }
 
 /// The act a tool's name speaks of.
 pub fn of_name(words: &[String]) -> Option<Act> {
     // "Read-only" says how, not what.
-    let says_how = |v: &Found| words[v.at] == "read" && words.get(v.at + 1).is_some_and(|word| word == "only");
-    let verbs: Vec<Found> = found(words).into_iter().filter(|v| !says_how(v)).collect();
-    let firm = |v: &&Found| v.verb.firmness != Firmness::Either && v.form == Form::Base;
-    let changes = |v: &&Found| matches!(v.verb.effect, Effect::Changes(_));
+    let says_how = |v: &VerbAt| words[v.at] == "read" && words.get(v.at + 1).is_some_and(|word| word == "only");
+    let verbs: Vec<VerbAt> = found(words).into_iter().filter(|v| !says_how(v)).collect();
+    let firm = |v: &&VerbAt| v.verb.firmness != Firmness::Either && v.form == Form::Base;
+    let changes = |v: &&VerbAt| matches!(v.verb.effect, Effect::Changes(_));
     let word = |at: usize| words.get(at).map_or("", String::as_str);
-    let previous = |v: &&Found| v.at.checked_sub(1).map_or("", word);
+    let previous = |v: &&VerbAt| v.at.checked_sub(1).map_or("", word);
     // `get_or_create`, `find_and_replace`, `search_replace`: the change is the act.
-    let joined = |v: &&Found| {
+    let joined = |v: &&VerbAt| {
         changes(v)
             && v.form == Form::Base
             && (matches!(previous(v), "and" | "or" | "then")
@@ -96,13 +96,13 @@ pub fn of_name(words: &[String]) -> Option<Act> {
     let agent =
         verbs.iter().find(|v| v.at == last && v.form == Form::Agent && v.verb.firmness == Firmness::Verb && v.at > 0);
     let inflected =
-        |v: &&Found| v.at == 0 && matches!(v.form, Form::Third | Form::Gerund) && v.verb.firmness == Firmness::Verb;
+        |v: &&VerbAt| v.at == 0 && matches!(v.form, Form::Third | Form::Gerund) && v.verb.firmness == Firmness::Verb;
     let trailing = verbs.iter().rev().find(|v| v.form == Form::Base);
     leads.or(agent).or_else(|| verbs.iter().find(inflected)).or(trailing).map(|v| act(words, v, Sure::Perhaps))
 }
 
 /// Names whose shape tells the act without a verb: `is_valid`, `text_to_speech`, `user_by_id`.
-fn of_shape(words: &[String], verbs: &[Found]) -> Option<Act> {
+fn of_shape(words: &[String], verbs: &[VerbAt]) -> Option<Act> {
     let shaped = |at: usize, effect, sure| Act {
         effect,
         word: words[at].clone(),
@@ -176,7 +176,7 @@ pub fn of_sentence(words: &[String]) -> Opening {
     }
 }
 
-fn act(words: &[String], found: &Found, sure: Sure) -> Act {
+fn act(words: &[String], found: &VerbAt, sure: Sure) -> Act {
     let after = &words[found.at + 1..];
     let bare = after.iter().all(|word| among(word, "tool v1 v2 v3 api"));
     let object = if bare { &words[..found.at] } else { after };
@@ -193,7 +193,7 @@ fn act(words: &[String], found: &Found, sure: Sure) -> Act {
 }
 
 /// Whether this word, at the head of a sentence, is a verb there: "Books a room", not "Books by one author".
-fn leads(words: &[String], found: &Found) -> bool {
+fn leads(words: &[String], found: &VerbAt) -> bool {
     if !matches!(found.form, Form::Base | Form::Third | Form::Gerund) {
         return false;
     }
@@ -214,7 +214,7 @@ const NOUNS_IN_PLURAL: &str = "books trains stops starts reads writes checks lis
     resets restarts clones copies searches queries matches filters dumps polls";
 
 /// Whether a later verb belongs to the same chain: right after the first verb's conjunction, or with an object of its own.
-fn continues(words: &[String], lead: usize, found: &Found) -> bool {
+fn continues(words: &[String], lead: usize, found: &VerbAt) -> bool {
     let before =
         words[..found.at].iter().rev().find(|word| !is_adverb(word) || matches!(word.as_str(), "and" | "or" | ","));
     let joined = matches!(before.map(String::as_str), Some("and" | "or" | "/" | "&" | "," | "then"));

@@ -3,30 +3,7 @@
 //! The first values are the behavioral identity paper's (Table 2); EXECUTE, SEND, MOVE, MESSAGE, MONEY, INFRA, MODEL
 //! and UNKNOWN are ours, for what the paper says it leaves open.
 
-use serde::{Deserialize, Serialize};
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
-
-        impl $name {
-            /// Every value, in the order of the taxonomy.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The word as hashed, recorded and shown.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word,)* }
-            }
-
-            /// Reads the word; exact upper case only.
-            pub fn from_word(word: &str) -> Option<Self> {
-                match word { $($word => Some(Self::$variant),)* _ => None }
-            }
-        }
-    };
-}
+use crate::wire::words::words;
 
 words! {
     /// Whether calling changes anything that outlives the call. The badge.

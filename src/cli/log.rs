@@ -17,7 +17,7 @@ use crate::audit::query::{self, Anchor, Verified};
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Reader, StoreError};
+use crate::audit::store::{Left, Reader, StoreError};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
 use print::{table, whole};
@@ -257,21 +257,22 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
 pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
-    let (verified, lost) = match Reader::open(db)? {
+    let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let verified = query::verify(&reader, options.expect_head)?;
             let lost = is_lost(&noted, &verified, &reader)?;
-            (verified, lost)
+            (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            (Verified { head: Head::EMPTY, broken: None, anchor }, true)
+            (Verified { head: Head::EMPTY, broken: None, anchor }, true, Vec::new())
         }
     };
+    let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost => Finding::So,
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !aside => Finding::So,
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
     };
     if options.json {
@@ -295,6 +296,7 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
                 Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
                 Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
             },
+            "left": left.iter().map(left_json).collect::<Vec<_>>(),
         });
         writeln!(out, "{report}")?;
         return Ok(finding);
@@ -308,6 +310,7 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
         }
     }
     tell_noted(&noted, lost, &noted::place_of(db), out)?;
+    tell_left(&left, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
             writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
@@ -364,4 +367,32 @@ fn search(of: &Of, since: Option<Since>, now: i64) -> Search {
         .with_glob(Field::Server, of.server.as_ref())
         .with_glob(Field::Tool, of.tool.as_ref())
         .from(since.map(|since| since.moment(now)))
+}
+
+fn left_json(left: &Left) -> serde_json::Value {
+    match left {
+        Left::Broken { path } => serde_json::json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Unfolded { path, why } => {
+            serde_json::json!({ "path": path.display().to_string(), "changed": false, "why": why })
+        }
+    }
+}
+
+fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
+    for one in left {
+        match one {
+            Left::Broken { path } => writeln!(
+                out,
+                "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG: what a server's wrapper left when it died is kept in\n  {}",
+                visible(&path.display().to_string())
+            )?,
+            Left::Unfolded { path, why } => writeln!(
+                out,
+                "Not checked: entries in {} that are not in the log yet: {}.",
+                visible(&path.display().to_string()),
+                visible(why)
+            )?,
+        }
+    }
+    Ok(())
 }

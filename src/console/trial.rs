@@ -240,9 +240,9 @@ struct Tally {
 impl Tally {
     fn take(&mut self, call: &PastCall, answer: &Answer) {
         match answer {
-            Answer::Told(ruling) if ruling.rule.is_some() => {}
-            Answer::Told(_) => return,
-            Answer::Untold(_) => return self.counts.untold += 1,
+            Answer::Decided(ruling) if ruling.rule.is_some() => {}
+            Answer::Decided(_) => return,
+            Answer::Undecided(_) => return self.counts.untold += 1,
         }
         self.counts.calls += 1;
         self.counts.asked += usize::from(call.ruling == Decision::Ask);
@@ -266,7 +266,7 @@ impl Replayed {
         Self {
             counts: replayed.counts(),
             changed: replayed.changes.len(),
-            untold: replayed.untold.len(),
+            untold: replayed.undecided.len(),
             changes: changes.map(|one| (PastLine::of(one.call), one.now.decision, by(&one.now.rule))).collect(),
         }
     }

@@ -156,7 +156,7 @@ impl Grants {
         found: Option<&Findings>,
     ) -> Ruling {
         let by_default = ruling.decision == Decision::Ask && ruling.rule.is_none();
-        if !by_default || !policy.allows_stand || !asked.call.behavior.hazards.is_empty() {
+        if !by_default || !policy.allows_count || !asked.call.behavior.hazards.is_empty() {
             return ruling;
         }
         let real = found.map(|found| found.real.clone()).unwrap_or_default();

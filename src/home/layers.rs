@@ -14,7 +14,7 @@ use super::accepted::Accepted;
 use super::places::Places;
 use super::policy_file::{self, Broken, PolicyPlace, Why};
 use crate::pins::launch::stamp;
-use crate::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;
 use crate::policy::rule::{Layer, Policy};
 use crate::policy::under::Roots;
@@ -113,8 +113,8 @@ impl Layers {
     /// The first file that cannot be used.
     pub fn as_written(&self) -> Result<Policy, Broken> {
         let found = self.present().map(|file| {
-            let stands = Stands::Whole(policy_file::load(&file.place)?);
-            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), stands })
+            let state = FileState::Whole(policy_file::load(&file.place)?);
+            Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), state })
         });
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
     }
@@ -129,11 +129,11 @@ impl Layers {
         let mut found: Vec<Contribution> =
             files.iter().filter_map(|file| self.contribution(file, Keeps::Nothing)).collect();
         for one in &mut found {
-            if let Stands::Changed { now, .. } = &one.stands
+            if let FileState::Changed { now, .. } = &one.state
                 && Path::new(&*one.file) == path
                 && now.digest == digest
             {
-                (waits, one.stands) = (true, Stands::Whole((**now).clone()));
+                (waits, one.state) = (true, FileState::Whole((**now).clone()));
             }
         }
         if waits { Ok(pool(&found, &self.roots)) } else { Err(AcceptError::NotPending) }
@@ -174,17 +174,20 @@ impl Layers {
 
     fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
         let path = file.place.path();
-        let stands = self.stands(file, keeps).unwrap_or_else(|broken| {
+        let state = self.state(file, keeps).unwrap_or_else(|broken| {
             let accepted = self.accepted.text(path).ok().flatten();
             let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
             let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
-            Some(Stands::Broken { banner: format!("{}. Until then, what is not denied asks", broken.banner()), before })
+            Some(FileState::Broken {
+                banner: format!("{}. Until then, what is not denied asks", broken.banner()),
+                before,
+            })
         })?;
-        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), stands })
+        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), state })
     }
 
-    /// What a file contributes; `None` where there is none, and none was accepted.
-    fn stands(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<Stands>, Broken> {
+    /// The state of a file; `None` where there is none, and none was accepted.
+    fn state(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<FileState>, Broken> {
         let path = file.place.path();
         let broken = |why| Broken { path: path.into(), why };
         let text = match policy_file::text(path) {
@@ -195,7 +198,7 @@ impl Layers {
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
         if file.layer == Layer::System {
-            return Ok(now.map(Stands::Whole));
+            return Ok(now.map(FileState::Whole));
         }
         let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let was = match (&kept, file.layer) {
@@ -221,11 +224,11 @@ impl Layers {
                     tracing::warn!(%error, "a policy's text was not kept");
                 }
             }
-            return Ok(text.is_some().then_some(Stands::Whole(now)));
+            return Ok(text.is_some().then_some(FileState::Whole(now)));
         }
         let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
         let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
-        Ok(Some(Stands::Changed { now: Box::new(now), accepted, diff }))
+        Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
     }
 
     fn look(&self) -> Vec<Option<String>> {

@@ -1,199 +1,343 @@
-//! Entries into the log without making the loop wait, each acknowledged once it is recorded or failed.
+//! Entries into the wrapper's journal without making the loop wait for a disk or for another wrapper, each acknowledged
+//! once it is recorded or failed.
 //!
-//! One store, and it is always in one place: with the loop, which commits at once what needs no disk while no other
-//! wrapper is writing; or with the audit's thread, which does everything that takes time, and sends it back.
+//! The loop alone writes the journal. Two threads do what takes time: one seals large entries and syncs what must be on
+//! the disk before anything follows from it; the other makes journals and folds them into the log.
 
-mod key;
-mod thread;
+mod folding;
+mod syncing;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
-use crate::audit::store::Store;
-use thread::{Desk, Hold};
+use crate::audit::store::{Commit, Journal, Large, StoreError};
+use folding::{Fold, Folder};
+use syncing::Sync;
 
-/// Microseconds after which a commit that was not synced is synced: well within the promised 100 ms.
-const SYNC_AFTER: u64 = 60_000;
-/// Microseconds without an entry after which there is time for a checkpoint.
-const IDLE: u64 = 1_000_000;
+/// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
+const FOLD_AFTER: u64 = 40_000;
+/// So many bytes are folded earlier.
+const FOLD_FROM: usize = 256 << 10;
+/// So many bytes may wait to be folded; beyond it new entries wait.
+const UNFOLDED: usize = 2 << 20;
+/// Microseconds after which an entry that waits for that is tried again.
+const RETRY: u64 = 5_000;
+/// At most so many entries share a commit: the first of them waits for the last.
+const BATCH: usize = 512;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+const GONE: &str = "the audit thread is gone; start mcp-approve again";
 
 /// What became of an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ack {
-    /// It is in the log.
+    /// It is recorded.
     Recorded(Receipt),
-    /// It is not in the log. `why` says what happened and what to do.
+    /// It is not. `why` says what happened and what to do.
     Failed { entry: u64, why: String },
 }
 
-/// What the thread has done: acknowledgements, and perhaps the store on its way back. Give it to [`Scribe::done`].
-pub struct Done {
-    acks: Vec<Ack>,
-    tools: Option<Box<Tools>>,
+/// What a thread has done. Give it to [`Scribe::done`].
+pub struct Done(What);
+
+enum What {
+    /// A journal, empty.
+    Journal(Box<Journal>, Redactor),
+    /// There can be no journal now.
+    NoJournal { why: String },
+    /// The log did not take what was recorded: no call may go on before it does.
+    NotFolded,
+    /// An entry was sealed.
+    Sealed(Box<Large>),
+    /// Entries were synced, or could not be.
+    Acks(Vec<Ack>),
 }
 
-/// What is needed to record.
-struct Tools {
-    store: Store,
+/// Where the journal is.
+enum Place {
+    /// There is none, and none was asked for.
+    Nowhere,
+    /// The folding thread makes one.
+    Coming,
+    Here(Box<Open>),
+}
+
+struct Open {
+    journal: Journal,
     redactor: Redactor,
-}
-
-/// What the loop asks of the thread.
-struct Job {
-    batch: Vec<(u64, Entry)>,
-    tools: Option<Box<Tools>>,
-    leisure: Leisure,
-}
-
-/// How much time there is beside recording.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Leisure {
-    /// None.
-    None,
-    /// Enough to sync.
-    Synced,
-    /// Enough for a checkpoint.
-    Idle,
+    /// Whether a new one was asked for, because this one has grown.
+    replaced: bool,
 }
 
 /// The loop's side.
 pub struct Scribe {
-    jobs: Sender<Job>,
+    folds: Sender<Fold>,
+    syncs: Sender<Sync>,
     ended: Receiver<()>,
-    thread: Option<JoinHandle<()>>,
-    /// The store, while it is here.
-    tools: Option<Box<Tools>>,
-    /// Entries with the thread.
-    away: usize,
-    /// When to sync, and when to take it easy (monotonic microseconds).
-    sync_at: Option<u64>,
-    idle_at: Option<u64>,
+    threads: Vec<JoinHandle<()>>,
+    place: Place,
+    /// Entries in order that are not committed: for want of a journal, because one before them is being sealed, or because
+    /// the log is behind.
+    waiting: VecDeque<(u64, Entry)>,
+    /// The entry that is being sealed, before those that wait.
+    sealing: Option<Arc<(u64, Entry)>>,
+    /// Bytes with the folding thread.
+    folding: Arc<AtomicUsize>,
+    fold_at: Option<u64>,
+    retry_at: Option<u64>,
 }
 
 impl Scribe {
-    /// Starts the thread, which opens the log: starting costs nothing. `path` is the log, or why there can be none, and
-    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). `on_done` is
-    /// called on the thread.
-    pub fn start(path: Result<PathBuf, String>, key_path: PathBuf, on_done: impl FnMut(Done) + Send + 'static) -> Self {
-        let (jobs, inbox) = mpsc::channel();
+    /// Starts the threads, which open the log: starting costs nothing. `path` is the log, or why there can be none, and
+    /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). `on_done` is called
+    /// on the threads.
+    pub fn start(
+        path: Result<PathBuf, String>,
+        key_path: PathBuf,
+        on_done: impl Fn(Done) + Clone + Send + 'static,
+    ) -> Self {
+        let (folds, fold_jobs) = mpsc::channel();
+        let (syncs, sync_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let desk = Desk { path, key_path, inbox, on_done, hold: Hold::Nowhere };
-        let thread = Builder::new().name("scribe".to_owned()).spawn(move || {
-            desk.work();
-            // Nobody listens any more when the wrapper gave up waiting.
-            let _ = end.send(());
-        });
-        if let Err(error) = &thread {
-            tracing::error!(%error, "the audit thread could not be started; every call will be refused");
+        let folding = Arc::new(AtomicUsize::new(0));
+        let tell = move |what| on_done(Done(what));
+        let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), tell.clone());
+        let jobs: [(&str, Box<dyn FnOnce() + Send>); 2] = [
+            ("audit fold", Box::new(move || folder.work())),
+            ("audit sync", Box::new(move || syncing::work(&sync_jobs, tell))),
+        ];
+        let (mut threads, mut place) = (Vec::new(), Place::Coming);
+        for (name, work) in jobs {
+            let end = end.clone();
+            let work = move || {
+                work();
+                // Nobody listens any more when the wrapper gave up waiting.
+                let _ = end.send(());
+            };
+            match Builder::new().name(name.to_owned()).spawn(work) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    tracing::error!(%error, "an audit thread could not be started; calls will be refused");
+                    place = Place::Nowhere;
+                }
+            }
         }
-        Self { jobs, ended, thread: thread.ok(), tools: None, away: 0, sync_at: None, idle_at: None }
+        Self {
+            folds,
+            syncs,
+            ended,
+            threads,
+            place,
+            waiting: VecDeque::new(),
+            sealing: None,
+            folding,
+            fold_at: None,
+            retry_at: None,
+        }
     }
 
-    /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or on
-    /// the thread, and then they come with [`Self::done`]. Never waits.
+    /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or when a
+    /// thread has done its part, and then they come with [`Self::done`]. Never waits.
     #[must_use]
     pub fn record(&mut self, now: u64, batch: Vec<(u64, Entry)>) -> Vec<Ack> {
-        self.idle_at = None;
-        if let Some(tools) = &mut self.tools
-            && !batch.iter().any(|(_, entry)| entry.is_durable())
-            // Another wrapper is writing, or something is wrong: the thread has the patience for it.
-            && let Ok(Some(receipts)) = tools.store.try_append(&batch, &tools.redactor)
-        {
-            self.rest_later(now);
-            return receipts.into_iter().map(Ack::Recorded).collect();
-        }
-        self.send(batch, Leisure::None)
+        self.waiting.extend(batch);
+        self.go_on(now)
     }
 
-    /// Takes what the thread has done; the acknowledgements in it.
+    /// Takes what a thread has done; the acknowledgements that follow from it.
     #[must_use]
     pub fn done(&mut self, now: u64, done: Done) -> Vec<Ack> {
-        self.away = self.away.saturating_sub(done.acks.len());
-        if let Some(tools) = done.tools {
-            self.tools = Some(tools);
-            if self.away > 0 {
-                // Entries were sent while it was on its way here.
-                return self.send(Vec::new(), Leisure::None);
+        let mut acks = Vec::new();
+        match done.0 {
+            What::Acks(synced) => return synced,
+            What::Journal(journal, redactor) => {
+                self.retire();
+                self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));
             }
-            self.rest_later(now);
+            What::NoJournal { why } => {
+                // One that has grown serves on.
+                if !matches!(self.place, Place::Here(_)) {
+                    self.place = Place::Nowhere;
+                    return self.fail_all(&why);
+                }
+            }
+            // What is in the journal is folded before the next one is made.
+            What::NotFolded => self.retire(),
+            What::Sealed(large) => {
+                acks.extend(self.sealed(*large));
+                self.fold_later(now);
+            }
         }
-        done.acks
+        acks.extend(self.go_on(now));
+        acks
     }
 
-    /// Whether the store is here, so that the next commit may be made at once.
-    pub fn is_at_home(&self) -> bool {
-        self.tools.is_some()
+    /// Whether there is a journal, so that the next commit is made at once.
+    pub fn is_open(&self) -> bool {
+        matches!(self.place, Place::Here(_))
     }
 
     /// When [`Self::rest`] is due.
     pub fn wake_at(&self) -> Option<u64> {
-        [self.sync_at, self.idle_at].into_iter().flatten().min()
+        [self.fold_at, self.retry_at].into_iter().flatten().min()
     }
 
-    /// Lets the thread sync, or checkpoint, when it is time.
-    pub fn rest(&mut self, now: u64) {
-        let due = |at: Option<u64>| at.is_some_and(|at| at <= now);
-        let leisure = match (due(self.idle_at), due(self.sync_at)) {
-            (true, _) => Leisure::Idle,
-            (false, true) => Leisure::Synced,
-            (false, false) => return,
-        };
-        self.sync_at = None;
-        self.idle_at = if leisure == Leisure::Idle { None } else { Some(now + IDLE) };
-        if self.tools.is_some() {
-            // Without entries there is nothing to refuse.
-            let _ = self.send(Vec::new(), leisure);
+    /// Does what is due.
+    #[must_use]
+    pub fn rest(&mut self, now: u64) -> Vec<Ack> {
+        if self.fold_at.is_some_and(|at| at <= now) {
+            self.fold();
         }
+        if self.retry_at.is_some_and(|at| at <= now) { self.go_on(now) } else { Vec::new() }
     }
 
-    /// Has everything recorded and synced, and ends the thread. Gives up after two seconds, then with `Err`.
+    /// Has everything recorded, folded and synced, and ends the threads. Gives up after two seconds, then with `Err`.
     ///
     /// # Errors
     /// The disk did not answer in time; what was not acknowledged may be lost.
     pub fn finish(mut self) -> Result<(), Unfinished> {
-        let _ = self.send(Vec::new(), Leisure::Synced);
-        drop(self.jobs);
-        let Some(thread) = self.thread else {
-            return Err(Unfinished);
-        };
-        match self.ended.recv_timeout(PATIENCE) {
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => thread.join().map_err(|_| Unfinished),
-            Err(RecvTimeoutError::Timeout) => Err(Unfinished),
-        }
-    }
-
-    fn rest_later(&mut self, now: u64) {
-        if self.tools.as_ref().is_some_and(|tools| tools.store.needs_sync()) {
-            self.sync_at.get_or_insert(now + SYNC_AFTER);
-        }
-    }
-
-    fn send(&mut self, batch: Vec<(u64, Entry)>, leisure: Leisure) -> Vec<Ack> {
-        self.away += batch.len();
-        self.sync_at = None;
-        let job = Job { batch, tools: self.tools.take(), leisure };
-        match self.jobs.send(job) {
-            Ok(()) => Vec::new(),
-            Err(mpsc::SendError(job)) => {
-                self.away -= job.batch.len();
-                refuse(&job.batch, "the audit thread is gone; start mcp-approve again")
+        self.retire();
+        let sealing = self.sealing.take().map(|entry| Arc::unwrap_or_clone(entry));
+        let rest: Vec<_> = sealing.into_iter().chain(self.waiting.drain(..)).collect();
+        let told = self.folds.send(Fold::Last(rest)).map_err(|_| Unfinished);
+        drop((self.folds, self.syncs));
+        told?;
+        let until = Instant::now() + PATIENCE;
+        for _ in &self.threads {
+            match self.ended.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => {}
+                Err(RecvTimeoutError::Timeout) => return Err(Unfinished),
             }
         }
+        self.threads.into_iter().try_for_each(|thread| thread.join()).map_err(|_| Unfinished)
+    }
+
+    /// Commits what waits, as far as it can be.
+    fn go_on(&mut self, now: u64) -> Vec<Ack> {
+        self.retry_at = None;
+        let mut acks = Vec::new();
+        while self.sealing.is_none() && !self.waiting.is_empty() {
+            let open = match &mut self.place {
+                Place::Here(open) => open,
+                Place::Coming => break,
+                Place::Nowhere => {
+                    self.place = Place::Coming;
+                    if self.folds.send(Fold::Journal).is_err() {
+                        self.place = Place::Nowhere;
+                        acks.extend(self.fail_all(GONE));
+                    }
+                    break;
+                }
+            };
+            if open.journal.unfolded() + self.folding.load(Ordering::Relaxed) >= UNFOLDED {
+                self.fold();
+                self.retry_at = Some(now + RETRY);
+                break;
+            }
+            let small = self.waiting.iter().take(BATCH).take_while(|(_, entry)| !Large::is(entry)).count();
+            if small > 0 {
+                let batch: Vec<_> = self.waiting.drain(..small).collect();
+                let committed = open.journal.record(&batch, &open.redactor);
+                acks.extend(self.after_commit(committed, batch.iter().map(|(entry, _)| *entry)));
+                self.fold_later(now);
+            } else if let Some(large) = self.waiting.pop_front() {
+                let large = Arc::new(large);
+                let job = Sync::Seal(Arc::clone(&large), open.redactor.clone());
+                self.sealing = Some(large);
+                if self.syncs.send(job).is_err() {
+                    acks.extend(self.fail_all(GONE));
+                }
+            }
+        }
+        acks
+    }
+
+    fn fold_later(&mut self, now: u64) {
+        match &self.place {
+            Place::Here(open) if open.journal.unfolded() >= FOLD_FROM => self.fold(),
+            Place::Here(open) if open.journal.unfolded() > 0 => drop(self.fold_at.get_or_insert(now + FOLD_AFTER)),
+            Place::Here(_) | Place::Coming | Place::Nowhere => {}
+        }
+    }
+
+    /// Takes up the entry that was sealed; those behind it are next.
+    fn sealed(&mut self, large: Large) -> Vec<Ack> {
+        // What failed meanwhile is not wanted any more.
+        let Some(entry) = self.sealing.take_if(|entry| entry.0 == large.entry()) else { return Vec::new() };
+        let Place::Here(open) = &mut self.place else {
+            // The journal it was sealed for is gone: it is sealed again for the next one.
+            self.waiting.push_front(Arc::unwrap_or_clone(entry));
+            return Vec::new();
+        };
+        let committed = open.journal.record_large(large);
+        self.after_commit(committed, std::iter::once(entry.0))
+    }
+
+    /// What follows from a commit, or from its failure.
+    fn after_commit(&mut self, committed: Result<Commit, StoreError>, ids: impl Iterator<Item = u64>) -> Vec<Ack> {
+        let failed = |why: String| ids.map(move |entry| Ack::Failed { entry, why: why.clone() }).collect();
+        let commit = match committed {
+            Ok(commit) => commit,
+            Err(error) => {
+                tracing::error!(%error, "nothing was recorded");
+                self.retire();
+                return failed(format!("{error}; {}", error.hint()));
+            }
+        };
+        if let Place::Here(open) = &mut self.place
+            && open.journal.has_grown()
+            && !std::mem::replace(&mut open.replaced, true)
+        {
+            // Where that thread is gone, nothing is folded either, and entries wait before this one has grown much more.
+            let _ = self.folds.send(Fold::Journal);
+        }
+        match commit {
+            Commit::Recorded(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
+            Commit::Unsynced(unsynced) => match self.syncs.send(Sync::Sync(unsynced)) {
+                Ok(()) => Vec::new(),
+                Err(_) => failed(GONE.to_owned()),
+            },
+        }
+    }
+
+    /// Hands what is committed to the folding thread.
+    fn fold(&mut self) {
+        self.fold_at = None;
+        if let Place::Here(open) = &mut self.place
+            && open.journal.unfolded() > 0
+        {
+            let part = open.journal.take();
+            self.folding.fetch_add(part.bytes(), Ordering::Relaxed);
+            // A thread that is gone folds nothing: the journal keeps it for whoever opens the log next.
+            let _ = self.folds.send(Fold::Part(part, open.journal.file()));
+        }
+    }
+
+    /// Gives the journal up; it is removed once all of it is folded.
+    fn retire(&mut self) {
+        self.fold();
+        match std::mem::replace(&mut self.place, Place::Nowhere) {
+            Place::Here(open) => drop(self.folds.send(Fold::Retired(Box::new(open.journal)))),
+            // One that was asked for still comes.
+            none => self.place = none,
+        }
+    }
+
+    fn fail_all(&mut self, why: &str) -> Vec<Ack> {
+        let first = self.sealing.take().map(|entry| entry.0).into_iter();
+        let all = first.chain(self.waiting.drain(..).map(|(entry, _)| entry));
+        all.map(|entry| Ack::Failed { entry, why: why.to_owned() }).collect()
     }
 }
 
-/// The audit's thread did not end well.
+/// The audit's threads did not end well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the audit log was not closed in time; its last records may be missing")]
 pub struct Unfinished;
-
-fn refuse(batch: &[(u64, Entry)], why: &str) -> Vec<Ack> {
-    let failed = |(entry, _): &(u64, Entry)| Ack::Failed { entry: *entry, why: why.to_owned() };
-    batch.iter().map(failed).collect()
-}

@@ -8,7 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{fcntl_dupfd_cloexec, read, write};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::sockopt::socket_type;
+use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -94,14 +95,26 @@ impl AsyncIn {
     /// # Errors
     /// The system's.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &self.0 {
-            End::Polled(fd) => fd.async_io(Interest::READABLE, |inner| inner.read(buffer)).await,
-            End::Ready(fd) => Ok(read(fd, buffer)?),
+        let fd = match &self.0 {
+            End::Polled(fd) => fd,
+            End::Ready(fd) => return Ok(read(fd, buffer)?),
+        };
+        loop {
+            let mut guard = fd.readable().await?;
+            match guard.try_io(|fd| fd.get_ref().read(buffer)) {
+                Ok(Ok(read)) => {
+                    if (1..buffer.len()).contains(&read) && guard.get_inner().short == Short::Drained {
+                        // What comes from now on is a new edge, so there is no need to ask for more.
+                        guard.clear_ready();
+                    }
+                    return Ok(read);
+                }
+                Ok(Err(error)) => return Err(error),
+                Err(_would_block) => {}
+            }
         }
     }
-}
 
-impl AsyncIn {
     /// Reads what is there already; `None` when nothing is, at the end, and of what never makes anyone wait.
     pub fn read_now(&self, buffer: &mut [u8]) -> Option<usize> {
         match &self.0 {
@@ -165,6 +178,16 @@ impl End {
 struct NonBlocking {
     fd: OwnedFd,
     how: How,
+    short: Short,
+}
+
+/// What it means that less was read than there was room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Short {
+    /// Nothing is left: a pipe or a stream.
+    Drained,
+    /// Perhaps a terminal's next line, or a socket's next packet.
+    Unknown,
 }
 
 /// By what it never blocks.
@@ -178,12 +201,16 @@ enum How {
 
 impl NonBlocking {
     fn new(fd: OwnedFd) -> io::Result<Self> {
-        if FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::Socket {
-            return Ok(Self { fd, how: How::Each });
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
+        if kind == FileType::Socket {
+            let is_stream = socket_type(&fd).is_ok_and(|kind| kind == SocketType::STREAM);
+            let short = if is_stream { Short::Drained } else { Short::Unknown };
+            return Ok(Self { fd, how: How::Each, short });
         }
         let before = fcntl_getfl(&fd)?;
         fcntl_setfl(&fd, before | OFlags::NONBLOCK)?;
-        Ok(Self { fd, how: How::Mode { before } })
+        let short = if kind == FileType::Fifo { Short::Drained } else { Short::Unknown };
+        Ok(Self { fd, how: How::Mode { before }, short })
     }
 
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -144,8 +144,14 @@ impl Wrapper {
             stall: Stall::default(),
         };
         // A daemon of the server's may hold its pipe for ever: that keeps nobody here once its end is over.
+        // Left as it is while it is early enough: to set it to an earlier time is a system call.
+        let alarm = sleep_until(far());
+        tokio::pin!(alarm);
         while (server_open || ended.is_none()) && !run.stopping.as_ref().is_some_and(Stopping::is_over) {
             let wake = run.wake_at();
+            if wake < alarm.deadline() || alarm.is_elapsed() {
+                alarm.as_mut().reset(wake);
+            }
             let read_host = host_cutter.is_some() && run.server.queued() < TO_SERVER && run.host.queued() < BACKLOG;
             let read_server = server_open && run.host.queued() < BACKLOG;
             tokio::select! {
@@ -170,7 +176,7 @@ impl Wrapper {
                     // What it wrote last is read before its group is ended and the pipe closes.
                     run.server_ended(&status);
                 }
-                () = sleep_until(wake) => run.time_passed(),
+                () = &mut alarm => run.time_passed(),
                 name = signals.next() => run.signalled(name),
             }
             run.flush();
@@ -254,7 +260,8 @@ impl Running {
         for facts in self.facts.overdue(now.mono) {
             self.step(now, facts);
         }
-        self.scribe.rest(now.mono);
+        let acks = self.scribe.rest(now.mono);
+        self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
             notice::say(&format!("the server is ended: {how}"));
             self.step(now, Event::Deaf { how: how.into() });

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::store::{Memory, PIN, PinsError, changed, pin};
-use crate::behavior::conclude::{self, Behavior, Told, Trust};
+use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::profile;
@@ -84,8 +84,9 @@ impl Memory {
                 let tool = Tool::read(serde_json::from_str(&row.definition).ok()?)?;
                 let package = row.server.package.clone().unwrap_or_default();
                 let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
-                let told = Told { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
-                let mut behavior = conclude::of_tool_told(&tool, row.server.trust, told);
+                let told =
+                    Overrides { pinned: row.pin.said_of(&row.pin.latest), curated: curated.find(&row.pin.latest) };
+                let mut behavior = conclude::of_tool_with(&tool, row.server.trust, told);
                 let pin_state = row.pin.state_of(row.pin.latest);
                 behavior.hazards.extend(pin_state.hazard(behavior.identity));
                 if let Some(what) = row.server.change() {

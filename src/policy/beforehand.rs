@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::decide::Question;
-use super::fit::{Fit, Part, Told, fit};
+use super::fit::{Fit, Part, Prepared, fit};
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::Mutability;
@@ -12,8 +12,8 @@ use crate::behavior::taxonomy::Mutability;
 pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
     let arguments = Value::Object(serde_json::Map::new());
     let question = Question { server, tool, behavior, arguments: &arguments, now, recent: None };
-    let told = Told::of(&question);
-    let fits = |rule: &Rule| fit(policy, rule, &question, &told);
+    let prepared = Prepared::of(&question);
+    let fits = |rule: &Rule| fit(policy, rule, &question, &prepared);
     let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();
     let denies = policy.rules.iter().filter(|rule| rule.decision == Decision::Deny).filter(unconditional);
     if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {

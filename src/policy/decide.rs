@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fit::{Fit, Told, fit_at};
+use super::fit::{Fit, Prepared, fit_at};
 use super::rate::Recent;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -44,9 +44,9 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
 pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<&Rule> = None;
-    let told = Told::of(question);
+    let prepared = Prepared::of(question);
     for rule in &policy.rules {
-        match fit_at(policy, rule, question, &told, roots) {
+        match fit_at(policy, rule, question, &prepared, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
             Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
             Fit::Suspended | Fit::Differs(_) => {}
@@ -77,7 +77,7 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
         Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
     };
     let decision = by_badge.max(default_for_hazards(policy, behavior));
-    if decision < Decision::Deny && !policy.allows_stand {
+    if decision < Decision::Deny && !policy.allows_count {
         let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
         return Ruling { decision: Decision::Ask, rule: None, reason };
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::decide::{Question, Ruling, decide_at};
-use super::fit::{Fit, Part, Told, fit_at};
+use super::fit::{Fit, Part, Prepared, fit_at};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::Holds;
@@ -22,10 +22,10 @@ pub fn explain<'p>(policy: &'p Policy, question: &Question<'_>) -> Explanation<'
 
 /// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
-    let told = Told::of(question);
+    let prepared = Prepared::of(question);
     Explanation {
         ruling: decide_at(policy, question, roots),
-        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &told, roots))).collect(),
+        rules: policy.rules.iter().map(|rule| (rule, fit_at(policy, rule, question, &prepared, roots))).collect(),
     }
 }
 
@@ -39,12 +39,12 @@ pub struct Near {
 
 /// Up to `most` of the rules for this tool that did not decide, the nearest to matching first.
 pub fn nearest(policy: &Policy, question: &Question<'_>, roots: &Roots, most: usize) -> Vec<Near> {
-    let told = Told::of(question);
+    let prepared = Prepared::of(question);
     let decided = decide_at(policy, question, roots).rule;
     let mut found: Vec<(usize, Near)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| decided.as_ref() != Some(&rule.id)) {
-        let fit = fit_at(policy, rule, question, &told, roots);
-        let Some(distance) = distance(policy, rule, fit, question, &told, roots) else { continue };
+        let fit = fit_at(policy, rule, question, &prepared, roots);
+        let Some(distance) = distance(policy, rule, fit, question, &prepared, roots) else { continue };
         found.push((distance, Near { rule: rule.id.clone(), decision: rule.decision, why: why(rule, fit) }));
     }
     found.sort_by(|(one, near), (two, other)| (one, &near.rule).cmp(&(two, &other.rule)));
@@ -57,7 +57,7 @@ fn distance(
     rule: &Rule,
     fit: Fit,
     question: &Question<'_>,
-    told: &Told<'_>,
+    prepared: &Prepared<'_>,
     roots: &Roots,
 ) -> Option<usize> {
     Some(match fit {
@@ -65,8 +65,8 @@ fn distance(
         Fit::Differs(Part::Server | Part::Tool) => return None,
         Fit::Differs(Part::Expires) => {
             let lasting = Rule { expires: None, ..rule.clone() };
-            let fit = fit_at(policy, &lasting, question, told, roots);
-            1 + distance(policy, &lasting, fit, question, told, roots)?
+            let fit = fit_at(policy, &lasting, question, prepared, roots);
+            1 + distance(policy, &lasting, fit, question, prepared, roots)?
         }
         Fit::Differs(Part::Unless(_)) => 1,
         // Of several conditions the last one to fail is the nearest.
@@ -92,6 +92,12 @@ pub fn why(rule: &Rule, fit: Fit) -> String {
         Part::When(at, Holds::Undecided) => format!("no: {} cannot be decided", text(&rule.when, at)),
         Part::When(at, _) => format!("no: {} does not hold", text(&rule.when, at)),
         Part::Unless(at) => format!("no: {} excepts it", text(&rule.unless, at)),
-        other => format!("no: `{}` differs", other.key()),
+        Part::Server
+        | Part::Tool
+        | Part::Mutability
+        | Part::Action
+        | Part::OutputDomain
+        | Part::Identity
+        | Part::Capability => format!("no: `{}` differs", part.key()),
     }
 }

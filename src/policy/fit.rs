@@ -63,7 +63,7 @@ impl Part {
 
 /// What follows from a question, found once for all rules.
 #[derive(Clone, Debug)]
-pub struct Told<'q> {
+pub struct Prepared<'q> {
     /// The server's name as rules have it.
     server: &'q str,
     arguments: &'q Value,
@@ -71,7 +71,7 @@ pub struct Told<'q> {
     statements: Vec<Option<String>>,
 }
 
-impl<'q> Told<'q> {
+impl<'q> Prepared<'q> {
     /// Looks at the call of a question.
     pub fn of(question: &Question<'q>) -> Self {
         Self {
@@ -84,30 +84,30 @@ impl<'q> Told<'q> {
 }
 
 /// Tells how one rule stands to a call, by the words of its paths alone.
-pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>) -> Fit {
-    fit_at(policy, rule, question, told, &policy.roots)
+pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>) -> Fit {
+    fit_at(policy, rule, question, prepared, &policy.roots)
 }
 
 /// Tells how one rule stands to a call, with what is known of where its paths lead.
-pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, told: &Told<'_>, roots: &Roots) -> Fit {
+pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
         let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
     let shown = Shown {
-        arguments: told.arguments,
+        arguments: prepared.arguments,
         hazards: &behavior.hazards,
-        effects: &told.effects,
-        statements: &told.statements,
+        effects: &prepared.effects,
+        statements: &prepared.statements,
         earlier: &earlier,
         roots,
     };
-    let differs = selectors(rule, told.server, question).or_else(|| conditions(rule, &shown));
+    let differs = selectors(rule, prepared.server, question).or_else(|| conditions(rule, &shown));
     match (differs, rule.decision) {
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
-        (None, Decision::Allow) if !policy.allows_stand => Fit::Suspended,
+        (None, Decision::Allow) if !policy.allows_count => Fit::Suspended,
         (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
         (None, Decision::Allow) => Fit::Matches,
     }

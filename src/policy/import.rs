@@ -17,38 +17,23 @@ use serde_json::Value;
 use super::rule::Decision;
 use super::written;
 use crate::wire::relaxed;
+use crate::wire::words::words;
 use reach::Name;
 
 const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
 const DEFAULT: &str = "what no rule matches is up to [defaults] here";
 const HIDES_TOOLS: &str = "it hides the other tools, which a rule does not";
-const DECISIONS: [(&str, Decision); 3] = [("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
 /// How much of an entry is shown where it is no plain text.
 const SHOWN: usize = 120;
 
-/// Whose permissions they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
-    Claude,
-    Cursor,
-    Gemini,
-    Codex,
-    Zed,
-}
-
-impl Host {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Claude, Self::Cursor, Self::Gemini, Self::Codex, Self::Zed];
-
-    /// The word on the command line and in ids.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Cursor => "cursor",
-            Self::Gemini => "gemini",
-            Self::Codex => "codex",
-            Self::Zed => "zed",
-        }
+words! {
+    /// Whose permissions they are.
+    Host {
+        Claude = "claude",
+        Cursor = "cursor",
+        Gemini = "gemini",
+        Codex = "codex",
+        Zed = "zed",
     }
 }
 

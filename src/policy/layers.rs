@@ -17,12 +17,12 @@ pub struct Contribution {
     pub layer: Layer,
     /// Its path, for listings.
     pub file: Arc<str>,
-    pub stands: Stands,
+    pub state: FileState,
 }
 
 /// How a file stands.
 #[derive(Clone, Debug)]
-pub enum Stands {
+pub enum FileState {
     /// It is taken as it is.
     Whole(Policy),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
@@ -37,27 +37,27 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     let mut given = Given::default();
     let mut banners = Vec::new();
     let mut pending = Vec::new();
-    let mut allows_stand = true;
+    let mut allows_count = true;
     let mut texts = String::new();
-    for Contribution { layer, file, stands } in contributions {
+    for Contribution { layer, file, state } in contributions {
         let of_file = |rule: Rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule };
         let mut take = |found: Vec<Rule>| rules.extend(found.into_iter().map(of_file));
-        let off: &[Rule] = match stands {
-            Stands::Whole(policy) => &policy.disabled,
-            Stands::Changed { now, .. } => &now.disabled,
-            Stands::Broken { .. } => &[],
+        let off: &[Rule] = match state {
+            FileState::Whole(policy) => &policy.disabled,
+            FileState::Changed { now, .. } => &now.disabled,
+            FileState::Broken { .. } => &[],
         };
         disabled.extend(off.iter().cloned().map(of_file));
         let mut tell = |what: &str, digest: &Digest| {
             texts.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
         };
-        match stands {
-            Stands::Whole(policy) => {
+        match state {
+            FileState::Whole(policy) => {
                 tell("is", &policy.digest);
                 given = strictest(given, policy.given);
                 take(policy.rules.clone());
             }
-            Stands::Changed { now, accepted, diff } => {
+            FileState::Changed { now, accepted, diff } => {
                 tell("is", &now.digest);
                 tell("was", &accepted.digest);
                 let loosens = loosened(accepted, now);
@@ -71,8 +71,8 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                     pending.push(Pending { layer, file, digest: now.digest, loosens, diff: diff.clone() });
                 }
             }
-            Stands::Broken { banner, before } => {
-                allows_stand = false;
+            FileState::Broken { banner, before } => {
+                allows_count = false;
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
                 for policy in before {
@@ -85,7 +85,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     }
     let digest = match contributions {
         [] => built_in().digest,
-        [Contribution { stands: Stands::Whole(policy), .. }] => policy.digest,
+        [Contribution { state: FileState::Whole(policy), .. }] => policy.digest,
         _ => Digest::of(texts.as_bytes()),
     };
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
@@ -94,7 +94,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         given,
         rules,
         disabled,
-        allows_stand,
+        allows_count,
         roots: roots.clone(),
         digest,
         banner,

@@ -8,7 +8,7 @@ mod scopes;
 use serde_json::Value;
 
 use super::decide::Question;
-use super::fit::{Fit, Told, fit, rules_name};
+use super::fit::{Fit, Prepared, fit, rules_name};
 use super::parse::parse_at;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -102,7 +102,7 @@ fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
 }
 
 fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
-    fit(policy, rule, question, &Told::of(question)) == Fit::Matches
+    fit(policy, rule, question, &Prepared::of(question)) == Fit::Matches
 }
 
 impl Proposal {

@@ -1,5 +1,8 @@
 //! Call and behavior to ruling. Pure: a policy has no human, no file, no clock.
 
+// Decisions are matched whole: a new variant is a compile error where it counts.
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod beforehand;
 pub mod decide;
 pub mod decimal;

@@ -70,7 +70,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         given,
         rules,
         disabled,
-        allows_stand: true,
+        allows_count: true,
         roots: roots.clone(),
         digest: Digest::of(text.as_bytes()),
         banner: None,
@@ -85,7 +85,7 @@ pub fn everything_asks(banner: String) -> Policy {
         given: Given::default(),
         rules: Vec::new(),
         disabled: Vec::new(),
-        allows_stand: false,
+        allows_count: false,
         roots: Roots::default(),
         digest: Digest::of(b""),
         banner: Some(banner),
@@ -95,7 +95,7 @@ pub fn everything_asks(banner: String) -> Policy {
 
 /// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
-    Policy { allows_stand: false, banner: Some(banner), ..last.clone() }
+    Policy { allows_count: false, banner: Some(banner), ..last.clone() }
 }
 
 fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {

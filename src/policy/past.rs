@@ -7,6 +7,7 @@ use super::rate::Recent;
 use super::rule::{Decision, Rule};
 use super::when::{About, Predicate, Test, argument};
 use crate::behavior::conclude::Behavior;
+use crate::wire::words::words;
 
 /// One call of the log.
 #[derive(Clone, Debug)]
@@ -31,25 +32,15 @@ pub struct PastCall {
     pub by: String,
 }
 
-/// How a past call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// It was let run.
-    Ran,
-    /// A person or a rule said no.
-    Refused,
-    /// Nobody said anything: it expired, was cancelled, or something failed.
-    Unanswered,
-}
-
-impl Ended {
-    /// The word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ran => "approved",
-            Self::Refused => "denied",
-            Self::Unanswered => "unanswered",
-        }
+words! {
+    /// How a past call ended.
+    Ended {
+        /// It was let run.
+        Ran = "approved",
+        /// A person or a rule said no.
+        Refused = "denied",
+        /// Nobody said anything: it expired, was cancelled, or something failed.
+        Unanswered = "unanswered",
     }
 }
 
@@ -92,7 +83,7 @@ fn was_cut(text: &str) -> bool {
 }
 
 /// Whether a condition speaks of something that the record does not tell.
-pub fn cannot_be_told(predicate: &Predicate, call: &PastCall) -> bool {
+pub fn depends_on_obscured(predicate: &Predicate, call: &PastCall) -> bool {
     match &predicate.about {
         About::Argument { arg, tests } => {
             let Value::Object(fields) = &call.arguments else {
@@ -113,5 +104,5 @@ pub fn cannot_be_told(predicate: &Predicate, call: &PastCall) -> bool {
 
 /// Whether a rule speaks of something that the record does not tell.
 pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
-    rule.when.iter().chain(&rule.unless).any(|predicate| cannot_be_told(predicate, call))
+    rule.when.iter().chain(&rule.unless).any(|predicate| depends_on_obscured(predicate, call))
 }

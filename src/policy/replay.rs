@@ -1,20 +1,20 @@
 //! A policy against past calls: what it would say now, and where that is not what was said then. Reads no log.
 //!
 //! Records hold no secrets, so a condition on a value that was replaced or cut cannot be told: where such a rule would
-//! change the answer, the answer is [`Answer::Untold`].
+//! change the answer, the answer is [`Answer::Undecided`].
 
 use super::decide::{Ruling, decide};
-use super::fit::{Fit, Told, fit};
-use super::past::{Ended, PastCall, cannot_be_told, touches_obscured};
+use super::fit::{Fit, Prepared, fit};
+use super::past::{Ended, PastCall, depends_on_obscured, touches_obscured};
 use super::rate::Recent;
 use super::rule::{Decision, Policy, Rule};
 
 /// What a policy says of a past call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    Told(Ruling),
+    Decided(Ruling),
     /// These rules decide by something that the record does not tell.
-    Untold(Vec<String>),
+    Undecided(Vec<String>),
 }
 
 /// A call about which the policy says something else than was said then.
@@ -32,7 +32,7 @@ pub struct Replay<'c> {
     /// The oldest first.
     pub changes: Vec<Change<'c>>,
     /// Calls about which it cannot be told, with the rules in question.
-    pub untold: Vec<(&'c PastCall, Vec<String>)>,
+    pub undecided: Vec<(&'c PastCall, Vec<String>)>,
 }
 
 impl Replay<'_> {
@@ -57,9 +57,9 @@ pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c
     let mut found = Replay { calls: calls.len(), ..Replay::default() };
     for call in calls {
         match answer(&policy, call, &recent) {
-            Answer::Told(ruling) if ruling.decision == call.ruling => {}
-            Answer::Told(now) => found.changes.push(Change { call, now }),
-            Answer::Untold(rules) => found.untold.push((call, rules)),
+            Answer::Decided(ruling) if ruling.decision == call.ruling => {}
+            Answer::Decided(now) => found.changes.push(Change { call, now }),
+            Answer::Undecided(rules) => found.undecided.push((call, rules)),
         }
         if call.ended == Ended::Ran {
             recent.note(&call.server, &call.tool, call.time);
@@ -79,9 +79,9 @@ pub fn without_expired(policy: &Policy, now: i64) -> Policy {
 pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
     let question = call.question(Some(recent));
     if !policy.rules.iter().any(|rule| touches_obscured(rule, call)) {
-        return Answer::Told(decide(policy, &question));
+        return Answer::Decided(decide(policy, &question));
     }
-    let told = Told::of(&question);
+    let prepared = Prepared::of(&question);
     let (mut certain, mut perhaps): (Policy, Vec<&Rule>) = (Policy { rules: Vec::new(), ..policy.clone() }, Vec::new());
     for rule in &policy.rules {
         if !touches_obscured(rule, call) {
@@ -90,9 +90,9 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
         }
         // Where the rest of it does not fit, it does not matter what cannot be told.
         let mut rest = rule.clone();
-        rest.when.retain(|predicate| !cannot_be_told(predicate, call));
-        rest.unless.retain(|predicate| !cannot_be_told(predicate, call));
-        if fit(policy, &rest, &question, &told) == Fit::Matches {
+        rest.when.retain(|predicate| !depends_on_obscured(predicate, call));
+        rest.unless.retain(|predicate| !depends_on_obscured(predicate, call));
+        if fit(policy, &rest, &question, &prepared) == Fit::Matches {
             perhaps.push(rule);
         }
     }
@@ -102,5 +102,5 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
         None => rule.decision != ruling.decision,
     };
     let changing: Vec<String> = perhaps.iter().filter(changes).map(|rule| rule.id.clone()).collect();
-    if changing.is_empty() { Answer::Told(ruling) } else { Answer::Untold(changing) }
+    if changing.is_empty() { Answer::Decided(ruling) } else { Answer::Undecided(changing) }
 }

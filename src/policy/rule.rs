@@ -11,29 +11,14 @@ use super::when::Predicate;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
+use crate::wire::words::words;
 
-/// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    Allow,
-    Ask,
-    Deny,
-}
-
-impl Decision {
-    /// The word in files, records and answers.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// The decision of a word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Allow, Self::Ask, Self::Deny].into_iter().find(|decision| decision.word() == word)
+words! {
+    /// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.
+    Decision {
+        Allow = "allow",
+        Ask = "ask",
+        Deny = "deny",
     }
 }
 
@@ -54,29 +39,18 @@ pub struct Given {
     pub hazard: Option<Decision>,
 }
 
-/// Whose file a rule is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layer {
-    /// The machine's, written by its administrator.
-    System,
-    #[default]
-    User,
-    /// The folder's that the server runs in: it may only tighten until the operator has accepted it.
-    Project,
-    /// Named by `--policy` for one wrapper.
-    Run,
-}
-
-impl Layer {
-    /// The word in listings and records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Run => "run",
-        }
+words! {
+    /// Whose file a rule is from.
+    #[derive(Default)]
+    Layer {
+        /// The machine's, written by its administrator.
+        System = "system",
+        #[default]
+        User = "user",
+        /// The folder's that the server runs in: it may only tighten until the operator has accepted it.
+        Project = "project",
+        /// Named by `--policy` for one wrapper.
+        Run = "run",
     }
 }
 
@@ -202,7 +176,7 @@ pub struct Policy {
     /// Written and switched off: they decide nothing, and are told in listings.
     pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
-    pub allows_stand: bool,
+    pub allows_count: bool,
     /// Where `~` and relative paths in arguments start.
     pub roots: Roots,
     /// Digest of the text it was read from.

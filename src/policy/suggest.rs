@@ -64,8 +64,8 @@ pub fn suggest<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize
 fn is_question(policy: &Policy, call: &PastCall) -> bool {
     let again = || match answer(policy, call, &Recent::default()) {
         // An explicit ask is not loosened by an allow.
-        Answer::Told(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
-        Answer::Untold(_) => false,
+        Answer::Decided(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
+        Answer::Undecided(_) => false,
     };
     call.ruling == Decision::Ask && call.ended == Ended::Ran && again()
 }

@@ -112,19 +112,18 @@ impl Predicate {
             }
             About::Effect(kinds) => {
                 // An effect that nobody knows could be any of them.
-                let told = |effect: &Effect| match effect {
-                    known if kinds.contains(known) => Holds::Yes,
-                    Effect::Unknown => Holds::Undecided,
-                    _ => Holds::No,
+                let one = |effect: &Effect| match kinds.contains(effect) {
+                    false if *effect == Effect::Unknown => Holds::Undecided,
+                    is_named => is_named.into(),
                 };
-                every(shown.effects.iter().map(told))
+                every(shown.effects.iter().map(one))
             }
             About::Sql(fingerprints) => {
-                let told = |one: &Option<String>| match one {
-                    Some(one) => fingerprints.contains(one).into(),
+                let one = |statement: &Option<String>| match statement {
+                    Some(statement) => fingerprints.contains(statement).into(),
                     None => Holds::Undecided,
                 };
-                every(shown.statements.iter().map(told))
+                every(shown.statements.iter().map(one))
             }
             About::Rate(rate) => {
                 (shown.earlier)(rate.per).map_or(Holds::Undecided, |earlier| rate.holds(earlier).into())
@@ -141,7 +140,15 @@ impl Predicate {
         };
         let folders = tests.iter().find_map(|test| match test {
             Test::Under(folders) => Some(folders.as_slice()),
-            _ => None,
+            Test::Eq(_)
+            | Test::Whole(_)
+            | Test::In(_)
+            | Test::Glob(_)
+            | Test::Lt(_)
+            | Test::Gt(_)
+            | Test::Len(_)
+            | Test::Present
+            | Test::Absent => None,
         })?;
         Some((argument(arguments, arg)?.as_str()?, folders))
     }
@@ -169,12 +176,19 @@ impl Test {
             return match self {
                 Self::Present => Holds::No,
                 Self::Absent => Holds::Yes,
-                _ => Holds::Undecided,
+                Self::Eq(_)
+                | Self::Whole(_)
+                | Self::In(_)
+                | Self::Glob(_)
+                | Self::Under(_)
+                | Self::Lt(_)
+                | Self::Gt(_)
+                | Self::Len(_) => Holds::Undecided,
             };
         };
         let text = value.as_str();
         let number = || value.as_number().and_then(|number| Decimal::new(&number.to_string()));
-        let told = match self {
+        let holds = match self {
             Self::Present => Some(Holds::Yes),
             Self::Absent => Some(Holds::No),
             Self::Eq(wanted) => Some(wanted.equals(value)),
@@ -188,7 +202,7 @@ impl Test {
             Self::Gt(limit) => number().map(|number| (number > *limit).into()),
             Self::Len(bounds) => length(value).map(|length| (bounds.least..=bounds.most).contains(&length).into()),
         };
-        told.unwrap_or(Holds::Undecided)
+        holds.unwrap_or(Holds::Undecided)
     }
 }
 
@@ -214,9 +228,9 @@ fn same(wanted: &Value, value: &Value) -> Holds {
             wanted.iter().zip(items).map(|(wanted, item)| same(wanted, item)).min().unwrap_or(Holds::Yes)
         }
         (Value::Object(wanted), Value::Object(fields)) if wanted.len() == fields.len() => {
-            let told =
+            let fields =
                 wanted.iter().map(|(key, wanted)| fields.get(key).map_or(Holds::No, |field| same(wanted, field)));
-            told.min().unwrap_or(Holds::Yes)
+            fields.min().unwrap_or(Holds::Yes)
         }
         (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => Holds::No,
         (Value::Number(wanted), Value::Number(number)) => {

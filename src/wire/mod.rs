@@ -16,3 +16,4 @@ pub mod reply;
 pub mod stream;
 pub mod strict;
 mod text;
+pub mod words;

@@ -1,4 +1,4 @@
-//! The store: what is in it once a receipt is given, and every way in which it cannot be opened or written.
+//! The store: what is in it, and every way in which it cannot be opened or written.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -15,31 +15,13 @@ use crate::audit::{WRITER, folder, head, log_of, numbered, read, redactor, write
 fn a_batch_is_numbered_in_order_and_the_next_run_goes_on() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
-    let receipts = store.append(&numbered((0..600).map(read)), &redactor()).unwrap();
-    let numbers: Vec<_> = receipts.iter().map(|r| (r.entry(), r.seq())).collect();
-    assert_eq!(numbers, (100..700).zip(1..=600).collect::<Vec<_>>());
-    assert_eq!(store.append(&[], &redactor()), Ok(vec![]));
+    assert_eq!(store.append(&numbered((0..600).map(read)), &redactor()), Ok(600));
+    assert_eq!(store.append(&[], &redactor()), Ok(600));
     drop(store);
 
     let mut store = Store::open(&db, [1; 16]).unwrap();
-    let receipts = store.append(&numbered([write(1)]), &redactor()).unwrap();
-    assert_eq!((receipts[0].entry(), receipts[0].seq()), (100, 601));
+    assert_eq!(store.append(&numbered([write(1)]), &redactor()), Ok(601));
     assert_eq!(head(&db).seq, 601);
-}
-
-#[test]
-fn only_what_is_not_durable_needs_a_sync() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    store.append(&numbered([write(1)]), &redactor()).unwrap();
-    assert!(!store.needs_sync(), "a durable entry is synced with its commit");
-    store.append(&numbered([read(1)]), &redactor()).unwrap();
-    assert!(store.needs_sync());
-    store.sync().unwrap();
-    assert!(!store.needs_sync());
-    store.append(&numbered([read(1)]), &redactor()).unwrap();
-    store.append(&numbered([read(2), write(2)]), &redactor()).unwrap();
-    assert!(!store.needs_sync(), "a sync covers all that was written before");
 }
 
 #[test]
@@ -106,9 +88,9 @@ fn what_is_no_log_is_refused_with_its_reason() {
             "a newer log",
             |db| {
                 log_of(db, 1);
-                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=2").unwrap();
+                Connection::open(db).unwrap().execute_batch("PRAGMA user_version=3").unwrap();
             },
-            |e| matches!(e, StoreError::Version { found: 2, .. }),
+            |e| matches!(e, StoreError::Version { found: 3, .. }),
         ),
         ("a folder", |db| std::fs::create_dir(db).unwrap(), |e| matches!(e, StoreError::NotALog { .. })),
         (
@@ -162,7 +144,7 @@ fn what_is_recorded_is_found_under_the_logs_name_whatever_was_removed() {
         }
         // A log that lost a part may be refused, but a receipt is a promise.
         match store.append(&numbered([read(4)]), &redactor()) {
-            Ok(receipts) => assert_eq!(head(&db).seq, receipts[0].seq(), "{removed:?}"),
+            Ok(seq) => assert_eq!(head(&db).seq, seq, "{removed:?}"),
             Err(error) => assert!(matches!(error, StoreError::Damaged { .. }), "{removed:?}: {error:?}"),
         }
     }
@@ -201,10 +183,7 @@ fn a_writer_whose_turn_never_comes_is_told_and_takes_nothing_later() {
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
     assert!((4..20).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
     lock.unlock().unwrap();
-    assert_eq!(store.append(&numbered([read(2)]), &redactor()).unwrap()[0].seq(), 1);
-    lock.lock().unwrap();
-    assert_eq!(store.try_append(&numbered([read(3)]), &redactor()), Ok(None), "another writer is at it");
-    lock.unlock().unwrap();
+    assert_eq!(store.append(&numbered([read(2)]), &redactor()), Ok(1));
     assert_eq!(head(&db).seq, 1);
 }
 
@@ -219,8 +198,7 @@ fn a_commit_that_fails_gives_no_receipt_and_the_next_one_works() {
     let error = store.append(&numbered([read(2)]), &redactor()).unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error:?}");
     raw.execute_batch("ROLLBACK").unwrap();
-    let receipts = store.append(&numbered([read(3)]), &redactor()).unwrap();
-    assert_eq!(receipts[0].seq(), 2);
+    assert_eq!(store.append(&numbered([read(3)]), &redactor()), Ok(2));
     assert_eq!(head(&db).seq, 2);
 }
 
@@ -231,85 +209,26 @@ fn a_reader_sees_what_is_committed_while_a_writer_goes_on() {
     let mut store = Store::open(&db, WRITER).unwrap();
     let reader = Reader::open(&db).unwrap().unwrap();
     for n in 1..=5 {
-        let receipts = store.append(&numbered([read(n)]), &redactor()).unwrap();
-        let found = query::at(&reader, receipts[0].seq()).unwrap().unwrap();
+        let seq = store.append(&numbered([read(n)]), &redactor()).unwrap();
+        let found = query::at(&reader, seq).unwrap().unwrap();
         assert_eq!(found.fields().unwrap().ticket, Some(format!("filesystem-{n}")));
     }
     assert_eq!(query::at(&reader, 6), Ok(None));
     assert_eq!(query::at(&reader, u64::MAX), Ok(None));
 }
 
-/// Each writer remembers the last record it wrote; what the other wrote since must be seen, whatever the batch.
 #[test]
 fn writers_by_turns_go_on_from_each_others_records() {
     let (_folder, db) = folder();
     let mut stores = [1, 2].map(|writer| Store::open(&db, [writer; 16]).unwrap());
-    let mut expected = 1;
+    let mut expected = 0;
     for turns in [[0, 1], [1, 1], [0, 0], [1, 0]] {
         for (writer, size) in turns.into_iter().zip([1, 3]) {
-            let receipts = stores[writer].append(&numbered((0..size).map(read)), &redactor()).unwrap();
-            assert_eq!(receipts[0].seq(), expected);
             expected += u64::try_from(size).unwrap();
+            assert_eq!(stores[writer].append(&numbered((0..size).map(read)), &redactor()), Ok(expected));
         }
     }
-    assert_eq!(head(&db).seq, expected - 1);
-}
-
-#[test]
-fn an_append_that_may_not_wait_leaves_it_to_one_that_may() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    let mut tries = |entry| store.try_append(&numbered([entry]), &redactor()).unwrap().map(|r| r[0].seq());
-    assert_eq!(tries(read(1)), Some(1));
-    assert_eq!(tries(write(1)), None, "it would have to be synced");
-
-    let lock = std::fs::File::open(db.with_file_name("audit.lock")).unwrap();
-    lock.lock().unwrap();
-    assert_eq!(tries(read(2)), None, "another writer is at it");
-    lock.unlock().unwrap();
-    assert_eq!(tries(read(2)), Some(2));
-
-    let raw = Connection::open(&db).unwrap();
-    raw.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert_eq!(tries(read(3)), None, "another program is at it");
-    raw.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(tries(read(3)), Some(3));
-
-    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
-        std::fs::remove_file(db.with_file_name(name)).unwrap();
-    }
-    assert_eq!(tries(read(4)), None, "it would have to be opened");
-}
-
-#[test]
-fn a_sync_by_another_thread_counts_for_what_it_covered() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    assert!(store.wal().is_none(), "nothing to sync");
-    store.append(&numbered([read(1)]), &redactor()).unwrap();
-    let early = store.wal().unwrap();
-    store.append(&numbered([read(2)]), &redactor()).unwrap();
-    let (early, late) = (early.sync().unwrap(), store.wal().unwrap().sync().unwrap());
-    store.note(&early);
-    assert!(store.needs_sync(), "the second record came after");
-    store.note(&late);
-    assert!(!store.needs_sync());
-}
-
-#[test]
-fn a_checkpoint_that_a_reader_kept_back_is_no_sync() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    store.append(&numbered([read(1)]), &redactor()).unwrap();
-    let raw = Connection::open(&db).unwrap();
-    raw.execute_batch("BEGIN").unwrap();
-    raw.query_row("SELECT count(*) FROM record", [], |_| Ok(())).unwrap();
-    store.append(&numbered([read(2)]), &redactor()).unwrap();
-    store.checkpoint().unwrap();
-    assert!(store.needs_sync());
-    raw.execute_batch("ROLLBACK").unwrap();
-    store.checkpoint().unwrap();
-    assert!(!store.needs_sync());
+    assert_eq!(head(&db).seq, expected);
 }
 
 /// A record that is no longer there must not be gone on from: the gap would look like a loss of ours.
@@ -321,8 +240,8 @@ fn the_next_record_follows_the_last_that_stands_there() {
         store.append(&numbered((0..3).map(read)), &redactor()).unwrap();
         let raw = Connection::open(&db).unwrap();
         raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 3").unwrap();
-        let receipts = store.append(&numbered((0..size).map(read)), &redactor()).unwrap();
-        assert_eq!(receipts[0].seq(), 3);
-        assert_eq!(head(&db).seq, 2 + u64::try_from(size).unwrap());
+        let seq = 2 + u64::try_from(size).unwrap();
+        assert_eq!(store.append(&numbered((0..size).map(read)), &redactor()), Ok(seq));
+        assert_eq!(head(&db).seq, seq);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mcp_approve::behavior::conclude::{Told, Trust, of_call, of_tool, of_tool_told};
+use mcp_approve::behavior::conclude::{Overrides, Trust, of_call, of_tool, of_tool_with};
 use mcp_approve::behavior::curated::Curated;
 use mcp_approve::cli::tools::{Hints, classify};
 use mcp_approve::mcp::tool::Tool;
@@ -146,8 +146,8 @@ impl Corpus {
                 let curated = Curated::of_package("npm:@modelcontextprotocol/server-github");
                 for definition in &list {
                     let Some(tool) = Tool::read(definition.clone()) else { continue };
-                    let told = Told { pinned: None, curated: curated.find(&tool.digest()) };
-                    std::hint::black_box(of_tool_told(&tool, Trust::Corroborate, told));
+                    let told = Overrides { pinned: None, curated: curated.find(&tool.digest()) };
+                    std::hint::black_box(of_tool_with(&tool, Trust::Corroborate, told));
                 }
                 before.elapsed()
             })

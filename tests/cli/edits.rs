@@ -230,7 +230,7 @@ fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     assert!(!run.out.contains(TOKEN));
     let run = home.run(&["rules", "replay", "--policy", &new, "--json"]);
     let told: Value = serde_json::from_str(&run.out).unwrap();
-    assert_eq!((run.code, &told["changed"], &told["cannot_be_told"]), (0, &json!(2), &json!(2)), "{told}");
+    assert_eq!((run.code, &told["changed"], &told["depends_on_obscured"]), (0, &json!(2), &json!(2)), "{told}");
     assert_eq!(told["counts"], json!([{ "from": "ask", "to": "allow", "count": 2 }]));
     assert_eq!(told["changes"][0]["ticket"], "memory-1");
     let later = home.run(&["rules", "replay", "--policy", &new, "--since", "2099-01-01T00:00:00Z"]);

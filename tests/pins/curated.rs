@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use mcp_approve::behavior::conclude::{Told, Trust, of_tool_told};
+use mcp_approve::behavior::conclude::{Overrides, Trust, of_tool_with};
 use mcp_approve::behavior::curated::{Curated, LISTS, List, of_any_package};
 use mcp_approve::behavior::evidence::Source;
 use mcp_approve::behavior::identity::Identity;
@@ -93,8 +93,8 @@ fn pinned_beats_curated_beats_the_rest_and_without_trust_curated_lowers_nothing(
         .filter_map(|tool| curated.find(&Tool::read(tool)?.digest()))
         .find(|found| found.identity == reads);
     let concluded = |trust, pinned: Option<&str>| {
-        let told = Told { pinned: pinned.map(|text| text.parse().unwrap()), curated: reviewed };
-        of_tool_told(&tool, trust, told)
+        let told = Overrides { pinned: pinned.map(|text| text.parse().unwrap()), curated: reviewed };
+        of_tool_with(&tool, trust, told)
     };
     assert_eq!(concluded(Trust::Corroborate, None).identity, reads);
     assert_eq!(concluded(Trust::None, None).badge(), Mutability::Mutates);

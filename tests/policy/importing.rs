@@ -272,7 +272,7 @@ fn rules_are_one_for_each_server_and_decision() {
 
 #[test]
 fn what_is_no_such_file_is_told() {
-    for host in Host::ALL {
+    for host in Host::ALL.iter().copied() {
         assert!(matches!(import(host, "= {"), Err(NotTheirs::Unreadable(..))), "{host:?}");
         let empty = if host == Host::Codex { "" } else { "{}" };
         assert!(matches!(import(host, empty), Err(NotTheirs::Nothing(_))), "{host:?}");

@@ -1,7 +1,7 @@
 //! Several files: pooled, the strictest wins; a changed one tightens at once and loosens nothing.
 
 use mcp_approve::policy::decide::Ruling;
-use mcp_approve::policy::layers::{Contribution, Stands, loosened, nothing, pool};
+use mcp_approve::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use mcp_approve::policy::parse::built_in;
 use mcp_approve::policy::rule::{Decision, Layer, Policy};
 use mcp_approve::policy::under::Roots;
@@ -11,12 +11,12 @@ use super::properties::{any_call, any_defaults, any_rule, numbered};
 use super::{policy, rule_on, rule_with};
 
 fn whole(layer: Layer, text: &str) -> Contribution {
-    Contribution { layer, file: layer.word().into(), stands: Stands::Whole(policy(text)) }
+    Contribution { layer, file: layer.word().into(), state: FileState::Whole(policy(text)) }
 }
 
 fn changed(accepted: Policy, now: Policy) -> Policy {
-    let stands = Stands::Changed { now: Box::new(now), accepted: Box::new(accepted), diff: "+ it".into() };
-    pool(&[Contribution { layer: Layer::User, file: "/p".into(), stands }], &Roots::default())
+    let state = FileState::Changed { now: Box::new(now), accepted: Box::new(accepted), diff: "+ it".into() };
+    pool(&[Contribution { layer: Layer::User, file: "/p".into(), state }], &Roots::default())
 }
 
 fn rule(id: &str, decision: &str, tool: &str) -> String {
@@ -98,11 +98,11 @@ fn switching_off_a_deny_waits_and_switching_off_an_allow_does_not() {
 #[test]
 fn of_a_broken_file_the_asks_and_denies_stand() {
     let before = policy(&(rule("yes", "allow", "x") + &rule("no", "deny", "y")));
-    let broken = Stands::Broken { banner: "p:3: it is broken; mend it".into(), before: vec![before] };
+    let broken = FileState::Broken { banner: "p:3: it is broken; mend it".into(), before: vec![before] };
     let stands = pool(
         &[
             whole(Layer::System, &rule("machine", "allow", "m")),
-            Contribution { layer: Layer::User, file: "/p".into(), stands: broken },
+            Contribution { layer: Layer::User, file: "/p".into(), state: broken },
         ],
         &Roots::default(),
     );
@@ -145,8 +145,8 @@ proptest! {
         let user = numbered(&user).concat() + &defaults.0;
         let alone = pool(&[whole(Layer::User, &user)], &Roots::default());
         let now = Box::new(policy(&(numbered(&project).concat() + &defaults.1)));
-        let stands = Stands::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
-        let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), stands }];
+        let state = FileState::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
+        let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), state }];
         let ruling = rule_with(&pool(&both, &Roots::default()), &call, &words, &arguments);
         if rule_with(&alone, &call, &words, &arguments).decision > Decision::Allow {
             prop_assert!(ruling.decision > Decision::Allow);

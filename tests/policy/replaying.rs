@@ -36,8 +36,8 @@ fn past(seq: i64, call: &str, words: &str, arguments: Value, then: &str) -> Past
 fn says(rules: &str, arguments: Value) -> String {
     let call = past(1, "s.t", "MUTATES UPDATE", arguments, "ask approved");
     match answer(&policy(rules), &call, &Recent::default()) {
-        Answer::Told(ruling) => ruling.decision.word().to_owned(),
-        Answer::Untold(rules) => format!("untold: {}", rules.join(" ")),
+        Answer::Decided(ruling) => ruling.decision.word().to_owned(),
+        Answer::Undecided(rules) => format!("untold: {}", rules.join(" ")),
     }
 }
 
@@ -82,8 +82,8 @@ fn effects_that_the_record_does_not_show_cannot_be_told() {
     let rules = "[[rule]]\nid = 'e'\ndecision = 'deny'\nwhen = [{ effect = 'execute' }]\n";
     let call = past(1, "s.t", "MUTATES UPDATE", json!({ "q": "x" }), "ask approved");
     let told = |call: &PastCall| answer(&policy(rules), call, &Recent::default());
-    assert!(matches!(told(&call), Answer::Told(ruling) if ruling.decision == Decision::Ask));
-    assert_eq!(told(&PastCall { analysed: false, ..call }), Answer::Untold(vec!["e".to_owned()]));
+    assert!(matches!(told(&call), Answer::Decided(ruling) if ruling.decision == Decision::Ask));
+    assert_eq!(told(&PastCall { analysed: false, ..call }), Answer::Undecided(vec!["e".to_owned()]));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn changes_are_counted_and_named() {
 [[rule]]\nid = 'few'\ndecision = 'allow'\ntool = 'send'\nwhen = [{ rate = { most = 2, per = '1h' } }]\n";
     let calls = calls();
     let replayed = replay(&policy(rules), &calls, NOW);
-    assert_eq!((replayed.calls, replayed.untold.len()), (9, 0));
+    assert_eq!((replayed.calls, replayed.undecided.len()), (9, 0));
     let changed: Vec<i64> = replayed.changes.iter().map(|change| change.call.seq).collect();
     assert_eq!(changed, [1, 2, 3, 5, 6, 7], "the third mail of the hour still asks");
     assert_eq!(replayed.counts(), [(Decision::Ask, Decision::Allow, 5), (Decision::Allow, Decision::Deny, 1)]);
@@ -174,8 +174,8 @@ proptest! {
         let rules = found.rules.iter().map(|one| one.proposal.rule.clone()).collect();
         let after = Policy { rules, ..before };
         let ruled = |call: &PastCall| match answer(&after, call, &Recent::default()) {
-            Answer::Told(ruling) => Some(ruling.decision),
-            Answer::Untold(_) => None,
+            Answer::Decided(ruling) => Some(ruling.decision),
+            Answer::Undecided(_) => None,
         };
         for one in &found.rules {
             prop_assert!(one.saves.len() >= 2);

@@ -69,7 +69,7 @@ impl From<rusqlite::Error> for Fault {
 
 impl Fault {
     /// What it means for the log at this path.
-    pub(super) fn told(&self, path: &Path) -> StoreError {
+    pub(super) fn of(&self, path: &Path) -> StoreError {
         let path = path.to_path_buf();
         let error = match self {
             Self::Version(found) => {

@@ -10,9 +10,10 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::fault::{Fault, StoreError};
+use super::state::last;
 use crate::audit::chain::Head;
 use crate::audit::place;
 use crate::wire::digest::Digest;
@@ -57,11 +58,11 @@ fn parse(text: &str) -> Option<Head> {
 /// Notes the head of the log at `path`. The caller holds the lock. What was noted before stays when the log does not
 /// have it any more: it is the proof of that.
 pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    let head = last(db).map_err(|fault| fault.told(path))?;
+    let head = last(db).map_err(|fault| fault.of(path))?;
     let is_known = match read(path) {
         Noted::Nothing => true,
         Noted::Head(before) if Some(before) == head => return Ok(()),
-        Noted::Head(before) => has(db, before).map_err(|fault| fault.told(path))?,
+        Noted::Head(before) => has(db, before).map_err(|fault| fault.of(path))?,
         Noted::Unreadable(_) => false,
     };
     let Some(head) = head.filter(|_| is_known) else { return Ok(()) };
@@ -73,17 +74,7 @@ pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
         .open(&draft)
         .and_then(|mut file| writeln!(file, "{} {}", head.seq, head.link))
         .and_then(|()| std::fs::rename(&draft, &place))
-        .map_err(|error| place::told(&place, &error))
-}
-
-fn last(db: &Connection) -> Result<Option<Head>, Fault> {
-    let last = db
-        .prepare_cached("SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")?
-        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
-        .optional()?;
-    let Some((seq, link)) = last else { return Ok(None) };
-    let seq = u64::try_from(seq).map_err(|_| Fault::Shape("its last record has no place"))?;
-    Ok(Some(Head { seq, link: Digest::from_bytes(link) }))
+        .map_err(|error| place::failed(&place, &error))
 }
 
 fn has(db: &Connection, head: Head) -> Result<bool, Fault> {

@@ -1,4 +1,4 @@
-//! Reads the log back. Never writes, and judges nothing: a row is handed on as it stands.
+//! Reads the log back, and judges nothing: a row is handed on as it is.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,15 +7,17 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::fault::{Fault, StoreError};
+use super::leftover::{self, Left};
 use super::{Contents, connect, examine};
 use crate::audit::chain::Row;
 use crate::audit::place;
 
-/// Reads the log. Never writes, and never waits for a writer.
+/// Reads the log. Writes nothing but what dead wrappers left, which it folds into the log when it is opened.
 #[derive(Debug)]
 pub struct Reader {
     db: Connection,
     path: PathBuf,
+    left: Vec<Left>,
 }
 
 /// Which way the log is read.
@@ -31,6 +33,7 @@ impl Reader {
     /// # Errors
     /// Why this file is not a log that can be read.
     pub fn open(path: &Path) -> Result<Option<Self>, StoreError> {
+        let left = leftover::fold_before_reading(path);
         if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Ok(None);
         }
@@ -40,12 +43,17 @@ impl Reader {
                 Ok((db, contents))
             })
             .or_else(|fault| still(path).ok_or(fault)?)
-            .map_err(|fault| fault.told(path))?;
+            .map_err(|fault| fault.of(path))?;
         let path = path.to_path_buf();
         match contents {
             Contents::Nothing => Ok(None),
-            Contents::Log => Ok(Some(Self { db, path })),
+            Contents::Log | Contents::Older => Ok(Some(Self { db, path, left })),
         }
+    }
+
+    /// Entries that are not in the log though their wrappers are dead.
+    pub fn left(&self) -> &[Left] {
+        &self.left
     }
 
     /// Shows every record in order until `visit` breaks off.
@@ -61,13 +69,13 @@ impl Reader {
             let mut statement = self.db.prepare(sql)?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                if visit(as_it_stands(row)?).is_break() {
+                if visit(row_of(row)?).is_break() {
                     break;
                 }
             }
             Ok(())
         };
-        read().map_err(|fault| fault.told(&self.path))
+        read().map_err(|fault| fault.of(&self.path))
     }
 
     /// Shows up to `most` records in order, the one of this number first, until `visit` breaks off.
@@ -92,13 +100,13 @@ impl Reader {
             let mut statement = self.db.prepare_cached(sql)?;
             let mut rows = statement.query([number(from), number(most)])?;
             while let Some(row) = rows.next()? {
-                if visit(as_it_stands(row)?).is_break() {
+                if visit(row_of(row)?).is_break() {
                     break;
                 }
             }
             Ok(())
         };
-        read().map_err(|fault| fault.told(&self.path))
+        read().map_err(|fault| fault.of(&self.path))
     }
 
     /// The number of the newest record; 0 when there is none.
@@ -107,7 +115,7 @@ impl Reader {
     /// Why the log could not be read.
     pub fn newest(&self) -> Result<u64, StoreError> {
         let newest = self.db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get::<_, i64>(0));
-        let newest = newest.map_err(|error| Fault::from(error).told(&self.path))?;
+        let newest = newest.map_err(|error| Fault::from(error).of(&self.path))?;
         Ok(u64::try_from(newest).unwrap_or(0))
     }
 
@@ -122,13 +130,13 @@ impl Reader {
         let sql = "SELECT seq, writer, body, link FROM record WHERE seq = ?1";
         self.db
             .prepare_cached(sql)
-            .and_then(|mut one| one.query_row([seq], |row| Ok(see(as_it_stands(row)?))))
+            .and_then(|mut one| one.query_row([seq], |row| Ok(see(row_of(row)?))))
             .optional()
-            .map_err(|error| Fault::from(error).told(&self.path))
+            .map_err(|error| Fault::from(error).of(&self.path))
     }
 }
 
-fn as_it_stands<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
+pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
     Ok(Row {
         seq: row.get_ref(0)?.as_i64().unwrap_or(0),
         writer: bytes(row.get_ref(1)?),

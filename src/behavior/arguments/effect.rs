@@ -4,31 +4,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
 use crate::behavior::taxonomy::{Action, Mutability};
+use crate::wire::words::words;
 
-/// What an argument would do; from the mildest, as it is ranked for the eye.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Effect {
-    /// It reads what the server itself keeps.
-    #[serde(rename = "read")]
-    ReadHere,
-    /// It asks another service, and changes nothing there.
-    ReadElsewhere,
-    /// It cannot be told.
-    Unknown,
-    /// It changes, adds or removes data.
-    Write,
-    /// It runs code or commands.
-    Execute,
-    /// It changes who may do what, or how a service runs.
-    Administer,
+words! {
+    /// What an argument would do; from the mildest, as it is ranked for the eye.
+    Effect {
+        /// It reads what the server itself keeps.
+        ReadHere = "read",
+        /// It asks another service, and changes nothing there.
+        ReadElsewhere = "read-elsewhere",
+        /// It cannot be told.
+        Unknown = "unknown",
+        /// It changes, adds or removes data.
+        Write = "write",
+        /// It runs code or commands.
+        Execute = "execute",
+        /// It changes who may do what, or how a service runs.
+        Administer = "administer",
+    }
 }
 
 impl Effect {
-    /// Every effect, in their order.
-    pub const ALL: &'static [Self] =
-        &[Self::ReadHere, Self::ReadElsewhere, Self::Unknown, Self::Write, Self::Execute, Self::Administer];
-
     /// What an action of the taxonomy is, where nothing more is known of it.
     pub fn of(action: Action) -> Self {
         match action {
@@ -46,18 +42,6 @@ impl Effect {
         }
     }
 
-    /// The word in records and rules.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::ReadHere => "read",
-            Self::ReadElsewhere => "read-elsewhere",
-            Self::Unknown => "unknown",
-            Self::Write => "write",
-            Self::Execute => "execute",
-            Self::Administer => "administer",
-        }
-    }
-
     /// Whether nothing is changed.
     pub fn reads(self) -> bool {
         match self {
@@ -67,35 +51,19 @@ impl Effect {
     }
 }
 
-/// The language an argument was read in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    Sql,
-    GraphQl,
-    Http,
-    MongoDb,
-    Redis,
-    Shell,
-    /// An act named outright: `action: "delete"`.
-    Act,
-    /// More than is read.
-    Unread,
-}
-
-impl Language {
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Sql => "sql",
-            Self::GraphQl => "graphql",
-            Self::Http => "http",
-            Self::MongoDb => "mongodb",
-            Self::Redis => "redis",
-            Self::Shell => "shell",
-            Self::Act => "act",
-            Self::Unread => "unread",
-        }
+words! {
+    /// The language an argument was read in.
+    Language {
+        Sql = "sql",
+        GraphQl = "graphql",
+        Http = "http",
+        MongoDb = "mongodb",
+        Redis = "redis",
+        Shell = "shell",
+        /// An act named outright: `action: "delete"`.
+        Act = "act",
+        /// More than is read.
+        Unread = "unread",
     }
 }
 

@@ -23,7 +23,7 @@ use crate::policy::rule::Pending;
 /// There is no terminal, or an answer cannot be kept.
 pub(super) fn run(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let policy = layers.load(Keeps::Copies);
-    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_stand) {
+    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_count) {
         writeln!(out, "{}", visible(banner))?;
     }
     if policy.pending.is_empty() {
@@ -109,7 +109,7 @@ fn record(one: &Pending, places: &Places, now: i64) {
         .with("file", one.file.as_str())
         .with("text", one.digest.to_string())
         .with("loosens", one.loosens.clone());
-    if let Err(error) = person::record(places, entry) {
+    if let Err(error) = crate::home::record::record(places, entry) {
         tracing::warn!(%error, "an acceptance was not recorded");
     }
 }

@@ -93,9 +93,9 @@ fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn W
     let (mut matched, mut untold) = (Vec::new(), 0);
     for call in calls {
         match answer(&alone, call, &recent) {
-            Answer::Told(ruling) if ruling.rule.is_some() => matched.push(call),
-            Answer::Told(_) => {}
-            Answer::Untold(_) => untold += 1,
+            Answer::Decided(ruling) if ruling.rule.is_some() => matched.push(call),
+            Answer::Decided(_) => {}
+            Answer::Undecided(_) => untold += 1,
         }
     }
     let asked = matched.iter().filter(|call| call.ruling == Decision::Ask).count();
@@ -118,7 +118,7 @@ fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn W
     // A call like those that were denied or asked by a rule: an allow does not loosen that.
     let mut obstacles: BTreeMap<&str, (Decision, usize)> = BTreeMap::new();
     for call in matched.iter().filter(|_| rule.decision == Decision::Allow) {
-        if let Answer::Told(ruling) = answer(&draft.policy, call, &recent)
+        if let Answer::Decided(ruling) = answer(&draft.policy, call, &recent)
             && let Some(other) = ruling.rule.as_deref().filter(|_| ruling.decision > Decision::Allow)
             && let Some(other) = draft.policy.rules.iter().find(|rule| rule.id == other)
         {

@@ -34,7 +34,7 @@ pub(super) fn run(
     } else {
         tell(&replayed, options.limit, out)?;
     }
-    let same = replayed.changes.is_empty() && replayed.untold.is_empty();
+    let same = replayed.changes.is_empty() && replayed.undecided.is_empty();
     Ok(if options.fail_on_change && !same { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -48,7 +48,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
             "verdict": call.ended.word(), "by": call.by, "arguments": call.arguments,
         })
     };
-    let untold = replayed.untold.iter().map(|(call, rules)| {
+    let untold = replayed.undecided.iter().map(|(call, rules)| {
         json!({
             "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
             "rules": rules,
@@ -57,7 +57,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
     json!({
         "calls": replayed.calls,
         "changed": replayed.changes.len(),
-        "cannot_be_told": replayed.untold.len(),
+        "depends_on_obscured": replayed.undecided.len(),
         "counts": counts.iter().map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
         "changes": replayed.changes.iter().map(change).collect::<Vec<_>>(),
         "untold": untold.collect::<Vec<_>>(),
@@ -70,7 +70,7 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 /// The output cannot be written.
 pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = past::counted(replayed.calls, "past call", "past calls");
-    let (changed, untold) = (replayed.changes.len(), replayed.untold.len());
+    let (changed, untold) = (replayed.changes.len(), replayed.undecided.len());
     let cannot = if untold == 0 { String::new() } else { format!(", of {untold} it cannot be told") };
     writeln!(out, "{calls}: {changed} would be ruled otherwise{cannot}.")?;
     for (from, to, count) in replayed.counts() {
@@ -84,7 +84,7 @@ pub(super) fn tell(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> 
     if changed > limit {
         writeln!(out, "\nand {} more (--limit, --json)", changed - limit)?;
     }
-    for (call, rules) in replayed.untold.iter().rev().take(limit) {
+    for (call, rules) in replayed.undecided.iter().rev().take(limit) {
         let rules = rules.join(", ");
         writeln!(
             out,

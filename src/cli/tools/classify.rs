@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::row::piece;
 use super::verify::{Agreement, Verifier, VerifyError, compared};
-use crate::behavior::conclude::{self, Behavior, Told, Trust};
+use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
@@ -133,7 +133,7 @@ fn concluded(tool: &Tool, hints: Hints) -> Behavior {
         Hints::Heard => curated::of_any_package(&tool.digest()),
         Hints::Hidden => None,
     };
-    conclude::of_tool_told(tool, Trust::Corroborate, Told { pinned: None, curated })
+    conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
 }
 
 /// Reads one definition as far as it is to be heard.

@@ -191,7 +191,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
         Decision::Allow | Decision::Deny => Vec::new(),
     };
     let opinions = seen.opinions.as_deref().unwrap_or_default();
-    let may_loosen = policy.allows_stand && question.behavior.hazards.is_empty();
+    let may_loosen = policy.allows_count && question.behavior.hazards.is_empty();
     let (ruling, by_approver) = join(ruling, opinions, input.approvers, may_loosen);
     Ruled { ruling, by_approver, near, wanted }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::conclude::{Told, Trust};
+use crate::behavior::conclude::{Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
 use crate::behavior::identity::Identity;
@@ -117,8 +117,8 @@ impl Pins {
     }
 
     /// What operator and curated list say of a definition.
-    pub fn said_of(&self, curated: &Curated, tool: &str, digest: &Digest) -> Told {
-        Told { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
+    pub fn said_of(&self, curated: &Curated, tool: &str, digest: &Digest) -> Overrides {
+        Overrides { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
     }
 
     /// That a tool's name passes for one of another server.

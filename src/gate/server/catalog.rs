@@ -373,7 +373,7 @@ impl Catalog {
         let package = self.pins.package.as_deref();
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
         let told = self.pins.said_of(curated, &tool.name, &digest);
-        let mut behavior = conclude::of_tool_told(&tool, self.trust, told);
+        let mut behavior = conclude::of_tool_with(&tool, self.trust, told);
         behavior.hazards.extend(pin_state.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));

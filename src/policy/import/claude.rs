@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::reach::{Name, splits};
-use super::{DECISIONS, DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, short};
+use super::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, short};
 use crate::policy::rule::Decision;
 
 const PERMISSIONS: &[&str] = &[
@@ -34,9 +34,9 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         return Err(NotTheirs::Nothing("`permissions` is missing"));
     }
     let mut found = Imported::default();
-    for (key, decision) in DECISIONS {
-        let list = permissions.and_then(|permissions| permissions.get(key));
-        for entry in found.texts(key, list, decision) {
+    for decision in Decision::ALL.iter().copied() {
+        let list = permissions.and_then(|permissions| permissions.get(decision.word()));
+        for entry in found.texts(decision.word(), list, decision) {
             rule(&mut found, decision, entry);
         }
     }

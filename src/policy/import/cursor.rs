@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::reach::Name;
-use super::{DECISIONS, DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
+use super::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use crate::policy::rule::Decision;
 
 /// Lists in an entry of `mcpServers` of tools that are not asked about, in Cursor's descendants and editors near it.
@@ -20,8 +20,9 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
     for entry in found.texts("mcpAllowlist", list, Decision::Allow) {
         pair(&mut found, Decision::Allow, entry, entry);
     }
-    for (key, decision) in DECISIONS {
-        for entry in found.texts(key, permissions.and_then(|permissions| permissions.get(key)), decision) {
+    for decision in Decision::ALL.iter().copied() {
+        let list = permissions.and_then(|permissions| permissions.get(decision.word()));
+        for entry in found.texts(decision.word(), list, decision) {
             match entry.strip_prefix("Mcp(") {
                 Some(inner) => pair(&mut found, decision, entry, inner.strip_suffix(')').unwrap_or_default()),
                 None => found.leave(entry, OWN_TOOL),

@@ -111,7 +111,9 @@ fn key(predicate: &Predicate) -> String {
     match &predicate.about {
         // The fields of an object say the same in any order.
         About::Argument { arg, tests } if tests.iter().any(|test| matches!(test, Test::Whole(_))) => arg.to_string(),
-        other => format!("{other:?}"),
+        about @ (About::Argument { .. } | About::Hazard(_) | About::Effect(_) | About::Sql(_) | About::Rate(_)) => {
+            format!("{about:?}")
+        }
     }
 }
 

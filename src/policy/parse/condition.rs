@@ -235,7 +235,7 @@ fn number(value: &Spanned<DeValue<'_>>) -> Option<Decimal> {
             Decimal::new(&number.to_string())
         }
         DeValue::Float(number) => Decimal::new(number.as_str()),
-        _ => None,
+        DeValue::String(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
     }
 }
 

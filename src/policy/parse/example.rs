@@ -68,7 +68,14 @@ pub(super) fn check(reading: &mut Reading<'_>, at: Span, example: Example, part:
                 }
                 Part::When(index, _) => format!("{} does not hold for this", rule.when[index]),
                 Part::Unless(index) => format!("{} excepts this", rule.unless[index]),
-                other => format!("`{}` does not fit this", other.key()),
+                Part::Expires
+                | Part::Server
+                | Part::Tool
+                | Part::Mutability
+                | Part::Action
+                | Part::OutputDomain
+                | Part::Identity
+                | Part::Capability => format!("`{}` does not fit this", part.key()),
             };
             reading.problem(at, format!("the rule does not match this: {what}"), "widen it, or take the example out");
         }

@@ -16,7 +16,7 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
     let mut search = Search {
         left: MOST,
         left_in_words: MOST,
-        stands: if text.contains(' ') { Stands::InWords } else { Stands::Alone },
+        surroundings: if text.contains(' ') { Surroundings::InWords } else { Surroundings::Alone },
     };
     let found = pieces(text).find(|piece| {
         // A whole program without a space has braces too, but is no path.
@@ -31,7 +31,7 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
 
 /// Whether words stand around a pattern, in which a star may be an emphasis.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stands {
+enum Surroundings {
     Alone,
     InWords,
 }
@@ -40,7 +40,7 @@ struct Search {
     /// Components that may still be held against the names: of paths, and of words with a star.
     left: usize,
     left_in_words: usize,
-    stands: Stands,
+    surroundings: Surroundings,
 }
 
 impl Search {
@@ -63,7 +63,7 @@ impl Search {
                 _ => components.push(Component::of(text)),
             }
         }
-        if self.stands == Stands::InWords && !path.contains(['/', '\\']) {
+        if self.surroundings == Surroundings::InWords && !path.contains(['/', '\\']) {
             // A long document is no pattern, however many words it stresses.
             self.left_in_words = self.left_in_words.saturating_sub(1);
             return self.left_in_words > 0

@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use crate::audit::place::open_own;
+use super::place::open_own;
 
 /// Random bytes from the system.
 pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {

@@ -1,0 +1,129 @@
+//! Entries written out and hashed once, on their way from a journal into the log. Pure; stores nothing.
+
+use super::body::BodyWriter;
+use super::chain::{self, Writer};
+use super::record::{Entry, Receipt};
+use super::redact::Redactor;
+use crate::wire::digest::Digest;
+
+/// Bodies and their digests, one after the other, in one buffer.
+#[derive(Debug, Default)]
+pub(super) struct Sealed {
+    text: String,
+    /// Where each body ends.
+    ends: Vec<(usize, Digest)>,
+}
+
+impl Sealed {
+    /// Takes what `write` appends as the next body.
+    pub(super) fn push(&mut self, write: impl FnOnce(&mut String)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.ends.push((self.text.len(), chain::body_digest(&self.text.as_bytes()[start..])));
+    }
+
+    /// Takes a body whose digest is known.
+    fn push_large(&mut self, large: &Large) {
+        self.text.push_str(&large.body);
+        self.ends.push((self.text.len(), large.body_digest));
+    }
+
+    /// Forgets all bodies after the first `count`.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.ends.truncate(count);
+        self.text.truncate(self.start(count));
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The bodies after the first `skipped`.
+    pub(super) fn after(&self, skipped: usize) -> impl Iterator<Item = (&str, Digest)> {
+        let mut start = self.start(skipped);
+        self.ends
+            .iter()
+            .skip(skipped)
+            .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end], digest))
+    }
+
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |(end, _)| *end)
+    }
+}
+
+/// Some entries of one journal, in order, to be folded into the log.
+#[derive(Debug)]
+pub struct Part {
+    pub(super) writer: Writer,
+    /// The number of the first of them within its journal.
+    pub(super) first: u64,
+    pub(super) sealed: Sealed,
+}
+
+impl Part {
+    pub(super) fn new(writer: Writer, first: u64) -> Self {
+        Self { writer, first, sealed: Sealed::default() }
+    }
+
+    /// Writes an entry out and hashes it.
+    pub(super) fn push(&mut self, entry: &Entry, bodies: &mut BodyWriter, redactor: &Redactor) {
+        self.sealed.push(|out| bodies.write(entry, redactor, out));
+    }
+
+    /// Takes an entry that was written out elsewhere.
+    pub(super) fn push_large(&mut self, large: &Large) {
+        self.sealed.push_large(large);
+    }
+
+    /// The number of the last of them; the one before the first when there are none.
+    pub(super) fn last(&self) -> u64 {
+        self.first - 1 + self.sealed.count() as u64
+    }
+
+    /// The journal that they are of.
+    pub fn writer(&self) -> Writer {
+        self.writer
+    }
+
+    /// How much text it holds.
+    pub fn bytes(&self) -> usize {
+        self.sealed.bytes()
+    }
+}
+
+/// An entry that takes long to redact and hash, sealed on a thread of its own.
+#[derive(Debug)]
+pub struct Large {
+    pub(super) receipt: Receipt,
+    pub(super) durable: bool,
+    body: String,
+    body_digest: Digest,
+}
+
+impl Large {
+    /// Arguments above so many bytes make an entry a large one.
+    const FROM: usize = 64 << 10;
+
+    /// Whether an entry is one.
+    pub fn is(entry: &Entry) -> bool {
+        entry.arguments.as_ref().is_some_and(|arguments| arguments.len() > Self::FROM)
+    }
+
+    /// The entry's id.
+    pub fn entry(&self) -> u64 {
+        self.receipt.entry()
+    }
+
+    /// Writes it out and hashes it.
+    pub fn seal(id: u64, entry: &Entry, redactor: &Redactor) -> Self {
+        let mut body = String::new();
+        BodyWriter::default().write(entry, redactor, &mut body);
+        let body_digest = chain::body_digest(body.as_bytes());
+        Self { receipt: Receipt::new(id, entry), durable: entry.is_durable(), body, body_digest }
+    }
+}

@@ -1,0 +1,243 @@
+//! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
+//!
+//! Nobody else opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
+//! commit takes no lock, no shared memory and no look at the disk. What is committed stays in its write-ahead log, which
+//! is never moved into the database: the file is given up once it has grown.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
+
+use super::fault::{Fault, StoreError};
+use super::state::number;
+use super::{connect, leftover};
+use crate::audit::body::BodyWriter;
+use crate::audit::chain::{Head, Writer};
+use crate::audit::lock::Held;
+use crate::audit::place::{self, Identity};
+use crate::audit::record::{Entry, Receipt};
+use crate::audit::redact::Redactor;
+use crate::audit::sealed::{Large, Part};
+
+const SCHEMA: &str = include_str!("../../../assets/journal.sql");
+pub(super) const VERSION: i64 = 1;
+/// `mcpj`, so that another program's database is told from a journal.
+pub(super) const APPLICATION: i64 = 0x6d63_706a;
+/// Bytes of a page: each commit writes its last page anew, and a new page costs three.
+const PAGE: u64 = 16384;
+/// A file with so many bytes is given up for a new one.
+const GROWN: u64 = 16 << 20;
+const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
+
+/// The open journal of this wrapper.
+#[derive(Debug)]
+pub struct Journal {
+    db: Connection,
+    file: Arc<JournalFile>,
+    wal: Arc<File>,
+    head: Head,
+    bodies: BodyWriter,
+    /// What is committed here and was not taken for the log yet.
+    unfolded: Part,
+    /// About how many bytes the file holds.
+    size: u64,
+}
+
+/// Where a journal is.
+#[derive(Debug)]
+pub struct JournalFile {
+    path: PathBuf,
+    identity: Option<Identity>,
+}
+
+impl JournalFile {
+    /// Whether it is still the file of its name: another would not be found after our death.
+    pub fn is_in_place(&self) -> bool {
+        self.identity.is_some() && place::identity(&self.path) == self.identity
+    }
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub enum Commit {
+    /// It needs no sync.
+    Recorded(Vec<Receipt>),
+    /// The disk must have it first.
+    Unsynced(Unsynced),
+}
+
+/// A batch that is committed, and its receipts, which nobody gets before the disk has it.
+#[derive(Debug)]
+pub struct Unsynced {
+    wal: Arc<File>,
+    file: Arc<JournalFile>,
+    receipts: Vec<Receipt>,
+}
+
+impl Unsynced {
+    /// Syncs it to disk. The journal may be in use meanwhile.
+    ///
+    /// # Errors
+    /// The ids of the entries, and why the disk may not have them.
+    pub fn sync(self) -> Result<Vec<Receipt>, (Vec<u64>, StoreError)> {
+        match self.wal.sync_data() {
+            Ok(()) => Ok(self.receipts),
+            Err(error) => {
+                let entries = self.receipts.iter().map(Receipt::entry).collect();
+                Err((entries, place::failed(&self.file.path, &error)))
+            }
+        }
+    }
+}
+
+impl Journal {
+    /// Makes a journal in this folder. The caller holds the lock of the log, so that nobody takes it for a dead one
+    /// before its own lock is in place.
+    pub(super) fn create(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Self, StoreError> {
+        let path = leftover::path_of(folder, &writer);
+        place::prepare(&path)?;
+        let made = Self::set_up(&path).map_err(|fault| fault.of(&path)).and_then(|db| {
+            let wal_path = place::beside(&path, "-wal");
+            let wal = File::open(&wal_path).map_err(|error| place::failed(&wal_path, &error))?;
+            Ok((db, wal))
+        });
+        let (db, wal) = made.inspect_err(|_| leftover::remove(&path))?;
+        let identity = place::identity(&path);
+        let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
+        let (file, wal) = (Arc::new(JournalFile { path, identity }), Arc::new(wal));
+        Ok(Self { db, file, wal, head, bodies: BodyWriter::default(), unfolded, size: 0 })
+    }
+
+    fn set_up(path: &Path) -> Result<Connection, Fault> {
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // A file that was not finished holds nothing, so it needs no journal of its own while it is made. The exclusive
+        // mode comes before the write-ahead log: that is then without shared memory.
+        db.execute_batch(&format!(
+            "PRAGMA page_size={PAGE}; PRAGMA cache_size=-256; PRAGMA fullfsync=ON; PRAGMA locking_mode=EXCLUSIVE;
+             PRAGMA journal_mode=MEMORY; PRAGMA synchronous=NORMAL"
+        ))?;
+        let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
+        if mode != "wal" {
+            return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
+        }
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.execute_batch(&format!(
+            "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
+             PRAGMA user_version={VERSION}; COMMIT"
+        ))?;
+        Ok(db)
+    }
+
+    /// Commits a batch: all of it, or nothing.
+    ///
+    /// # Errors
+    /// Why nothing was recorded. The journal is then of no more use.
+    pub fn record(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<Commit, StoreError> {
+        let before = self.unfolded.sealed.count();
+        for (_, entry) in batch {
+            self.unfolded.push(entry, &mut self.bodies, redactor);
+        }
+        self.commit(before)?;
+        let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry)).collect();
+        let durable = batch.iter().any(|(_, entry)| entry.is_durable());
+        Ok(self.committed(receipts, durable))
+    }
+
+    /// Commits an entry that was sealed elsewhere.
+    ///
+    /// # Errors
+    /// As [`Self::record`].
+    pub fn record_large(&mut self, large: Large) -> Result<Commit, StoreError> {
+        let before = self.unfolded.sealed.count();
+        self.unfolded.push_large(&large);
+        self.commit(before)?;
+        Ok(self.committed(vec![large.receipt], large.durable))
+    }
+
+    /// What was committed since the last time, to be folded into the log.
+    pub fn take(&mut self) -> Part {
+        let next = Part::new(self.unfolded.writer, self.unfolded.last() + 1);
+        std::mem::replace(&mut self.unfolded, next)
+    }
+
+    /// Bytes that were committed and not taken.
+    pub fn unfolded(&self) -> usize {
+        self.unfolded.bytes()
+    }
+
+    /// Whether it is time for a new file.
+    pub fn has_grown(&self) -> bool {
+        self.size >= GROWN
+    }
+
+    /// Where it is.
+    pub fn file(&self) -> Arc<JournalFile> {
+        Arc::clone(&self.file)
+    }
+
+    /// Its name in the log.
+    pub fn writer(&self) -> Writer {
+        self.unfolded.writer
+    }
+
+    /// Removes the file. The caller has folded all of it, and synced the log.
+    pub fn remove(self) {
+        leftover::remove(&self.file.path);
+    }
+
+    fn committed(&self, receipts: Vec<Receipt>, durable: bool) -> Commit {
+        if durable {
+            let (wal, file) = (Arc::clone(&self.wal), Arc::clone(&self.file));
+            Commit::Unsynced(Unsynced { wal, file, receipts })
+        } else {
+            Commit::Recorded(receipts)
+        }
+    }
+
+    /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
+    fn commit(&mut self, before: usize) -> Result<(), StoreError> {
+        match self.insert(before) {
+            Ok(head) => {
+                let bytes: usize = self.unfolded.sealed.after(before).map(|(body, _)| body.len()).sum();
+                // The last page anew; for each that is filled a new one, its parent and the first.
+                self.size += PAGE + 4 * bytes as u64;
+                self.head = head;
+                Ok(())
+            }
+            Err(fault) => {
+                self.unfolded.sealed.truncate(before);
+                Err(fault.of(&self.file.path))
+            }
+        }
+    }
+
+    /// One transaction. On an error it may be left open: closing rolls it back.
+    fn insert(&self, before: usize) -> Result<Head, Fault> {
+        // A statement alone is a transaction of its own.
+        let several = self.unfolded.sealed.count() - before > 1;
+        if several {
+            self.db.prepare_cached("BEGIN")?.execute([])?;
+        }
+        let mut head = self.head;
+        let mut insert = self.db.prepare_cached(INSERT)?;
+        for (body, digest) in self.unfolded.sealed.after(before) {
+            head = head.next_entry(&self.unfolded.writer, digest);
+            insert.execute(params![number(head.seq)?, body, head.link.as_bytes()])?;
+        }
+        if several {
+            self.db.prepare_cached("COMMIT")?.execute([])?;
+        }
+        Ok(head)
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.head == Head::EMPTY {
+            // It was made and not needed.
+            leftover::remove(&self.file.path);
+        }
+    }
+}

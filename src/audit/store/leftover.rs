@@ -1,0 +1,297 @@
+//! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal that
+//! was changed is folded up to there, noted in the log, and kept aside.
+//!
+//! A wrapper is dead when nobody holds SQLite's lock on its journal. That is only asked under the lock of the log, under
+//! which journals are made.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::fault::{Fault, StoreError};
+use super::journal::{APPLICATION, VERSION};
+use super::reader::row_of;
+use super::state::State;
+use super::{connect, folder_of};
+use crate::audit::body::BodyWriter;
+use crate::audit::chain::{Verifier, Writer};
+use crate::audit::lock::{Held, Lock};
+use crate::audit::place;
+use crate::audit::record::{Entry, Kind};
+use crate::audit::redact::Redactor;
+use crate::audit::sealed::Part;
+
+/// How long a reader waits for the writers' lock before it goes on without what was left.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How much text is folded in one transaction.
+const AT_ONCE: usize = 1 << 20;
+
+/// Entries that are not in the log, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Somebody changed them after they were written: they are kept aside in this file.
+    Broken { path: PathBuf },
+    /// They could not be folded into the log now; who opens it next tries again.
+    Unfolded { path: PathBuf, why: String },
+}
+
+/// Where the journal of a writer lies.
+pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
+    let name: String = writer.iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(name + ".db")
+}
+
+/// Removes a journal. The write-ahead log goes first: without the database nobody would look for it.
+pub(super) fn remove(path: &Path) {
+    for suffix in ["-wal", ""] {
+        // What cannot be removed is found to be folded by whoever opens the log next.
+        let _ = fs::remove_file(place::beside(path, suffix));
+    }
+}
+
+/// Folds what dead wrappers left beside the log at `log`, and tells what could not be.
+pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
+    let folder = folder_of(log);
+    let unfolded = |error: &StoreError| Left::Unfolded { path: folder.clone(), why: error.to_string() };
+    let mut left = match journals(&folder) {
+        Ok(journals) if journals.is_empty() => Vec::new(),
+        Ok(_) => fold_under_lock(log).unwrap_or_else(|error| vec![unfolded(&error)]),
+        Err(error) => vec![unfolded(&error)],
+    };
+    left.extend(broken(&folder));
+    left
+}
+
+fn fold_under_lock(log: &Path) -> Result<Vec<Left>, StoreError> {
+    place::survive_size_limit();
+    place::prepare(log)?;
+    let lock = Lock::open(log)?;
+    let held = lock.hold_within(PATIENCE)?;
+    let (dead, mut left) = find(&folder_of(log), &held)?;
+    if !dead.is_empty() {
+        let mut state = State::open(log, &held)?;
+        left.extend(fold_all(&mut state, &held, dead)?);
+    }
+    Ok(left)
+}
+
+/// Folds what dead wrappers left, for a writer that has the log open already.
+///
+/// # Errors
+/// Why the log cannot take it.
+pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held<'_>) -> Result<(), StoreError> {
+    let folder = folder_of(log);
+    let (dead, mut left) = find(&folder, held)?;
+    left.extend(fold_all(state, held, dead)?);
+    for one in left {
+        tracing::warn!(?one, "entries of a dead wrapper are not in the log");
+    }
+    let gone: Vec<_> =
+        state.folded()?.into_iter().filter(|writer| place::identity(&path_of(&folder, writer)).is_none()).collect();
+    if !gone.is_empty() {
+        // Not before the disk has it that they are gone: one that came back would be folded twice.
+        let synced = File::open(&folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| place::failed(&folder, &error))?;
+        state.forget(held, &gone)?;
+    }
+    Ok(())
+}
+
+/// A journal that nobody else has open: under SQLite's exclusive lock, or nothing that SQLite can read.
+struct Dead {
+    db: Result<Connection, Fault>,
+    path: PathBuf,
+    writer: Writer,
+}
+
+/// The journals of dead wrappers, and those of which it cannot be told.
+fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
+    let (mut dead, mut left) = (Vec::new(), Vec::new());
+    for (path, writer) in journals(folder)? {
+        match open(&path) {
+            Err(Fault::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+            Err(fault) if !is_broken(&fault) => {
+                let why = fault.of(&path).to_string();
+                left.push(Left::Unfolded { path, why });
+            }
+            db => dead.push(Dead { db, path, writer }),
+        }
+    }
+    Ok((dead, left))
+}
+
+fn open(path: &Path) -> Result<Connection, Fault> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let db = connect(path, access)?;
+    db.busy_timeout(Duration::ZERO)?;
+    db.execute_batch("PRAGMA cell_size_check=ON; PRAGMA locking_mode=EXCLUSIVE")?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // The first look takes the lock.
+    db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(db)
+}
+
+/// Whether a fault says something about the journal, and not about the machine.
+fn is_broken(fault: &Fault) -> bool {
+    match fault {
+        Fault::Version(_) | Fault::NotOurs | Fault::Shape(_) => true,
+        Fault::Sqlite(error) => matches!(
+            error.sqlite_error_code(),
+            None | Some(
+                ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch | ErrorCode::Unknown
+            )
+        ),
+    }
+}
+
+fn fold_all(state: &mut State, held: &Held<'_>, dead: Vec<Dead>) -> Result<Vec<Left>, StoreError> {
+    let mut left = Vec::new();
+    for dead in dead {
+        match fold(state, held, &dead)? {
+            Folded::All => {
+                state.sync()?;
+                remove(&dead.path);
+            }
+            Folded::UpTo { why } => {
+                note_broken(state, held, &dead, &why)?;
+                state.sync()?;
+                set_aside(&dead.path)?;
+            }
+            Folded::Unknown { why } => left.push(Left::Unfolded { path: dead.path, why }),
+        }
+    }
+    Ok(left)
+}
+
+/// How far a journal went into the log.
+enum Folded {
+    All,
+    /// Up to where it was changed.
+    UpTo {
+        why: String,
+    },
+    /// The machine failed; the rest may be read another time.
+    Unknown {
+        why: String,
+    },
+}
+
+fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, StoreError> {
+    let mut part = Part::new(dead.writer, 1);
+    let mut refused = Ok(());
+    let mut visit = |body: &str| {
+        part.sealed.push(|out| out.push_str(body));
+        if part.bytes() >= AT_ONCE {
+            let next = Part::new(dead.writer, part.last() + 1);
+            refused = state.fold(held, &std::mem::replace(&mut part, next));
+        }
+        refused.is_ok()
+    };
+    let read = match &dead.db {
+        Ok(db) => read(db, &dead.writer, &mut visit),
+        Err(fault) => Ok(Some(fault.of(&dead.path).to_string())),
+    };
+    refused?;
+    if part.bytes() > 0 {
+        state.fold(held, &part)?;
+    }
+    Ok(match read {
+        Ok(None) => Folded::All,
+        Ok(Some(why)) => Folded::UpTo { why },
+        Err(fault) if is_broken(&fault) => Folded::UpTo { why: fault.of(&dead.path).to_string() },
+        Err(fault) => Folded::Unknown { why: fault.of(&dead.path).to_string() },
+    })
+}
+
+/// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
+fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(&str) -> bool) -> Result<Option<String>, Fault> {
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+    match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
+        // It was not finished when its wrapper died.
+        (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => return Ok(None),
+        (APPLICATION, VERSION) => {}
+        (APPLICATION, found) => return Err(Fault::Version(found)),
+        _ => return Err(Fault::NotOurs),
+    }
+    let mut verifier = Verifier::of_journal();
+    let mut statement = db.prepare("SELECT n, ?1, body, link FROM entry ORDER BY n")?;
+    let mut rows = statement.query([writer])?;
+    while let Some(row) = rows.next()? {
+        let row = row_of(row)?;
+        if let Err(found) = verifier.take(&row) {
+            return Ok(Some(found.to_string()));
+        }
+        let Ok(body) = std::str::from_utf8(row.body) else {
+            return Ok(Some("an entry is no text".to_owned()));
+        };
+        if !visit(body) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Appends a record that says what is wrong with a journal. Its time is that of the last change.
+fn note_broken(state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Result<(), StoreError> {
+    let changed =
+        ["-wal", ""].iter().filter_map(|suffix| fs::metadata(place::beside(&dead.path, suffix)).ok()?.modified().ok());
+    let changed = changed.max().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let time = i64::try_from(changed.as_millis()).unwrap_or(i64::MAX);
+    let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
+    let entry = Entry::new(time, Kind::Fault, &Arc::from("mcp-approve"), &Arc::from("audit log"))
+        .with("what", "entries of a wrapper that ended were changed before they reached the log")
+        .with("why", why)
+        .with("journal", name.get(..8).unwrap_or_default());
+    let mut part = Part::new(dead.writer, 1);
+    // There is no secret in it to be hidden, so any key does.
+    part.push(&entry, &mut BodyWriter::default(), &Redactor::new(&[0; 32]));
+    state.append(held, &part).map(drop)
+}
+
+/// Gives a journal a name by which nobody folds it. The write-ahead log goes first: it holds what matters.
+fn set_aside(path: &Path) -> Result<(), StoreError> {
+    let aside = path.with_extension("broken");
+    for suffix in ["-wal", ""] {
+        match fs::rename(place::beside(path, suffix), place::beside(&aside, suffix)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(place::failed(path, &error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The journals in a folder, alive or dead.
+fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(place::failed(folder, &error)),
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    Ok(paths.filter_map(|path| writer_of(&path).map(|writer| (path, writer))).collect())
+}
+
+fn writer_of(path: &Path) -> Option<Writer> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
+    let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
+    let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
+    writer?.try_into().ok().filter(|_| name.len() == 32)
+}
+
+/// The journals that were kept aside.
+fn broken(folder: &Path) -> Vec<Left> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ext| ext == "broken" || ext == "broken-wal"))
+        .map(|path| path.with_extension("broken"))
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths.into_iter().map(|path| Left::Broken { path }).collect()
+}

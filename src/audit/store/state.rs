@@ -1,0 +1,164 @@
+//! The open log: entries of a journal into the table, linked to its last record, and how far each journal is in it.
+//! Owns no lock; the caller holds it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+
+use super::fault::{Fault, StoreError};
+use super::{connect, set_up};
+use crate::audit::chain::{Head, Writer};
+use crate::audit::lock::Held;
+use crate::audit::place;
+use crate::audit::sealed::Part;
+use crate::wire::digest::Digest;
+
+const LAST: &str = "SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1";
+const INSERT: &str = "INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)";
+const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
+const NOW_UPTO: &str =
+    "INSERT INTO fold (writer, upto) VALUES (?1, ?2) ON CONFLICT (writer) DO UPDATE SET upto = excluded.upto";
+
+/// The connection, and what is known of the log behind it.
+#[derive(Debug)]
+pub(super) struct State {
+    db: Connection,
+    path: PathBuf,
+    /// The write-ahead log. SQLite keeps no lock on this file, so it may be opened and closed beside it.
+    pub(super) wal: File,
+    /// Whether something was committed that the disk may not have.
+    pub(super) unsynced: bool,
+    /// About how many bytes the write-ahead log holds.
+    pub(super) backlog: u64,
+}
+
+impl State {
+    /// Opens the log at a place that was prepared, and sets it up where it is empty.
+    pub(super) fn open(path: &Path, _held: &Held<'_>) -> Result<Self, StoreError> {
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .and_then(|db| set_up(&db).map(|()| db))
+            .map_err(|fault| fault.of(path))?;
+        let wal_path = place::beside(path, "-wal");
+        let failed = |error| place::failed(&wal_path, &error);
+        let wal = File::open(&wal_path).map_err(failed)?;
+        let backlog = wal.metadata().map_err(failed)?.len();
+        // Another writer may have died before it could sync what it had committed.
+        Ok(Self { db, path: path.to_path_buf(), wal, unsynced: backlog > 0, backlog })
+    }
+
+    /// The connection, to read.
+    pub(super) fn db(&self) -> &Connection {
+        &self.db
+    }
+
+    /// Puts into the log what it does not have yet of a part of a journal.
+    pub(super) fn fold(&mut self, _held: &Held<'_>, part: &Part) -> Result<(), StoreError> {
+        self.transact(part, |state| {
+            let statement = |sql| state.db.prepare_cached(sql);
+            let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
+            let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
+            let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
+            state.insert(part, known)?;
+            if part.last() > upto {
+                statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts into the log what comes from no journal; returns the place of the last record.
+    pub(super) fn append(&mut self, _held: &Held<'_>, part: &Part) -> Result<u64, StoreError> {
+        self.transact(part, |state| state.insert(part, 0))
+    }
+
+    /// One transaction under SQLite's own lock as well: another program may write without ours.
+    fn transact<T>(&mut self, part: &Part, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
+        let acted = || -> Result<T, Fault> {
+            self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+            let done = act(self)?;
+            self.db.prepare_cached("COMMIT")?.execute([])?;
+            Ok(done)
+        };
+        let acted = acted();
+        if acted.is_err() && !self.db.is_autocommit() {
+            // Should this fail as well, closing does the same.
+            let _ = self.db.execute_batch("ROLLBACK");
+        }
+        let done = acted.map_err(|fault| fault.of(&self.path))?;
+        self.unsynced = true;
+        // A commit writes whole pages: its last leaf again, and what the bodies fill.
+        self.backlog += 4096 + part.bytes() as u64;
+        Ok(done)
+    }
+
+    /// Inserts records after the last one; returns the place of the newest.
+    fn insert(&self, part: &Part, known: usize) -> Result<u64, Fault> {
+        let mut head = last(&self.db)?.unwrap_or(Head::EMPTY);
+        let mut insert = self.db.prepare_cached(INSERT)?;
+        for (body, digest) in part.sealed.after(known) {
+            head = head.next(&part.writer, digest);
+            insert.execute(params![number(head.seq)?, part.writer, body, head.link.as_bytes()])?;
+        }
+        Ok(head.seq)
+    }
+
+    /// Forgets how far these journals are in the log: their files are gone for good.
+    pub(super) fn forget(&self, _held: &Held<'_>, writers: &[Writer]) -> Result<(), StoreError> {
+        let forget = || -> Result<(), Fault> {
+            for writer in writers {
+                self.db.prepare_cached("DELETE FROM fold WHERE writer = ?1")?.execute([writer])?;
+            }
+            Ok(())
+        };
+        forget().map_err(|fault| fault.of(&self.path))
+    }
+
+    /// The journals of which something is in the log.
+    pub(super) fn folded(&self) -> Result<Vec<Writer>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Writer>> {
+            self.db.prepare("SELECT writer FROM fold")?.query_map([], |row| row.get(0))?.collect()
+        };
+        read().map_err(|error| Fault::from(error).of(&self.path))
+    }
+
+    /// Syncs to disk what was committed.
+    pub(super) fn sync(&mut self) -> Result<(), StoreError> {
+        if self.unsynced {
+            self.wal.sync_data().map_err(|error| place::failed(&self.path, &error))?;
+            self.unsynced = false;
+        }
+        Ok(())
+    }
+
+    /// Moves the write-ahead log into the database, as far as no reader is in the way.
+    pub(super) fn checkpoint(&mut self) -> Result<(), StoreError> {
+        let (busy, all, moved) = self
+            .db
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+            })
+            .map_err(|error| Fault::from(error).of(&self.path))?;
+        self.backlog = 0;
+        // Only what was moved was synced for it; a reader, or another's checkpoint, may have kept some back.
+        if busy == 0 && all == moved {
+            self.unsynced = false;
+        }
+        Ok(())
+    }
+}
+
+/// The last record's place and link; `None` in a log without records.
+pub(super) fn last(db: &Connection) -> Result<Option<Head>, Fault> {
+    let last = db
+        .prepare_cached(LAST)?
+        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
+        .optional()?;
+    let Some((seq, link)) = last else { return Ok(None) };
+    let seq = u64::try_from(seq).map_err(|_| Fault::Shape("its last record has no place"))?;
+    Ok(Some(Head { seq, link: Digest::from_bytes(link) }))
+}
+
+pub(super) fn number(n: u64) -> Result<i64, Fault> {
+    i64::try_from(n).map_err(|_| Fault::Shape("it is full of records"))
+}

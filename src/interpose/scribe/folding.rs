@@ -1,0 +1,175 @@
+//! The thread that opens the log, makes journals, and folds them into the log: it waits for disks and for other wrappers,
+//! so that the loop never does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::What;
+use crate::audit::record::Entry;
+use crate::audit::recording::Recording;
+use crate::audit::store::{Journal, JournalFile, Part};
+
+/// After so long without work there is time for a checkpoint.
+const IDLE: Duration = Duration::from_secs(1);
+/// So much of a write-ahead log is worth a checkpoint when idle. Below it the next fold would pay for a log begun anew.
+const IDLE_BACKLOG: u64 = 4 << 20;
+/// So much is worth one in the middle of the work.
+const BUSY_BACKLOG: u64 = 64 << 20;
+
+/// What the loop asks of it.
+pub(super) enum Fold {
+    /// Entries of the journal in this file.
+    Part(Part, Arc<JournalFile>),
+    /// A new journal.
+    Journal,
+    /// A journal that gets no more entries; all of it was sent before.
+    Retired(Box<Journal>),
+    /// The last entries, which found no journal.
+    Last(Vec<(u64, Entry)>),
+}
+
+pub(super) struct Folder<T> {
+    path: Result<PathBuf, String>,
+    key_path: PathBuf,
+    jobs: Receiver<Fold>,
+    /// Bytes that were sent and are not folded.
+    folding: Arc<AtomicUsize>,
+    tell: T,
+    /// The log; `None` before the first use and after an error.
+    log: Option<Recording>,
+    parts: Vec<(Part, Arc<JournalFile>)>,
+    retired: Vec<Journal>,
+}
+
+impl<T: Fn(What)> Folder<T> {
+    pub(super) fn new(
+        path: Result<PathBuf, String>,
+        key_path: PathBuf,
+        jobs: Receiver<Fold>,
+        folding: Arc<AtomicUsize>,
+        tell: T,
+    ) -> Self {
+        Self { path, key_path, jobs, folding, tell, log: None, parts: Vec::new(), retired: Vec::new() }
+    }
+
+    pub(super) fn work(mut self) {
+        // Made ahead of the first entry, which then need not wait.
+        let mut wanted = true;
+        let mut last = Vec::new();
+        loop {
+            if let Err(why) = self.fold() {
+                tracing::error!(why, "the log does not take what was recorded");
+                (self.tell)(What::NotFolded);
+            }
+            if std::mem::take(&mut wanted) {
+                let made = self.journal().unwrap_or_else(|why| What::NoJournal { why });
+                (self.tell)(made);
+            }
+            let Some(job) = self.next() else { break };
+            for job in std::iter::once(job).chain(self.jobs.try_iter()) {
+                match job {
+                    Fold::Part(part, file) => self.parts.push((part, file)),
+                    Fold::Retired(journal) => self.retired.push(*journal),
+                    Fold::Journal => wanted = true,
+                    Fold::Last(entries) => last.extend(entries),
+                }
+            }
+        }
+        if let Err(why) = self.fold().and_then(|()| self.record(&last)) {
+            tracing::error!(why, "the last entries did not reach the log");
+        }
+    }
+
+    /// The next job; `None` when the loop is gone.
+    fn next(&mut self) -> Option<Fold> {
+        if self.log.as_ref().is_none_or(|log| log.store.backlog() < IDLE_BACKLOG) {
+            return self.jobs.recv().ok();
+        }
+        match self.jobs.recv_timeout(IDLE) {
+            Ok(job) => Some(job),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                self.checkpoint(IDLE_BACKLOG);
+                self.jobs.recv().ok()
+            }
+        }
+    }
+
+    /// Folds all that was sent, and syncs the log.
+    fn fold(&mut self) -> Result<(), String> {
+        if self.parts.is_empty() && self.retired.is_empty() {
+            return Ok(());
+        }
+        let parts = std::mem::take(&mut self.parts);
+        if let Err(why) = self.fold_parts(&parts) {
+            self.log = None;
+            self.parts = parts;
+            self.close();
+            return Err(why);
+        }
+        self.forget(&parts);
+        self.retired.drain(..).for_each(Journal::remove);
+        self.checkpoint(BUSY_BACKLOG);
+        match parts.iter().all(|(_, file)| file.is_in_place()) {
+            true => Ok(()),
+            false => Err("the journal of this wrapper was removed".to_owned()),
+        }
+    }
+
+    /// Closes the journals that get no more entries: from here on whoever opens the log folds them from their files, and
+    /// nobody from memory.
+    fn close(&mut self) {
+        let closed: Vec<_> = self.retired.extract_if(.., |journal| journal.file().is_in_place()).collect();
+        let is_closed = |part: &Part| closed.iter().any(|journal| journal.writer() == part.writer());
+        let in_files: Vec<_> = self.parts.extract_if(.., |(part, _)| is_closed(part)).collect();
+        self.forget(&in_files);
+    }
+
+    fn forget(&self, parts: &[(Part, Arc<JournalFile>)]) {
+        self.folding.fetch_sub(parts.iter().map(|(part, _)| part.bytes()).sum(), Ordering::Relaxed);
+    }
+
+    fn fold_parts(&mut self, parts: &[(Part, Arc<JournalFile>)]) -> Result<(), String> {
+        let store = &mut self.open()?.store;
+        let folded = parts.iter().try_for_each(|(part, _)| store.fold(part)).and_then(|()| store.sync());
+        folded.map_err(|error| format!("{error}; {}", error.hint()))
+    }
+
+    fn journal(&mut self) -> Result<What, String> {
+        let log = self.open()?;
+        match log.journal() {
+            Ok(journal) => Ok(What::Journal(Box::new(journal), log.redactor.clone())),
+            Err(error) => {
+                self.log = None;
+                Err(error.to_string())
+            }
+        }
+    }
+
+    fn record(&mut self, entries: &[(u64, Entry)]) -> Result<(), String> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.open()?.record(entries).map_err(|error| error.to_string())
+    }
+
+    fn open(&mut self) -> Result<&mut Recording, String> {
+        let path = self.path.as_ref().map_err(Clone::clone)?;
+        let log = match self.log.take() {
+            Some(log) => log,
+            None => Recording::open(path, &self.key_path).map_err(|error| error.to_string())?,
+        };
+        Ok(self.log.insert(log))
+    }
+
+    fn checkpoint(&mut self, from: u64) {
+        if let Some(log) = self.log.as_mut().filter(|log| log.store.backlog() >= from)
+            && let Err(error) = log.store.checkpoint()
+        {
+            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+        }
+    }
+}

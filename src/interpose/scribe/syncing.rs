@@ -1,0 +1,36 @@
+//! The thread that seals large entries and syncs what must be on the disk, so that neither waits for a fold.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use super::{Ack, What};
+use crate::audit::record::Entry;
+use crate::audit::redact::Redactor;
+use crate::audit::store::{Large, Unsynced};
+
+/// What the loop asks of it.
+pub(super) enum Sync {
+    Sync(Unsynced),
+    Seal(Arc<(u64, Entry)>, Redactor),
+}
+
+/// Works until the loop is gone.
+pub(super) fn work(jobs: &Receiver<Sync>, tell: impl Fn(What)) {
+    while let Ok(job) = jobs.recv() {
+        tell(match job {
+            Sync::Sync(unsynced) => What::Acks(sync(unsynced)),
+            Sync::Seal(entry, redactor) => What::Sealed(Box::new(Large::seal(entry.0, &entry.1, &redactor))),
+        });
+    }
+}
+
+fn sync(unsynced: Unsynced) -> Vec<Ack> {
+    match unsynced.sync() {
+        Ok(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
+        Err((entries, error)) => {
+            let why = format!("{error}; {}", error.hint());
+            tracing::error!(why, entries = entries.len(), "entries could not be synced");
+            entries.into_iter().map(|entry| Ack::Failed { entry, why: why.clone() }).collect()
+        }
+    }
+}
