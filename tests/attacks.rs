@@ -24,6 +24,10 @@
 //! | B9 | width desync by wide and combining characters | widths come from the table that prints |
 //! | B10 | links, clipboard, title sequences | blocked by B1; of its own the product emits a title and a notice, and only a number is in them |
 //! | B13 | another call is run than the one approved (parallel calls) | a verdict carries ticket and digest; 10,000 races, no mismatch |
+//! | B14 | a comment or a quote that one reader takes for a condition and another does not (`DELETE FROM users # WHERE id = 1` on MySQL, `DELETE FROM [users WHERE id = 1]`) | statements are read once, as the server's dialect reads them; card, queue, confirmation and log show that reading; what dialects read differently is not described |
+//! | B15 | a second statement behind a harmless first, in a bracket, or without a semicolon (`UPDATE … ; DELETE …`) | the call is what its gravest statement is; the line names that one; every statement stands on the card by itself |
+//! | B16 | a command line that hides a command (quotes, backslashes, substitutions, words of the shell, so many commands that none is looked at) | cut as a shell cuts it, each command marked by what it runs; too many to be read counts as a change |
+//! | B17 | a text that no reader can take apart is shown as if it had been | the card says that it was not read, and shows it raw |
 //! | C1 | case-variant keys `Method`, `Name`, `Arguments` (CVE-2026-27896) | in envelope, `params` and protocol `_meta` (never inside `arguments`): any key that case-folds to a protocol key without being it is refused |
 //! | C2 | Unicode folding (`paramſ`, `K`) | compared after full case folding and NFKC |
 //! | C3 | duplicate keys at any depth of a call | refused |
@@ -74,3 +78,4 @@ mod pins;
 mod process;
 mod screen;
 mod server_words;
+mod statements;

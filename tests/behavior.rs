@@ -200,7 +200,8 @@ fn arguments_raise_and_never_lower() {
     let rows = [
         (&read_query, json!({ "query": "SELECT * FROM users" }), "PURE"),
         (&read_query, json!({ "query": "DELETE FROM users" }), "MUTATES DELETE"),
-        (&read_query, json!({ "query": "SELECT 1; DROP TABLE users" }), "MUTATES EXECUTE"),
+        (&read_query, json!({ "query": "SELECT 1; DROP TABLE users" }), "MUTATES DELETE"),
+        (&read_query, json!({ "query": "SELECT 1; SELECT 2" }), "MUTATES EXECUTE"),
         (&read_query, json!({ "query": "no sql at all" }), "MUTATES UNKNOWN"),
         (&search, json!({ "query": "how to delete a user from the table" }), "PURE"),
         (&search, json!({ "query": "drop table users" }), "MUTATES DELETE"),

@@ -10,7 +10,7 @@ use super::fields::Call;
 use super::numbers::Numbers;
 use super::record::{By, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Mutability;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 
 /// Figures over some facts. `N` keeps the numbers of which a middle is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,11 @@
-//! Acts that a sentence tells beside its point: in the passive, after an "and also", in a clause with "-ing". Knows word
+//! Acts that a sentence mentions beside its point: in the passive, after an "and also", in a clause with "-ing". Knows word
 //! order; that such an act outweighs a read is the recogniser's business.
 
 use super::lexicon::{Effect, Firmness, Verb, verb};
 use super::taxonomy::Action;
 use super::words::{self, Form, among};
 
-/// The words that tell of such an act: "is then deleted", "and marks it", ", creating them".
+/// The words that name such an act: "is then deleted", "and marks it", ", creating them".
 pub fn aside(words: &[String]) -> Option<String> {
     (0..words.len()).find_map(|at| {
         // Nearly every word begins none of these.
@@ -112,7 +112,7 @@ fn is_adverb(word: &str) -> bool {
 const LOST: &str =
     "delete erase purge destroy wipe revoke invalidate obliterate shred overwrite terminate evict consume";
 
-/// Verbs besides those that take away, whose "-ing" with an object tells of an act of this very call.
+/// Verbs besides those that take away, whose "-ing" with an object names an act of this very call.
 const ACCOMPANYING: &str =
     "create transfer charge reset mark submit update insert register revoke publish disable restart";
 

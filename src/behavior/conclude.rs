@@ -41,7 +41,7 @@ pub struct Behavior {
 }
 
 impl Behavior {
-    /// A tool that nobody described.
+    /// A tool without a description of its own.
     pub fn unknown() -> Self {
         Self {
             identity: Identity::UNKNOWN,
@@ -141,7 +141,7 @@ pub struct CallBehavior {
 
 /// Concludes about one call: the tool's behavior, raised (never lowered) by what the arguments show.
 ///
-/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one nobody described.
+/// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
     of_described_call(tool, described, text, arguments).behavior
 }
@@ -174,12 +174,12 @@ pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, 
     CallBehavior { behavior, undeclared: not_declared }
 }
 
-/// What stands where a call would write.
+/// What a write would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// Nothing: that was seen.
     Nothing,
-    /// Something, or nobody looked.
+    /// Something, or it was not looked up.
     Perhaps,
 }
 
@@ -218,7 +218,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     let pure = said.contains(&Some(Mutability::Pure));
     let mutates = said.contains(&Some(Mutability::Mutates));
     let (mutability, disputed) = match (trust, hinted) {
-        // Believed, and still told: the hint is on the review list where the rest contradicts it.
+        // Believed, but the tool is on the review list where other evidence contradicts the hint.
         (Trust::Annotations, Some(hinted)) => (hinted, pure && mutates),
         (Trust::None, _) => (Mutability::Mutates, pure && mutates),
         (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
@@ -227,7 +227,7 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     // Where the recogniser did not settle on a badge, its action is a guess, and a declared one is better.
     let action = match (declared.action, inferred.action) {
         (Some(declared), Some(inferred_action)) if inferred.mutability.is_some() => {
-            Some(if caution(inferred_action) > caution(declared) { inferred_action } else { declared })
+            Some(if inferred_action.caution() > declared.caution() { inferred_action } else { declared })
         }
         (Some(declared), _) => Some(declared),
         (None, inferred_action) => inferred_action,
@@ -259,28 +259,10 @@ fn raised(identity: Identity, says: Claim) -> Identity {
         return identity;
     }
     let action = says.action.unwrap_or(Action::Unknown);
-    let action = if caution(action) > caution(identity.action) { action } else { identity.action };
+    let action = if action.caution() > identity.action.caution() { action } else { identity.action };
     Identity { mutability: Mutability::Mutates, action, ..identity }
 }
 
 fn reads(action: Action) -> bool {
     matches!(action, Action::Read | Action::Search)
-}
-
-/// How much caution an action asks for; the more, the higher.
-pub fn caution(action: Action) -> u8 {
-    match action {
-        Action::Read => 0,
-        Action::Search => 1,
-        Action::Append => 2,
-        Action::Create => 3,
-        Action::Update => 4,
-        Action::Move => 5,
-        Action::Merge => 6,
-        Action::Overwrite => 7,
-        Action::Send => 8,
-        Action::Execute => 9,
-        Action::Delete => 10,
-        Action::Unknown => 11,
-    }
 }

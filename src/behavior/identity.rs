@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// What nobody knows: treated as MUTATES.
+    /// Not known: treated as MUTATES.
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 

@@ -195,7 +195,7 @@ impl Signs {
         }
     }
 
-    /// The action the description tells of the name's own verb, whose object the name leaves out.
+    /// The action that the description gives to the name's own verb, whose object the name leaves out.
     fn told_of_the_same(&self) -> Option<Action> {
         match (self.name.as_ref()?, self.act()?) {
             (name, Act { effect: Effect::Changes(action), base, .. }) if name.base == *base => Some(*action),

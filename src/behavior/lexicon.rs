@@ -1,6 +1,6 @@
-//! What verbs do to the things they are said of. Owns the word lists; where a verb stands is `reading`'s business.
+//! What verbs do to their objects. Owns the word lists; `reading` finds the verb among the words.
 //!
-//! The lists (`verbs`, `turns`) are about the language, not about any server. A verb that nobody listed is unknown, which means MUTATES.
+//! The lists (`verbs`, `turns`) are about the language, not about any server. A verb that is not listed is unknown, which means MUTATES.
 
 mod turns;
 mod verbs;

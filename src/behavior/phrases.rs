@@ -20,7 +20,7 @@ impl<T: Copy> Phrases<T> {
         Self { by_first }
     }
 
-    /// Every phrase of `plain` ([`plain`]'s text), with where it stands in it, in order.
+    /// Every phrase of `plain` ([`plain`]'s text), with its place in it, in order.
     pub fn found<'a>(&'a self, plain: &'a str) -> impl Iterator<Item = (usize, &'static str, T)> + 'a {
         let starts = plain.match_indices(' ').map(|(at, _)| at + 1);
         starts.flat_map(move |at| {

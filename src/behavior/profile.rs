@@ -1,5 +1,5 @@
 //! The tool capability profile: side effects, idempotence, and the words a search looks through. Its tags are made by
-//! `tags`; what was observed of a tool stands in the log.
+//! `tags`; what was observed of a tool is in the log.
 
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use super::words::{self, Form, among};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Act {
     pub effect: Effect,
-    /// The word, as it stands.
+    /// The word, as written.
     pub word: String,
     /// Its base form.
     pub base: &'static str,
@@ -17,11 +17,11 @@ pub struct Act {
     pub sure: Sure,
     pub firmness: Firmness,
     pub form: Form,
-    /// Whether no word stands before it.
+    /// Whether it is the first word.
     pub place: Place,
 }
 
-/// Where the verb stands.
+/// The verb's place among the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     First,

@@ -6,7 +6,7 @@ use super::reading;
 use super::taxonomy::{Action, OutputDomain};
 use super::words::{self, among};
 
-/// The tags of a tool of this name; none where nobody knows what the call does.
+/// The tags of a tool of this name; none where its action is unknown.
 ///
 /// The second is a role's word for it: its act is one of read, write, delete, execute, send. Foreign words in it.
 pub fn of(behavior: &Behavior, tool: &str) -> Vec<String> {

@@ -10,7 +10,7 @@ words! {
     Mutability {
         /// Changes nothing, neither remotely nor in a local file, browser or session.
         Pure = "PURE",
-        /// Creates, changes, deletes, sends, executes, spends; and whatever nobody knows.
+        /// Creates, changes, deletes, sends, executes, spends; and whatever is unknown.
         Mutates = "MUTATES",
     }
 }
@@ -40,7 +40,7 @@ words! {
         Send = "SEND",
         /// Moves, renames, transfers.
         Move = "MOVE",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -76,7 +76,7 @@ words! {
         Model = "MODEL",
         /// Only an acknowledgement.
         Ack = "ACK",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -90,7 +90,27 @@ words! {
         Binary = "BINARY",
         /// JSON, tables, records.
         Structured = "STRUCTURED",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "UNKNOWN",
+    }
+}
+
+impl Action {
+    /// How much caution it asks for; the more, the higher.
+    pub fn caution(self) -> u8 {
+        match self {
+            Self::Read => 0,
+            Self::Search => 1,
+            Self::Append => 2,
+            Self::Create => 3,
+            Self::Update => 4,
+            Self::Move => 5,
+            Self::Merge => 6,
+            Self::Overwrite => 7,
+            Self::Send => 8,
+            Self::Execute => 9,
+            Self::Delete => 10,
+            Self::Unknown => 11,
+        }
     }
 }

@@ -56,7 +56,7 @@ pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// How a verb stands.
+/// The form of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `delete`.
@@ -71,7 +71,7 @@ pub enum Form {
     Agent,
 }
 
-/// Finds the base form that `known` knows, and how the word stands to it.
+/// Finds the base form that `known` knows, and which form of it the word is.
 pub fn base<T>(word: &str, known: impl Fn(&str) -> Option<T>) -> Option<(T, Form)> {
     if let Some(found) = known(word) {
         return Some((found, Form::Base));

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::card::counted;
 use super::model::rule::{GrantOffer, Number};
-use super::model::{Held, Standing};
+use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::policy::holds::Holds;
 use crate::policy::maker::{Proposal, Scope};
 use crate::policy::under::{Folder, Roots};
-use crate::policy::when::Holds;
 
 /// Offered where no other number is typed.
 const MINUTES: u32 = 15;
@@ -56,7 +56,7 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
 fn passes(covers: &Covers, held: &Held, other: &Held, roots: &Roots) -> bool {
     let (one, two) = (&held.snapshot, &other.snapshot);
     let same_tool = held.key.session == other.key.session && one.tool == two.tool;
-    if !same_tool || other.standing != Standing::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
+    if !same_tool || other.state != CallState::Waiting || refusal(two).is_some() || two.edited_from.is_some() {
         return false;
     }
     let arguments = |snapshot: &Snapshot| serde_json::from_str::<Value>(&snapshot.arguments).unwrap_or(Value::Null);
@@ -101,7 +101,7 @@ pub fn words(offer: &GrantOffer, snapshot: &Snapshot, now: i64, offset: i32) -> 
             format!("Until {} ({minutes} min from now). Digits change the minutes.", &time::of_day(end, offset)[..5])
         }
         Lasts::Calls(calls) => {
-            format!("Until {} passed so. Digits change the number.", counted(calls as usize, "such call"))
+            format!("Until {} passed so. Digits change the number.", counted(calls, "such call"))
         }
     };
     rows.push(Row::of(Tone::Strong, until));
@@ -136,7 +136,7 @@ pub fn covers(card: &GrantCard) -> Row {
 pub fn left(card: &GrantCard, now: i64) -> String {
     match (card.until, card.left) {
         (Some(until), _) => format!("{} left", time::span((until - now).max(0))),
-        (None, Some(left)) => format!("{} left", counted(left as usize, "call")),
+        (None, Some(left)) => format!("{} left", counted(left, "call")),
         (None, None) => "this session".to_owned(),
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod caption;
 pub mod card;
+pub mod columns;
 pub mod editor;
 mod footprint;
 pub mod found;

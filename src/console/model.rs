@@ -25,9 +25,9 @@ use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
-pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
+pub use arming::{ARMING, Armed, Drawn, Question, Unarmed, Unread};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, RuleEntry, RuleHits, ServerLine, Shelf, Sought, Subject, ToolLine, ToolStanding, Window};
+pub use browse::{Browse, ListState, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
 pub use word::Confirmation;
@@ -81,7 +81,7 @@ pub struct CallKey {
 pub struct Held {
     pub key: CallKey,
     pub snapshot: Arc<Snapshot>,
-    pub standing: Standing,
+    pub state: CallState,
     pub seen: Seen,
     /// Calls with the same number are identical but for their ticket and time.
     pub class: u64,
@@ -91,7 +91,7 @@ pub struct Held {
 
 /// How a call stands, as far as this console knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CallState {
     Waiting,
     /// This console decided; the wrapper has not answered yet.
     Sent(VerdictWord),
@@ -140,12 +140,12 @@ pub struct Passed {
     pub session: String,
     pub activity: Activity,
     /// Where this console has it from.
-    pub source: Heard,
+    pub source: Origin,
 }
 
 /// Where an entry of Activity comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Origin {
     Live,
     /// It passed before this console was there.
     FromLog,
@@ -340,7 +340,7 @@ impl Model {
 
     /// How many calls wait for a decision.
     pub fn waiting(&self) -> usize {
-        let waits = |held: &&Held| held.standing == Standing::Waiting;
+        let waits = |held: &&Held| held.state == CallState::Waiting;
         self.calls.iter().filter(waits).count()
     }
 

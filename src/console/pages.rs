@@ -9,9 +9,11 @@ mod servers;
 mod tools;
 
 use super::caption::{LABEL, caption, entry};
-use super::model::{Model, Screen, Shelf, Sought};
+use super::card::grouped;
+use super::model::{ListState, Model, Screen, Sought};
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
+use crate::behavior::taxonomy::Mutability;
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -52,10 +54,10 @@ pub fn title(model: &Model) -> (Row, Row) {
         Screen::Rules => rules::title(model),
         Screen::Servers => servers::title(model),
     };
-    let shelf = model.browse.shelf(model.screen);
-    let find = shelf.filter(|shelf| !shelf.find.is_empty());
-    let right = find.map(|shelf| {
-        let find = if shelf.sought == Sought::Led { short(&shelf.find) } else { shelf.find.clone() };
+    let list = model.browse.list(model.screen);
+    let find = list.filter(|list| !list.find.is_empty());
+    let right = find.map(|list| {
+        let find = if list.sought == Sought::Led { short(&list.find) } else { list.find.clone() };
         Row::of(Tone::Key, "/").and_foreign(Tone::Strong, &find).and(Tone::Ours, " ")
     });
     (left, right.unwrap_or_default())
@@ -96,7 +98,7 @@ pub fn foot(model: &Model) -> Row {
 
 /// What stands where the list is empty: why, and what to do.
 pub fn empty(model: &Model) -> Vec<Row> {
-    let shelf = model.browse.shelf(model.screen);
+    let list = model.browse.list(model.screen);
     if let Some(trouble) = &model.browse.trouble
         && model.screen != Screen::Activity
     {
@@ -105,7 +107,7 @@ pub fn empty(model: &Model) -> Vec<Row> {
             Row::default().and_foreign(Tone::Ours, trouble),
         ];
     }
-    if shelf.is_some_and(|shelf| !shelf.find.is_empty()) && model.browse.window.awaits.is_none() {
+    if list.is_some_and(|list| !list.find.is_empty()) && model.browse.window.awaits.is_none() {
         return vec![
             Row::of(Tone::Strong, "Nothing is like that."),
             Row::of(Tone::Ours, "Esc drops the search, / changes it."),
@@ -134,31 +136,35 @@ pub fn sides(model: &Model) -> Sides {
 /// The rows of the sheet that is open, or stands beside the list; none where there is no such thing.
 pub fn sheet(model: &Model, width: usize) -> Vec<Row> {
     let beside = matches!(sides(model), Sides::Both { .. });
-    let Some(shelf) = model.browse.shelf(model.screen).filter(|shelf| beside || shelf.sheet.is_some()) else {
+    let Some(list) = model.browse.list(model.screen).filter(|list| beside || list.sheet.is_some()) else {
         return Vec::new();
     };
     match model.screen {
         Screen::Queue | Screen::Detail | Screen::Activity => Vec::new(),
         Screen::Log => record::sheet(model, width),
-        Screen::Tools => tools::sheet(model, shelf.at, width),
-        Screen::Rules => rules::sheet(model, shelf.at, width),
-        Screen::Servers => servers::sheet(model, shelf.at, width),
+        Screen::Tools => tools::sheet(model, list.at, width),
+        Screen::Rules => rules::sheet(model, list.at, width),
+        Screen::Servers => servers::sheet(model, list.at, width),
     }
 }
 
 /// Where the selection stands in the list.
 fn place(model: &Model) -> Row {
     let count = count(model);
-    let at = model.browse.shelf(model.screen).map_or(0, |shelf: &Shelf| shelf.at);
+    let at = model.browse.list(model.screen).map_or(0, |list: &ListState| list.at);
     if count == 0 {
         return Row::default();
     }
     Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
 }
 
-/// Foreign text in exactly so many columns.
-fn cell(tone: Tone, text: &str, width: usize) -> Row {
-    Row::default().and_foreign(tone, text).clipped(width).padded(width)
+/// The badge of what passed or was recorded, by its shape.
+fn badge(badge: Option<Mutability>) -> Row {
+    match badge {
+        Some(Mutability::Pure) => Row::of(Tone::Good, "○"),
+        Some(Mutability::Mutates) => Row::of(Tone::Warn, "●"),
+        None => Row::default(),
+    }
 }
 
 /// An entry of our own words.
@@ -172,17 +178,4 @@ fn foreign(label: &str, text: &str, width: usize) -> Vec<Row> {
         return Vec::new();
     }
     entry(label, Row::default().and_foreign(Tone::Ours, text), width)
-}
-
-/// `1,204,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -107,7 +107,7 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
         let len = c.len_utf8();
         if c == ' ' {
             let run = text[at..].bytes().take_while(|b| *b == b' ').count();
-            out.spaces(run, Standing::of(text, at, run, edges));
+            out.spaces(run, Spaces::of(text, at, run, edges));
             marks = Marks::Forbidden;
             at += run;
             continue;
@@ -236,7 +236,7 @@ enum Marks {
 
 /// Where a run of spaces stands.
 #[derive(Clone, Copy)]
-enum Standing {
+enum Spaces {
     /// At an edge where it would not be seen.
     Edge,
     /// At a block's border.
@@ -244,7 +244,7 @@ enum Standing {
     Inside,
 }
 
-impl Standing {
+impl Spaces {
     fn of(text: &str, at: usize, run: usize, edges: Edges) -> Self {
         let rest = &text[at + run..];
         let leads = at == 0;
@@ -278,15 +278,15 @@ impl Out {
         self.pieces.push(Piece { text, kind: Kind::Escape });
     }
 
-    fn spaces(&mut self, run: usize, standing: Standing) {
-        let most = match standing {
-            Standing::Indent => MOST_INDENT,
-            Standing::Edge | Standing::Inside => MOST_SPACES,
+    fn spaces(&mut self, run: usize, place: Spaces) {
+        let most = match place {
+            Spaces::Indent => MOST_INDENT,
+            Spaces::Edge | Spaces::Inside => MOST_SPACES,
         };
-        match standing {
+        match place {
             _ if run > most => self.escape(format!("{OPEN}{run} spaces{CLOSE}")),
-            Standing::Edge => self.escape(String::from(SPACE).repeat(run)),
-            Standing::Indent | Standing::Inside => self.show(&" ".repeat(run)),
+            Spaces::Edge => self.escape(String::from(SPACE).repeat(run)),
+            Spaces::Indent | Spaces::Inside => self.show(&" ".repeat(run)),
         }
     }
 

@@ -48,7 +48,7 @@ pub fn restore() {
 }
 
 /// What reaches the loop.
-enum Heard {
+enum Input {
     Event(crossterm::event::Event),
     /// The keyboard's end: the terminal is gone.
     Closed,
@@ -74,7 +74,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     let link = heard_here.clone();
     let post = move |event| {
         // A console that is closing no longer listens.
-        let _ = link.send(Heard::Link(Box::new(event)));
+        let _ = link.send(Input::Link(Box::new(event)));
     };
     if let Some(multiplexer) = multiplexer() {
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
@@ -92,7 +92,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     };
     let found = heard_here.clone();
     let ask = log_reader::start(sources, move |finding| {
-        let _ = found.send(Heard::Found(Box::new(finding)));
+        let _ = found.send(Input::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
@@ -109,7 +109,7 @@ struct Loop<'a> {
     model: Model,
     screen: Screen,
     keyboard: Keyboard,
-    inbox: Receiver<Heard>,
+    inbox: Receiver<Input>,
     clients: Clients,
     ask: Sender<Task>,
     drawn_at: i64,
@@ -137,13 +137,13 @@ impl Loop<'_> {
             }
             let wait = if stale { Some(u64::try_from(due - now).unwrap_or(0)) } else { self.model.next_tick() };
             let msg = match self.next(wait) {
-                Ok(Heard::Event(event)) => {
+                Ok(Input::Event(event)) => {
                     self.focus = keyboard::focus(&event).unwrap_or(self.focus);
                     keyboard::message(event)
                 }
-                Ok(Heard::Link(event)) => Some(Msg::Link(*event)),
-                Ok(Heard::Found(finding)) => Some(Msg::Found(*finding)),
-                Ok(Heard::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Input::Link(event)) => Some(Msg::Link(*event)),
+                Ok(Input::Found(finding)) => Some(Msg::Found(*finding)),
+                Ok(Input::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) if stale => None,
                 Err(RecvTimeoutError::Timeout) => Some(Msg::Tick),
             };
@@ -156,7 +156,7 @@ impl Loop<'_> {
         }
     }
 
-    fn next(&self, wait: Option<u64>) -> Result<Heard, RecvTimeoutError> {
+    fn next(&self, wait: Option<u64>) -> Result<Input, RecvTimeoutError> {
         match wait {
             Some(millis) => self.inbox.recv_timeout(Duration::from_millis(millis)),
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -268,4 +268,4 @@ impl Loop<'_> {
 }
 
 /// A sender for what reaches the loop.
-type Inbox = Sender<Heard>;
+type Inbox = Sender<Input>;

@@ -7,7 +7,6 @@ mod edit;
 mod find;
 mod findings;
 mod fold;
-mod heard;
 mod moves;
 mod past;
 mod pointer;
@@ -16,12 +15,13 @@ mod rule;
 mod tool;
 mod tried;
 mod typing;
+mod wrappers;
 
 use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, Except, Held, Model, Overlay, Screen, Standing};
+use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::link::client::ClientEvent;
@@ -149,7 +149,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             model.drew((width, height));
             return Vec::new();
         }
-        Msg::Link(event) => heard::heard(model, event),
+        Msg::Link(event) => wrappers::heard(model, event),
         Msg::Found(Finding::PastCall(seq, call)) => past::found(model, seq, call),
         Msg::Found(finding) => {
             findings::take(model, finding);
@@ -236,7 +236,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Refuse => return tool::refuse(model),
         Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),
         Action::Undo => return vec![Command::ChangeRules(RuleChange::Undo)],
-        Action::Find if model.browse.shelf(model.screen).is_some() => typing::find(model),
+        Action::Find if model.browse.list(model.screen).is_some() => typing::find(model),
         Action::Find => find::open(model),
         Action::Seek => find::seek(model),
         Action::NextHit | Action::PreviousHit => find::again(model, action),
@@ -290,5 +290,5 @@ fn find_mut<'a>(model: &'a mut Model, key: &CallKey) -> Option<&'a mut Held> {
 }
 
 fn is_over(held: &Held) -> bool {
-    matches!(held.standing, Standing::Settled(_) | Standing::Gone)
+    matches!(held.state, CallState::Settled(_) | CallState::Gone)
 }

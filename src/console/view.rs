@@ -8,10 +8,10 @@ mod header;
 pub mod help;
 mod list;
 pub mod maker;
+mod page;
 mod panel;
 mod queue;
 pub mod review;
-mod shelf;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -36,7 +36,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
         (Some(Overlay::Rule(rule)), _) => maker::draw(&mut paint, model, rule, areas.body),
         (Some(Overlay::Review(open)), _) => review::draw(&mut paint, model, open, areas.body),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            shelf::draw(&mut paint, model);
+            page::draw(&mut paint, model);
         }
         _ if model.calls.is_empty() => empty::draw(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

@@ -23,7 +23,7 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
         Mutability::Pure => policy.defaults.pure,
         Mutability::Mutates => policy.defaults.mutates,
     };
-    // A rule for this tool that stands on its arguments alone may let one through.
+    // A rule for this tool may let some call through, depending on its arguments.
     let may_loosen = |rule: &Rule| {
         let speaks =
             matches!(fits(rule), Fit::Matches | Fit::NotCovered | Fit::Differs(Part::When(..) | Part::Unless(_)));

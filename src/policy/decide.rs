@@ -1,29 +1,14 @@
 //! The ruling: the strictest matching rule, else the default that applies. Total: every question has an answer.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::fit::{Fit, Prepared, fit_at};
-use super::rate::Recent;
+pub use super::question::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-
-/// What is asked of a policy.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// The server's name; the number of a second instance (`filesystem#2`) does not count.
-    pub server: &'a str,
-    pub tool: &'a str,
-    pub behavior: &'a Behavior,
-    pub arguments: &'a Value,
-    /// Milliseconds since 1970, UTC: rules may expire.
-    pub now: i64,
-    /// The calls that were let run lately, for `rate`; `None` leaves it undecided.
-    pub recent: Option<&'a Recent>,
-}
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Changes the text of a policy and leaves the rest of it as it stands: comments, order, white space. Owns no file.
+//! Changes one rule in the text of a policy and keeps everything else: comments, order, white space. Owns no file.
 //!
 //! What comes out is only text: whoever writes it asks `parse` whether it is a policy.
 
@@ -46,7 +46,7 @@ pub fn add(text: &str, rule: &str) -> Result<String, EditError> {
     Ok(out)
 }
 
-/// Removes a rule, with the comment lines that stand right above it. Returns the text, and what was removed.
+/// Removes a rule with the comment lines right above it. Returns the text, and what was removed.
 ///
 /// # Errors
 /// [`EditError`] when the text is not TOML, or has no such rule.
@@ -57,7 +57,7 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     let rules = tables(&mut document)?;
     let Some(removed) = rules.get(at).cloned() else { return Err(EditError::NoRule(id.to_owned())) };
     let prefix = removed.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
-    // Comments parted from the rule by a blank line belong to what stands before it.
+    // A comment with a blank line below it belongs to the rule before.
     let kept = match prefix.rfind("\n\n") {
         Some(cut) if !prefix[..cut].trim().is_empty() => prefix[..=cut].to_owned(),
         _ => String::new(),
@@ -84,7 +84,7 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     Ok((document.to_string(), alone.to_string().trim_start_matches('\n').to_owned()))
 }
 
-/// The text of one rule, with the comment lines that stand right above it.
+/// The text of one rule, with the comment lines right above it.
 ///
 /// # Errors
 /// [`EditError`] when the text is not TOML, or has no such rule.
@@ -107,7 +107,7 @@ pub fn replace(text: &str, id: &str, rule: &str) -> Result<String, EditError> {
     let at = position(&document, id)?;
     let old = tables(&mut document)?.get_mut(at).ok_or_else(|| EditError::NoRule(id.to_owned()))?;
     let (place, prefix) = (old.position(), old.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default());
-    // The blank line above it stays, and what stands above that.
+    // The blank line above it stays, and whatever is above that.
     let kept = prefix.rfind("\n\n").map_or_else(|| leading(prefix), |cut| prefix[..cut + 2].to_owned());
     let own = new.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().trim_start_matches('\n');
     let prefix = format!("{kept}{own}");
@@ -156,7 +156,7 @@ pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
     On,
-    /// It stands in the file, and decides nothing.
+    /// It stays in the file, and decides nothing.
     Off,
 }
 

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::decide::{Question, Ruling, decide_at};
 use super::fit::{Fit, Part, Prepared, fit_at};
+use super::holds::Holds;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::Holds;
 
 /// A ruling with how every rule stood to the call, in the order of the file.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ fn distance(
     })
 }
 
-/// How a rule stands to a call, in words; parts of the rule in it are text of its file, raw.
+/// Whether a rule matches a call, or what differs, in words. It quotes the rule's file, raw.
 pub fn why(rule: &Rule, fit: Fit) -> String {
     let part = match fit {
         Fit::Matches => return "matches".to_owned(),

@@ -1,11 +1,12 @@
-//! How one rule stands to one call: whether it matches, and else what first keeps it from that. Owns no ruling.
+//! Whether one rule matches one call, and if not, the first part that differs. Owns no ruling.
 
 use std::collections::BTreeSet;
 
-use super::decide::Question;
+use super::holds::Holds;
+use super::question::{Question, rules_name};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Holds, Shown};
+use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
@@ -14,13 +15,13 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::Action;
 
-/// How a rule stands to a call.
+/// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Matches,
     /// An allow that would match, but the call has a hazard the rule does not cover.
     NotCovered,
-    /// An allow that would match, but no allow stands while the policy file is broken.
+    /// An allow that would match, but no allow counts while the policy file is broken.
     Suspended,
     /// The first part that does not hold.
     Differs(Part),
@@ -83,12 +84,12 @@ impl<'q> Prepared<'q> {
     }
 }
 
-/// Tells how one rule stands to a call, by the words of its paths alone.
+/// Compares one rule with a call; paths by their text alone.
 pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>) -> Fit {
     fit_at(policy, rule, question, prepared, &policy.roots)
 }
 
-/// Tells how one rule stands to a call, with what is known of where its paths lead.
+/// Compares one rule with a call; paths also by where they lead, as far as `roots` knows.
 pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
@@ -172,7 +173,7 @@ fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
     rule.decision != Decision::Allow && question.behavior.analyses.iter().any(shows)
 }
 
-/// Whether a call has one of the tags. Without any tag it cannot be told, which is enough for an ask or a deny.
+/// Whether a call has one of the tags. A call without tags is undecided, which is enough for an ask or a deny.
 fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
     if rule.capability.is_empty() {
         return true;
@@ -221,12 +222,4 @@ fn covers(rule: &Rule, kind: HazardKind) -> bool {
 /// An empty list means any.
 fn any<T>(list: &[T], fits: impl FnMut(&T) -> bool) -> bool {
     list.is_empty() || list.iter().any(fits)
-}
-
-/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
-pub(crate) fn rules_name(server: &str) -> &str {
-    match server.rsplit_once('#') {
-        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => server,
-    }
 }

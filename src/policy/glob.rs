@@ -120,6 +120,18 @@ impl How {
     }
 }
 
+/// A name as a glob that means just it.
+pub fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
 /// Reads a class after its `[`.
 fn class(rest: &mut std::str::Chars<'_>) -> Result<Wildcard, GlobError> {
     let mut ranges = Vec::new();

@@ -7,6 +7,7 @@ mod claude;
 mod codex;
 mod cursor;
 mod gemini;
+mod imported;
 mod reach;
 mod zed;
 
@@ -18,13 +19,8 @@ use super::rule::Decision;
 use super::written;
 use crate::wire::relaxed;
 use crate::wire::words::words;
-use reach::Name;
 
-const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
-const DEFAULT: &str = "what no rule matches is up to [defaults] here";
-const HIDES_TOOLS: &str = "it hides the other tools, which a rule does not";
-/// How much of an entry is shown where it is no plain text.
-const SHOWN: usize = 120;
+pub use imported::{Carried, Imported, Left, NotTheirs};
 
 words! {
     /// Whose permissions they are.
@@ -37,42 +33,6 @@ words! {
     }
 }
 
-/// One entry that could be carried over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
-    pub decision: Decision,
-    /// A glob; `None` means every server.
-    pub server: Option<String>,
-    /// A glob; `None` means every tool.
-    pub tool: Option<String>,
-}
-
-/// One entry that could not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// As it stands there. Foreign text.
-    pub what: String,
-    pub why: String,
-}
-
-/// What became of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
-    pub carried: Vec<Carried>,
-    pub left: Vec<Left>,
-    /// Servers and tools about which something stricter was left out: no allow of them is carried over.
-    stricter: Vec<(Option<String>, Option<String>)>,
-}
-
-/// A text that is no file of that program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotTheirs {
-    #[error("it is no {0}: {1}")]
-    Unreadable(&'static str, String),
-    #[error("it has no permissions in it: {0}")]
-    Nothing(&'static str),
-}
-
 /// Reads a file of permissions.
 ///
 /// # Errors
@@ -82,7 +42,7 @@ pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
     let mut found = match host {
         Host::Claude => claude::settings(&json(text)?)?,
         Host::Cursor => cursor::settings(&json(text)?)?,
-        // A file that begins like JSON and is broken is told as JSON.
+        // The error about a broken file that begins like JSON is the one of JSON.
         Host::Gemini if relaxed::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
         Host::Gemini => gemini::policy(&toml(text)?)?,
         Host::Codex => codex::config(&toml(text)?)?,
@@ -93,103 +53,6 @@ pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
 }
 
 impl Imported {
-    fn carry(&mut self, decision: Decision, server: Name<'_>, tool: Name<'_>) {
-        if server.is_empty() || tool.is_empty() {
-            self.leave(format!("{}: {}", server.text(), tool.text()), "a name in it is empty");
-            return;
-        }
-        if [server, tool].iter().any(|name| matches!(name, Name::Is(name) if name.contains('*'))) {
-            let what = format!("{} {}: {}", decision.word(), server.text(), tool.text());
-            self.leave(what, "a `*` there is no wildcard, so it is of no tool there either");
-            return;
-        }
-        let carried = Carried { decision, server: server.glob(), tool: tool.glob() };
-        if decision == Decision::Allow && carried.server.is_none() && carried.tool.is_none() {
-            self.leave("allow *: *", "it allows every tool of every server; name the servers that are meant");
-        } else if !self.carried.contains(&carried) {
-            self.carried.push(carried);
-        }
-    }
-
-    fn leave(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        let left = Left { what: what.into(), why: why.into() };
-        if !self.left.contains(&left) {
-            self.left.push(left);
-        }
-    }
-
-    /// Leaves an entry out: of an ask or a deny, every allow goes with it that it may have narrowed.
-    fn leave_one(&mut self, decision: Decision, what: &str, why: &str, server: Name<'_>, tool: Name<'_>) {
-        if decision > Decision::Allow {
-            self.stricter.push((server.glob(), tool.glob()));
-        }
-        self.leave(what, why);
-    }
-
-    /// The texts of a list; what is no text is named. A text alone is a list of one.
-    fn texts<'v>(&mut self, key: &str, value: Option<&'v Value>, decision: Decision) -> Vec<&'v str> {
-        let items: Vec<&Value> = match value {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(items)) => items.iter().collect(),
-            Some(other) => vec![other],
-        };
-        let mut texts = Vec::new();
-        for item in items {
-            match item.as_str() {
-                Some(text) => texts.push(text),
-                None => {
-                    let what = format!("{key} {}", short(item));
-                    self.leave_one(
-                        decision,
-                        &what,
-                        "it is no text, so what it means is not known",
-                        Name::Any,
-                        Name::Any,
-                    );
-                }
-            }
-        }
-        texts
-    }
-
-    /// Names the keys that nobody here has heard of: they may be permissions all the same.
-    fn leave_unknown(&mut self, place: &str, table: Option<&Value>, known: &[&str]) {
-        let keys = table.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-        for key in keys.filter(|key| !known.contains(&key.as_str())) {
-            self.leave(format!("{place}{key}"), "this key is not known here");
-        }
-    }
-
-    /// An allow under an ask or a deny of the same comes to nothing here: it is named instead of being written.
-    fn drop_what_cannot_loosen(&mut self) {
-        let left_out = std::mem::take(&mut self.stricter);
-        let narrowed = |one: &Carried| {
-            let meets =
-                |(server, tool): &(_, _)| reach::may_meet(server, &one.server) && reach::may_meet(tool, &one.tool);
-            one.decision == Decision::Allow && left_out.iter().any(meets)
-        };
-        self.drop_all(narrowed, "something stricter about it was left out");
-        let stricter: Vec<Carried> =
-            self.carried.iter().filter(|one| one.decision > Decision::Allow).cloned().collect();
-        let covered = |one: &Carried| {
-            let covers = |wide: &Carried| {
-                reach::covers(wide.server.as_deref(), one.server.as_deref())
-                    && reach::covers(wide.tool.as_deref(), one.tool.as_deref())
-            };
-            one.decision == Decision::Allow && stricter.iter().any(covers)
-        };
-        self.drop_all(covered, "an ask or a deny covers it, which no allow loosens here: use its `unless`");
-    }
-
-    fn drop_all(&mut self, which: impl Fn(&Carried) -> bool, why: &str) {
-        let (dropped, kept): (Vec<Carried>, _) = std::mem::take(&mut self.carried).into_iter().partition(which);
-        self.carried = kept;
-        for one in dropped {
-            let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "*".to_owned());
-            self.leave(format!("allow {}: {}", name(&one.server), name(&one.tool)), why);
-        }
-    }
-
     /// The rules as text: one for each decision and server. `taken` says which ids are.
     pub fn rules(&self, host: Host, taken: impl Fn(&str) -> bool) -> Vec<String> {
         let mut groups: BTreeMap<(Decision, Option<&str>), Vec<Option<&str>>> = BTreeMap::new();
@@ -216,30 +79,6 @@ impl Imported {
         }
         rules
     }
-}
-
-/// A foreign value on one line, cut where it is long.
-fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
-/// Whether a switch is there and on.
-fn is_on(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_bool) == Some(true)
-}
-
-/// Whether a switch is there and off.
-fn is_off(value: Option<&Value>) -> bool {
-    value.and_then(Value::as_bool) == Some(false)
-}
-
-/// The fields of an object; none where it is no object.
-fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
-    value.and_then(Value::as_object).into_iter().flatten()
 }
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.

@@ -20,14 +20,14 @@ pub struct Contribution {
     pub state: FileState,
 }
 
-/// How a file stands.
+/// What can be used of a file.
 #[derive(Clone, Debug)]
 pub enum FileState {
     /// It is taken as it is.
     Whole(Policy),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
     Changed { now: Box<Policy>, accepted: Box<Policy>, diff: String },
-    /// It cannot be used, for the reason in `banner`: of what stood before, the asks and denies stand.
+    /// It cannot be used, for the reason in `banner`: the asks and denies of the last usable text still count.
     Broken { banner: String, before: Vec<Policy> },
 }
 
@@ -124,7 +124,7 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     found
 }
 
-/// How a new allow is told that does not count yet.
+/// The line about a new allow that does not count yet.
 fn suspended(id: &str) -> String {
     format!("allows: {id}")
 }

@@ -1,7 +1,7 @@
 //! What is no error in a policy, and still hardly meant: rules that can never decide, or that decide too much. Owns no
 //! ruling.
 //!
-//! Only what is certain is told: a rule that is shadowed in a way that cannot be seen in its text is not found.
+//! Only certain findings: it misses a rule that another one covers in a way that their texts do not show.
 
 mod shadow;
 

@@ -8,8 +8,10 @@ mod scopes;
 use serde_json::Value;
 
 use super::decide::Question;
-use super::fit::{Fit, Prepared, fit, rules_name};
+use super::fit::{Fit, Prepared, fit};
+use super::glob::escaped;
 use super::parse::parse_at;
+use super::question::rules_name;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::written;
@@ -142,7 +144,7 @@ impl Proposal {
         warnings
     }
 
-    /// What it covers though the call it was made from need not have done it; told, and nothing to be asked twice about.
+    /// What it covers beyond the call it was made from: worth a line, but no second question.
     pub fn also(&self) -> Option<&'static str> {
         let replaces = self.rule.identity.iter().any(|identity| identity.action == Action::Overwrite);
         let varies = self.scope != Scope::ThisCall;
@@ -176,18 +178,6 @@ fn entitled(title: &Title<'_>, body: &str) -> String {
     }
     if let Some(note) = title.note {
         out.push_str(&format!("note = {}\n", written::text(note)));
-    }
-    out
-}
-
-/// A name as a glob that means just it.
-pub fn escaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
     }
     out
 }

@@ -4,7 +4,8 @@
 
 mod condition;
 mod example;
-pub mod rule;
+pub mod lists;
+mod rule;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -78,7 +79,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     })
 }
 
-/// What stands in for a file that cannot be read at start: everything asks; `banner` says why.
+/// The policy while a file cannot be read at start: everything asks; `banner` says why.
 pub fn everything_asks(banner: String) -> Policy {
     Policy {
         defaults: ASKING,
@@ -93,7 +94,7 @@ pub fn everything_asks(banner: String) -> Policy {
     }
 }
 
-/// What stands after an invalid reload: the last valid denies and asks, its allows suspended; `banner` says why.
+/// The policy after an invalid reload: the last valid one, its allows suspended; `banner` says why.
 pub fn suspended(last: &Policy, banner: String) -> Policy {
     Policy { allows_count: false, banner: Some(banner), ..last.clone() }
 }

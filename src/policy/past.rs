@@ -1,4 +1,4 @@
-//! A past call as the log tells it: judged, decided, its secrets gone. Reads no log.
+//! A past call as the log has it: judged, decided, its secrets replaced. Reads no log.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn was_cut(text: &str) -> bool {
     text.ends_with('…') || (text.ends_with(" bytes in all]") && text.contains("…["))
 }
 
-/// Whether a condition speaks of something that the record does not tell.
+/// Whether a condition depends on something that the record hides.
 pub fn depends_on_obscured(predicate: &Predicate, call: &PastCall) -> bool {
     match &predicate.about {
         About::Argument { arg, tests } => {
@@ -102,7 +102,7 @@ pub fn depends_on_obscured(predicate: &Predicate, call: &PastCall) -> bool {
     }
 }
 
-/// Whether a rule speaks of something that the record does not tell.
+/// Whether a rule depends on something that the record hides.
 pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
     rule.when.iter().chain(&rule.unless).any(|predicate| depends_on_obscured(predicate, call))
 }

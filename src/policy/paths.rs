@@ -10,7 +10,7 @@ pub enum Paths {
     #[default]
     Words,
     /// By the text of the argument, or the absolute folder of a rule: the absolute path with every link followed. `None`
-    /// where that could not be told. What is not in it could not be told either.
+    /// where that could not be found out. The same goes for what is not in the map.
     Followed(BTreeMap<String, Option<String>>),
 }
 

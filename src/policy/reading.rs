@@ -92,7 +92,7 @@ impl<'t> Reading<'t> {
         (line, before.chars().count() + 1)
     }
 
-    /// What stands at a place, on one line.
+    /// The text at a place, on one line.
     pub fn source(&self, at: Span) -> String {
         let words = self.text.get(at).unwrap_or_default().split_whitespace();
         words.collect::<Vec<_>>().join(" ")

@@ -13,7 +13,7 @@ use super::rule::{Decision, Policy, Rule};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Decided(Ruling),
-    /// These rules decide by something that the record does not tell.
+    /// These rules depend on something that the record hides.
     Undecided(Vec<String>),
 }
 
@@ -31,7 +31,7 @@ pub struct Replay<'c> {
     pub calls: usize,
     /// The oldest first.
     pub changes: Vec<Change<'c>>,
-    /// Calls about which it cannot be told, with the rules in question.
+    /// Calls that stay undecided, with the rules that depend on what is hidden.
     pub undecided: Vec<(&'c PastCall, Vec<String>)>,
 }
 
@@ -88,7 +88,7 @@ pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
             certain.rules.push(rule.clone());
             continue;
         }
-        // Where the rest of it does not fit, it does not matter what cannot be told.
+        // A rule that does not match anyway needs nothing that is hidden.
         let mut rest = rule.clone();
         rest.when.retain(|predicate| !depends_on_obscured(predicate, call));
         rest.unless.retain(|predicate| !depends_on_obscured(predicate, call));

@@ -1,4 +1,4 @@
-//! Roles: which tools somebody may use, by their capability tags. Rules on no call; a search asks it first.
+//! Roles: which tools a person or agent may use, by capability tags. Only searches for tools use them, no ruling does.
 
 use super::glob::Glob;
 
@@ -16,7 +16,7 @@ pub struct Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     Server,
-    /// The tool's tags, none of which the role has; none at all where nobody knows what the tool does.
+    /// The role has none of these tags, which are the tool's; the list is empty where the tool's action is unknown.
     Capability(Vec<String>),
 }
 
@@ -26,7 +26,9 @@ impl Role {
     /// A tool's tags are several words for one capability, so one of them is enough. A tool without any is not known to
     /// be covered by anything.
     pub fn lacks(&self, server: &str, tags: &[String]) -> Option<Lacks> {
-        if !self.servers.is_empty() && !self.servers.iter().any(|glob| glob.matches(super::fit::rules_name(server))) {
+        if !self.servers.is_empty()
+            && !self.servers.iter().any(|glob| glob.matches(super::question::rules_name(server)))
+        {
             return Some(Lacks::Server);
         }
         let granted = tags.iter().any(|tag| self.capabilities.iter().any(|glob| glob.matches(tag)));

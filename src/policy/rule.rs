@@ -106,7 +106,7 @@ impl Rule {
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }
 
-    /// Whether another rule says the same, wherever it stands and whatever its note.
+    /// Whether another rule is the same but for its line, file and note.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let Self { line, layer, file, note, .. } = self.clone();
         *self == Self { line, layer, file, note, ..other.clone() }
@@ -166,14 +166,14 @@ impl fmt::Display for ToolGlob {
     }
 }
 
-/// Rules of all layers pooled, with the defaults; or what stands in for a broken file.
+/// Rules of all layers pooled, with the defaults; or what replaces a broken file.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub defaults: Defaults,
     /// The defaults that were written.
     pub given: Given,
     pub rules: Vec<Rule>,
-    /// Written and switched off: they decide nothing, and are told in listings.
+    /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
     pub allows_count: bool,
@@ -181,7 +181,7 @@ pub struct Policy {
     pub roots: Roots,
     /// Digest of the text it was read from.
     pub digest: Digest,
-    /// What the operator must be told: a broken file with line and hint. `None` when all is well.
+    /// What the operator must know: a broken file with line and hint. `None` when all is well.
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.
     pub pending: Vec<Pending>,

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::fit::rules_name;
 use super::maker::{Origin, Proposal, Scope, proposals};
 use super::past::{Ended, PastCall, is_obscured, touches_obscured};
+use super::question::rules_name;
 use super::rate::Recent;
 use super::replay::{Answer, answer, without_expired};
 use super::rule::{Decision, Policy};

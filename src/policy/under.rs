@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::holds::Holds;
 use super::paths::Paths;
-use super::when::Holds;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

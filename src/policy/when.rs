@@ -1,4 +1,4 @@
-//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what cannot be told is `Undecided`,
+//! The conditions of a rule on a call's arguments, hazards, effects and rate. Total: what the call does not show is `Undecided`,
 //! never a guess.
 
 use std::fmt;
@@ -7,31 +7,17 @@ use serde_json::Value;
 
 use super::decimal::Decimal;
 use super::glob::Glob;
+use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
-/// Whether a condition holds. Ordered, so that all of several is their minimum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Holds {
-    No,
-    /// The argument is missing, or of another type than the condition speaks of.
-    Undecided,
-    Yes,
-}
-
-impl From<bool> for Holds {
-    fn from(holds: bool) -> Self {
-        if holds { Self::Yes } else { Self::No }
-    }
-}
-
 /// One entry of `when` or `unless`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicate {
     pub about: About,
-    /// As it stands in the file.
+    /// As the file has it.
     pub text: String,
 }
 
@@ -57,7 +43,7 @@ pub struct Shown<'a> {
     pub effects: &'a [Effect],
     /// The fingerprint of every statement in the arguments; `None` where one has none.
     pub statements: &'a [Option<String>],
-    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where nobody counted.
+    /// How many calls that the rule fits ran in the last so many milliseconds; `None` where they were not counted.
     pub earlier: &'a dyn Fn(i64) -> Option<usize>,
     pub roots: &'a Roots,
 }
@@ -111,7 +97,7 @@ impl Predicate {
                 tests.iter().map(|test| test.holds(value, shown)).min().unwrap_or(Holds::Undecided)
             }
             About::Effect(kinds) => {
-                // An effect that nobody knows could be any of them.
+                // An unknown effect could be any of them.
                 let one = |effect: &Effect| match kinds.contains(effect) {
                     false if *effect == Effect::Unknown => Holds::Undecided,
                     is_named => is_named.into(),

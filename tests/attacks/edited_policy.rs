@@ -155,8 +155,9 @@ fn e3_an_edit_while_nothing_runs_waits_too_and_only_a_person_at_a_terminal_accep
     assert!(terminal.wait().success());
     scene.status("the acceptance", |status| !waits(status));
     assert_eq!(scene.answers("write"), "done");
-    let decision = log::decisions(scene.home.path(), "write").pop().unwrap();
-    assert_eq!((&decision["by"], &decision["rule"]), (&json!("rule"), &json!("sneaked")));
+    log::awaits(scene.home.path(), "the rule's decision", |record| {
+        record["kind"] == "decision" && record["by"] == "rule" && record["rule"] == "sneaked"
+    });
     log::awaits(scene.home.path(), "the acceptance", |record| record["session"] == "rules accept");
     log::verifies(scene.home.path());
 }

@@ -1,6 +1,6 @@
 //! The chain: its definition by hand, and that no tampering passes.
 
-use mcp_approve::audit::chain::{Break, GENESIS, Head, Row, body_digest, verify};
+use mcp_approve::audit::chain::{Break, GENESIS, Head, Row, Verifier, body_digest, verify};
 use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
 
@@ -95,6 +95,26 @@ fn a_break_says_what_and_where() {
         tamper(&mut records);
         assert_eq!(verify(rows(&records)), Err(expected.clone()), "{name}");
     }
+}
+
+#[test]
+fn a_check_goes_on_after_a_head_and_names_the_first_break() {
+    let whole = sealed(&[b"a".to_vec(), b"b".to_vec(), b"c".to_vec(), b"d".to_vec()]);
+    let half = verify(rows(&whole[..2])).unwrap();
+    let mut rest = Verifier::after(half);
+    assert_eq!(rest.head(), half);
+    for (row, seq) in rows(&whole[2..]).zip(3..) {
+        assert_eq!(rest.take(&row).unwrap().seq, seq);
+    }
+    assert_eq!(rest.head(), verify(rows(&whole)).unwrap());
+    let broken = |change: &dyn Fn(&mut Vec<Record>)| {
+        let mut records = whole.clone();
+        change(&mut records);
+        verify(rows(&records)).unwrap_err().seq()
+    };
+    assert_eq!(broken(&|records| records[2].body.push(0)), 3);
+    assert_eq!(broken(&|records| drop(records.remove(1))), 2);
+    assert_eq!(broken(&|records| records[3].link.truncate(31)), 4);
 }
 
 /// What an attacker does who can write to the file but does not compute links.

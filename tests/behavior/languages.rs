@@ -40,7 +40,7 @@ fn sql_says_what_it_touches() {
         (db, json!({ "query": "DROP DATABASE shop" }), "administer DELETE · DROP DATABASE shop"),
         (db, json!({ "query": "CALL p()" }), "execute EXECUTE · CALL p"),
         (db, json!({ "query": "SELECT * FROM a JOIN b ON 1 = 1" }), "read READ · SELECT on a, b"),
-        (db, json!({ "query": "SELECT 1; DROP TABLE t" }), "execute EXECUTE · several statements, first SELECT"),
+        (db, json!({ "query": "SELECT 1; DROP TABLE t" }), "execute DELETE · 2 statements, one of them: DROP TABLE t"),
         (
             db,
             json!({ "query": "SELECT my_function(1) FROM t" }),

@@ -1,10 +1,13 @@
 //! Wrappers, calls and facts as a desk is given them.
 
+use mcp_approve::behavior::arguments;
+use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use mcp_approve::console::tried::PastLine;
+use mcp_approve::gate::call::effect_line;
 use mcp_approve::gate::data::facts::{Facts, FileKind};
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::message::{Activity, ActivityKind, Direction, Status, Wrapper};
@@ -106,6 +109,7 @@ pub fn write(ticket: &str) -> Snapshot {
             session: Check { state: CheckState::Holds, what: "active since 2025-11-25 handshake".into() },
         },
         arguments: arguments.into(),
+        readings: Vec::new(),
         undeclared: Vec::new(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),
         bytes: 187,
@@ -190,15 +194,23 @@ pub fn file(path: &str, text: &str) -> Facts {
 
 /// A call with one argument that a preview reads.
 pub fn carrying(ticket: &str, tool: &str, action: Action, name: &str, text: &str) -> Snapshot {
-    let call = with_arguments(delete(ticket), &serde_json::json!({ name: text }).to_string());
+    let arguments = serde_json::json!({ name: text });
+    let call = with_arguments(delete(ticket), &arguments.to_string());
+    let behavior = Behavior { analyses: arguments::found(None, &arguments), ..Behavior::unknown() };
+    let read = !behavior.analyses.is_empty();
     Snapshot {
+        readings: arguments::readings(None, &arguments),
         tool: tool.into(),
         title: None,
         description: None,
         signature: Some(format!("{tool}({name}: String) -> Data")),
         identity: Identity { action, ..call.identity },
-        effect: format!("runs something — {name} = \"…\""),
-        about: Some(text.into()),
+        effect: if read {
+            effect_line::effect(&behavior, tool, &arguments)
+        } else {
+            format!("runs something — {name} = \"…\"")
+        },
+        about: effect_line::about(&behavior, &arguments),
         danger: Some("it runs or stops something".into()),
         ..call
     }

@@ -5,9 +5,9 @@ use mcp_approve::behavior::arguments::effect::{Analysis, Effect, Language};
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
 use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::policy::holds::Holds;
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rate::{MOST, Recent};
-use mcp_approve::policy::when::Holds;
 use serde_json::{Value, json};
 
 use super::{NOW, behavior, policy};

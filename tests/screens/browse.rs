@@ -191,8 +191,8 @@ fn an_open_record_leads_to_its_tool_rule_and_server() {
         desk.press(Key::Enter);
         desk.press(Key::Char(key));
         assert_eq!(desk.model.screen, screen);
-        assert_eq!(desk.model.browse.shelf(screen).unwrap().find, find);
-        assert!(desk.model.browse.shelf(screen).unwrap().sheet.is_some());
+        assert_eq!(desk.model.browse.list(screen).unwrap().find, find);
+        assert!(desk.model.browse.list(screen).unwrap().sheet.is_some());
     }
 }
 

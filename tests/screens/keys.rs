@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::keymap::{Key, Place};
-use mcp_approve::console::model::{Model, Screen, Standing};
+use mcp_approve::console::model::{CallState, Model, Screen};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
@@ -101,7 +101,7 @@ fn a_paste_decides_nothing() {
     for paste in ["a", "A", "ay", "d\r", "\r", "y"] {
         let mut desk = waiting(&["filesystem-1"]);
         assert_eq!(desk.send(Msg::Paste(paste.into())), [], "{paste:?}");
-        assert_eq!(desk.model.call(&desk.model.selected.clone().unwrap()).unwrap().standing, Standing::Waiting);
+        assert_eq!(desk.model.call(&desk.model.selected.clone().unwrap()).unwrap().state, CallState::Waiting);
     }
     let mut desk = waiting(&["filesystem-1"]);
     desk.keys("d");

@@ -8,9 +8,12 @@ pub mod language;
 pub mod mongo;
 pub mod named;
 pub mod path;
+pub mod reading;
 pub mod redis;
 pub mod shell;
 pub mod sql;
+
+use std::cmp::Ordering;
 
 use serde_json::Value;
 
@@ -18,6 +21,7 @@ use super::taxonomy::Action;
 use crate::mcp::tool::Tool;
 use effect::{Analysis, Effect, Found, Language};
 use language::Carries;
+use reading::{Part, Reading};
 
 /// As much text of one call as is analysed; what is beyond could be anything.
 const MAX_TEXT: usize = 256 * 1024;
@@ -28,21 +32,32 @@ const MOST_TEXTS_IN_TEXTS: usize = 3;
 
 /// What every argument would do that holds a text in a language we read, in their order.
 pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
-    let mut finder = Finder { tool, found: Vec::new(), left: MAX_TEXT, inner: 0 };
-    finder.fields(arguments, 0);
-    finder.found
+    Finder::look(tool, arguments, None).found
+}
+
+/// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
+pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
+    Finder::look(tool, arguments, Some(Vec::new())).readings.unwrap_or_default()
 }
 
 struct Finder<'a> {
     tool: Option<&'a Tool>,
     found: Vec<Analysis>,
+    /// The same part by part, where somebody wants to see it.
+    readings: Option<Vec<Reading>>,
     /// How many bytes of text may still be analysed.
     left: usize,
     /// How many texts of JSON we are in.
     inner: usize,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn look(tool: Option<&'a Tool>, arguments: &Value, readings: Option<Vec<Reading>>) -> Self {
+        let mut finder = Self { tool, found: Vec::new(), readings, left: MAX_TEXT, inner: 0 };
+        finder.fields(arguments, 0);
+        finder
+    }
+
     fn fields(&mut self, value: &Value, depth: usize) {
         if depth > 64 {
             return;
@@ -183,11 +198,8 @@ impl Finder<'_> {
             self.left = 0;
             let says = "more text than is read".to_owned();
             let action = Action::Unknown;
-            self.push(
-                Language::Unread,
-                key,
-                Found { effect: Effect::Unknown, action, span: "…".to_owned(), says, fingerprint: None },
-            );
+            let found = Found { effect: Effect::Unknown, action, span: "…".to_owned(), says, fingerprint: None };
+            self.read(Language::Unread, key, text, found, Vec::new);
             return;
         }
         self.left -= text.len();
@@ -213,11 +225,11 @@ impl Finder<'_> {
             return;
         }
         if counts(sql, sql::plainly_changes) {
-            self.push(Language::Sql, key, sql::read(text, dialect).found());
+            self.read(Language::Sql, key, text, sql::read(text, dialect).found(), || sql::parts(text, dialect));
             return;
         }
         if counts(shell, shell::plainly_changes) {
-            self.push(Language::Shell, key, shell::read(text));
+            self.read(Language::Shell, key, text, shell::read(text), || shell::parts(text));
         }
     }
 
@@ -244,6 +256,20 @@ impl Finder<'_> {
         self.inner += 1;
         self.fields(&inner, depth + 1);
         self.inner -= 1;
+    }
+
+    /// A text and what was found in it, with its parts where somebody wants to see them.
+    fn read(&mut self, language: Language, key: &str, text: &str, found: Found, parts: impl FnOnce() -> Vec<Part>) {
+        if let Some(readings) = &mut self.readings {
+            match readings.len().cmp(&MOST) {
+                Ordering::Less => {
+                    readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
+                }
+                Ordering::Equal => readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone()))),
+                Ordering::Greater => {}
+            }
+        }
+        self.push(language, key, found);
     }
 
     fn push(&mut self, language: Language, key: &str, found: Found) {

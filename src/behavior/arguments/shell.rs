@@ -4,9 +4,12 @@
 
 mod risky;
 
+use std::ops::Range;
+
 use super::effect::{Effect, Found};
+use super::reading::{self, Part, Weight, WordKind};
 use crate::behavior::taxonomy::Action;
-use risky::Rank;
+use risky::{Rank, Ranked};
 
 /// One word of a command, quotes taken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,39 +27,50 @@ struct Command {
     piped: bool,
     /// Files that it writes over or adds to.
     writes: Vec<Word>,
+    /// What joins it to the one before: `&&`, `;`, `$(`.
+    joint: &'static str,
+}
+
+impl Command {
+    /// How risky it is; `all` are the commands it stands among, `at` its place there.
+    fn ranked(&self, at: usize, all: &[Self]) -> Ranked {
+        let words: Vec<&str> = self.words.iter().map(|word| word.text.as_str()).collect();
+        let before = at.checked_sub(1).filter(|_| self.piped).and_then(|before| all.get(before));
+        let before = before.and_then(|before| before.words.first()).map(|word| word.text.as_str());
+        let ranked = risky::of(&words, before, 0);
+        match self.writes.first() {
+            Some(file) if ranked.rank < Rank::Writes => {
+                let runs = words.first().unwrap_or(&"a command");
+                Ranked { rank: Rank::Writes, says: format!("runs {runs}, and writes to {}", file.text), ..ranked }
+            }
+            Some(_) | None => ranked,
+        }
+    }
+
+    /// Where it stands in the text, in bytes.
+    fn range(&self) -> Range<usize> {
+        let words = || self.words.iter().chain(&self.writes);
+        let start = words().map(|word| word.start).min().unwrap_or_default();
+        start..words().map(|word| word.end).max().unwrap_or(start)
+    }
 }
 
 /// Longer scripts are not cut; they are a script, and run.
 const MAX_BYTES: usize = 64 * 1024;
-/// Commands that are ranked; the rest are counted.
-const MOST: usize = 200;
+/// Nor is one of more commands.
+const MOST: usize = 1_000;
 
 /// What a line for a shell does: its riskiest command first.
 pub fn read(text: &str) -> Found {
-    if text.len() > MAX_BYTES {
+    let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else {
         return Found::new(Effect::Execute, Action::Execute, head(text), "runs a script too long to be read");
-    }
-    let commands = cut(text);
-    let mut ranked: Vec<(Rank, String, String)> = Vec::new();
-    for (at, command) in commands.iter().enumerate().take(MOST) {
-        let before = at.checked_sub(1).filter(|_| command.piped).and_then(|before| commands.get(before));
-        let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-        let (mut rank, mut says) =
-            risky::of(&words, before.and_then(|before| before.words.first()).map(|word| word.text.as_str()), 0);
-        if let Some(file) = command.writes.first()
-            && rank < Rank::Writes
-        {
-            (rank, says) =
-                (Rank::Writes, format!("runs {}, and writes to {}", words.first().unwrap_or(&"a command"), file.text));
-        }
-        let ends = |word: &Word| word.end;
-        let start = command.words.first().or(command.writes.first()).map_or(0, |word| word.start);
-        let end = command.words.iter().chain(&command.writes).map(ends).max().unwrap_or(start);
-        ranked.push((rank, says, text.get(start..end).unwrap_or(text).to_owned()));
-    }
+    };
+    let ranked = commands.iter().enumerate().map(|(at, command)| {
+        let Ranked { rank, says, .. } = command.ranked(at, &commands);
+        (rank, says, text.get(command.range()).unwrap_or(text))
+    });
     let others = commands.len().saturating_sub(1);
-    let Some((_, says, span)) = ranked.into_iter().reduce(|worst, one| if one.0 > worst.0 { one } else { worst })
-    else {
+    let Some((_, says, span)) = ranked.reduce(|worst, one| if one.0 > worst.0 { one } else { worst }) else {
         return Found::new(Effect::Execute, Action::Execute, head(text), "runs an empty command");
     };
     let says = match others {
@@ -69,37 +83,58 @@ pub fn read(text: &str) -> Found {
 
 /// What an argument vector does: its words are words, no shell cuts them again.
 pub fn read_words(words: &[&str]) -> Found {
-    let (_, says) = risky::of(words, None, 0);
+    let says = risky::of(words, None, 0).says;
     Found::new(Effect::Execute, Action::Execute, head(&words.join(" ")), says)
 }
 
-/// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody.
+/// Whether a text that may be anything is plainly a command that destroys, or hands the machine to somebody. So many
+/// commands that they are not ranked hide what they do.
 pub fn plainly_changes(text: &str) -> bool {
-    if text.len() > MAX_BYTES {
-        return false;
-    }
-    let commands = cut(text);
-    commands.iter().enumerate().take(MOST).any(|(at, command)| {
-        let before = at.checked_sub(1).filter(|_| command.piped).and_then(|before| commands.get(before));
-        let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
-        risky::of(&words, before.and_then(|before| before.words.first()).map(|word| word.text.as_str()), 0).0
-            >= Rank::Destroys
-    })
+    let Some(commands) = cut(text) else { return false };
+    let destroys = |(at, command): (usize, &Command)| command.ranked(at, &commands).rank >= Rank::Destroys;
+    commands.len() > MOST || commands.iter().enumerate().any(destroys)
+}
+
+/// The commands of a line, each with its words; none where they are too many to be read.
+pub fn parts(text: &str) -> Vec<Part> {
+    let Some(commands) = cut(text).filter(|commands| commands.len() <= MOST) else { return Vec::new() };
+    let part = |(at, command): (usize, &Command)| {
+        let Ranked { rank, says, telling } = command.ranked(at, &commands);
+        let weight = match rank {
+            Rank::Runs => Weight::Plain,
+            Rank::Writes | Rank::Reaches => Weight::Changes,
+            Rank::Administers | Rank::Destroys | Rank::HandsOver => Weight::Grave,
+        };
+        let word = |(at, word): (usize, &Word)| {
+            let kind = if telling.contains(&at) { WordKind::Verb } else { WordKind::Plain };
+            reading::Word(word.start, word.end, kind)
+        };
+        let mut words: Vec<reading::Word> = command.words.iter().enumerate().map(word).collect();
+        words.extend(command.writes.iter().map(|word| reading::Word(word.start, word.end, WordKind::Target)));
+        words.sort_by_key(|word| word.0);
+        let Range { start, end } = command.range();
+        Part { says, object: None, weight, start, end, joint: command.joint.to_owned(), words }
+    };
+    commands.iter().enumerate().map(part).collect()
 }
 
 fn head(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// Cuts a line into simple commands. Substitutions (`$(…)`, backquotes) are commands of their own, also inside quotes.
-fn cut(text: &str) -> Vec<Command> {
+/// Cuts a line into simple commands; `None` where it is too long. Substitutions (`$(…)`, backquotes) are commands of their
+/// own, also inside quotes.
+fn cut(text: &str) -> Option<Vec<Command>> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
     let mut cutter = Cutter { text, commands: vec![Command::default()], ..Cutter::default() };
     while cutter.at < text.len() {
         cutter.step();
     }
     cutter.finish();
     cutter.commands.retain(|command| !command.words.is_empty() || !command.writes.is_empty());
-    cutter.commands
+    Some(cutter.commands)
 }
 
 #[derive(Default)]
@@ -133,9 +168,11 @@ impl Cutter<'_> {
                 }
                 self.at += 1;
             }
-            b'`' => self.opens(b'`', 1),
-            b'$' | b'<' | b'>' if next == b'(' => self.opens(b')', 2),
-            b'(' if plain => self.opens(b')', 1),
+            b'`' => self.opens(b'`', "`"),
+            b'$' if next == b'(' => self.opens(b')', "$("),
+            b'<' if next == b'(' => self.opens(b')', "<("),
+            b'>' if next == b'(' => self.opens(b')', ">("),
+            b'(' if plain => self.opens(b')', "("),
             b'\\' => {
                 let c = self.text[self.at + 1..].chars().next();
                 if let Some(c) = c.filter(|c| *c != '\n') {
@@ -189,18 +226,27 @@ impl Cutter<'_> {
 
     fn next_command(&mut self, byte: u8, next: u8) {
         self.finish();
-        self.commands.push(Command { piped: byte == b'|' && next != b'|', ..Command::default() });
+        let joint = match (byte, next) {
+            (b'|', b'|') => "||",
+            (b'|', b'&') => "|&",
+            (b'&', b'&') => "&&",
+            (b'|', _) => "|",
+            (b'&', _) => "&",
+            (b';', _) => ";",
+            _ => "",
+        };
+        self.commands.push(Command { piped: byte == b'|' && next != b'|', joint, ..Command::default() });
         self.current = self.commands.len() - 1;
-        self.at += if matches!((byte, next), (b'|', b'|' | b'&') | (b'&', b'&')) { 2 } else { 1 };
+        self.at += joint.len().max(1);
     }
 
-    fn opens(&mut self, closer: u8, length: usize) {
+    fn opens(&mut self, closer: u8, joint: &'static str) {
         self.finish();
         self.open.push((closer, self.quoted, self.current));
         self.quoted = false;
-        self.commands.push(Command::default());
+        self.commands.push(Command { joint, ..Command::default() });
         self.current = self.commands.len() - 1;
-        self.at += length;
+        self.at += joint.len();
     }
 
     fn begun(&mut self) -> &mut Word {

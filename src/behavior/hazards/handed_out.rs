@@ -1,4 +1,4 @@
-//! Tools that hand out secrets by their own word: keys, tokens, the environment. Knows no place and no argument.
+//! Tools that say they return secrets: keys, tokens, the environment. Knows no place and no argument.
 
 use crate::behavior::words;
 

@@ -4,14 +4,10 @@
 
 mod files;
 mod media;
-mod shell;
-mod sql;
+mod statements;
 
 use serde_json::Value;
 
-use super::{counted, grouped};
-use crate::behavior::taxonomy::Mutability;
-use crate::console::caption::caption;
 use crate::console::row::{Row, Tone};
 use crate::gate::call::touched::{self, Change};
 use crate::gate::data::snapshot::Snapshot;
@@ -37,26 +33,11 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     };
     let changes = touched::of(snapshot.identity.action, &arguments, &snapshot.facts);
     let mut rows = files::rows(&changes, &snapshot.facts, width);
-    let mut effect = effect(&changes);
-    for (name, text) in texts(&arguments) {
-        if is_sql(name)
-            && let Some((line, tone, made)) = sql::rows(text, width)
-        {
-            rows.push(caption("statements", &argument(name), width));
-            rows.extend(made);
-            // What looks like a read here and is none by all evidence is not called one.
-            let agrees = tone != Tone::Ours || snapshot.identity.mutability == Mutability::Pure;
-            effect = effect.or_else(|| agrees.then_some(line));
-        } else if is_shell(name) {
-            let commands = shell::commands(text);
-            if !commands.is_empty() {
-                rows.push(caption("commands", &argument(name), width));
-                rows.extend(some(commands, "command", width));
-            }
-        }
-        rows.extend(media::rows(name, text, width));
-    }
-    Preview { effect, rows }
+    rows.extend(statements::rows(&snapshot.readings, width));
+    rows.extend(texts(&arguments).into_iter().flat_map(|(name, text)| media::rows(name, text, width)));
+    // What a statement does is said by who read it.
+    let reads = snapshot.readings.iter().all(|reading| reading.analysis.effect.reads());
+    Preview { effect: effect(&changes).filter(|_| reads), rows }
 }
 
 fn effect(changes: &[Change<'_>]) -> Option<String> {
@@ -67,7 +48,7 @@ fn effect(changes: &[Change<'_>]) -> Option<String> {
     }
 }
 
-/// The strings among the arguments, two levels deep, with the name they stand under; a list of words is one command.
+/// The strings among the arguments, two levels deep, with the name they stand under.
 fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let Some(fields) = arguments.as_object() else { return found };
@@ -84,33 +65,9 @@ fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     found
 }
 
-/// `in query`. Only known names get here.
+/// `in query`. Only names that are known to hold a language get here.
 fn argument(name: &str) -> String {
     format!("in {name}")
-}
-
-fn is_sql(name: &str) -> bool {
-    matches!(name, "sql" | "query" | "queries" | "statement" | "statements")
-}
-
-fn is_shell(name: &str) -> bool {
-    matches!(name, "command" | "cmd" | "commands" | "script" | "shell" | "bash")
-}
-
-/// The first of many pieces, and how many more the arguments below have: none is left out unsaid.
-fn some(pieces: Vec<Row>, what: &str, width: usize) -> Vec<Row> {
-    const MOST: usize = 40;
-    let is_risky = |row: &&Row| row.runs.iter().any(|run| run.tone == Tone::Danger);
-    let left = pieces.get(MOST..).unwrap_or_default();
-    let (more, risky) = (left.len(), left.iter().filter(is_risky).count());
-    let mut rows: Vec<Row> = pieces.into_iter().take(MOST).flat_map(|row| bordered(row, width)).collect();
-    if more > 0 {
-        let words = format!("… {} in the arguments below", counted(more, &format!("more {what}")));
-        let words =
-            if risky > 0 { format!("{words}, {} of them with a word marked here", grouped(risky)) } else { words };
-        rows.extend(bordered(Row::of(Tone::Warn, words), width));
-    }
-    rows
 }
 
 /// A row of a preview: its border, then what it says, wrapped.

@@ -95,7 +95,8 @@ pub fn is_beyond_doubles(token: &str) -> bool {
 }
 
 /// `1 key`, `12 keys`, `1,204 keys`.
-pub fn counted(n: usize, thing: &str) -> String {
+pub fn counted(n: impl TryInto<u64>, thing: &str) -> String {
+    let n: u64 = n.try_into().unwrap_or(u64::MAX);
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
@@ -105,8 +106,8 @@ pub fn size(bytes: usize) -> String {
 }
 
 /// A number with its thousands apart.
-pub fn grouped(n: usize) -> String {
-    let digits = n.to_string();
+pub fn grouped(n: impl TryInto<u64>) -> String {
+    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

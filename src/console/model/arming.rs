@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, Extent, Held, Model, Overlay, Seen, Standing};
+use super::{CallKey, CallState, Extent, Held, Model, Overlay, Seen};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -43,11 +43,23 @@ pub enum Unarmed {
     NotWaiting,
 }
 
+/// What must still be shown of a call before `a` approves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The end of its arguments.
+    Arguments,
+    /// The end of its card, since it is dangerous.
+    Card,
+}
+
 impl Held {
-    /// Whether what must be shown before `a` was: the arguments' end, and of a dangerous call the card's end too.
-    pub fn was_read(&self) -> bool {
-        self.seen.arguments == Extent::ToItsEnd
-            && (self.snapshot.danger.is_none() || self.seen.card == Extent::ToItsEnd)
+    /// What must still be shown before `a` approves it: the one rule, for keys, lists and words on screen alike.
+    pub fn unread(&self) -> Option<Unread> {
+        match (self.seen.arguments, &self.snapshot.danger, self.seen.card) {
+            (Extent::Partly, ..) => Some(Unread::Arguments),
+            (Extent::ToItsEnd, Some(_), Extent::Partly) => Some(Unread::Card),
+            (Extent::ToItsEnd, Some(_), Extent::ToItsEnd) | (Extent::ToItsEnd, None, _) => None,
+        }
     }
 }
 
@@ -84,7 +96,7 @@ impl Model {
     /// Why it may not.
     pub fn armed(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.standing != Standing::Waiting {
+        if held.state != CallState::Waiting {
             return Err(Unarmed::NotWaiting);
         }
         let drawn = self.drawn.as_ref().ok_or(Unarmed::NotDrawn)?;
@@ -103,7 +115,7 @@ impl Model {
     /// Nothing is selected, or it no longer waits.
     pub fn chosen(&self) -> Result<Armed, Unarmed> {
         let held = self.selection().ok_or(Unarmed::Nothing)?;
-        if held.standing == Standing::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
+        if held.state == CallState::Waiting { Ok(self.identified(held)) } else { Err(Unarmed::NotWaiting) }
     }
 
     /// The call that was armed, if it still waits with the bytes and the card that were shown: what lets it run.
@@ -115,7 +127,7 @@ impl Model {
     /// what only holds it back.
     pub fn waits(&self, armed: &Armed) -> Option<&Held> {
         let held = self.call(&armed.key)?;
-        let same = held.standing == Standing::Waiting && held.snapshot.digest == armed.digest;
+        let same = held.state == CallState::Waiting && held.snapshot.digest == armed.digest;
         same.then_some(held)
     }
 

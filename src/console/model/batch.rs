@@ -1,6 +1,6 @@
 //! Several calls decided at once: every one is listed, bound as it stood then, and the list is read before `y` counts.
 
-use super::{ARMING, Armed, CallKey, Held, Model, Overlay, Reading, Standing};
+use super::{ARMING, Armed, CallKey, CallState, Held, Model, Overlay, Reading};
 use crate::console::screen::content_rows;
 
 /// What is to become of the listed calls.
@@ -41,7 +41,7 @@ impl Model {
         if self.marked.is_empty() {
             return Vec::new();
         }
-        let waits = |held: &&Held| held.standing == Standing::Waiting && self.marked.contains(&held.key);
+        let waits = |held: &&Held| held.state == CallState::Waiting && self.marked.contains(&held.key);
         self.queue().into_iter().filter(waits).collect()
     }
 
@@ -57,7 +57,7 @@ impl Model {
 
     /// Every waiting call of one wrapper, in the order of the queue.
     pub fn waiting_of(&self, session: &str) -> Vec<&Held> {
-        let waits = |held: &&Held| held.standing == Standing::Waiting && held.key.session == session;
+        let waits = |held: &&Held| held.state == CallState::Waiting && held.key.session == session;
         self.queue().into_iter().filter(waits).collect()
     }
 

@@ -17,7 +17,7 @@ use super::{Connected, Screen};
 
 /// A screen's list, and how it is looked at.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct ListState {
     /// Which line is selected.
     pub at: usize,
     /// The first line on screen.
@@ -45,11 +45,11 @@ pub enum Sought {
 /// One of each screen, and what they show.
 #[derive(Debug, Default)]
 pub struct Browse {
-    pub activity: Shelf,
-    pub log: Shelf,
-    pub tools: Shelf,
-    pub rules: Shelf,
-    pub servers: Shelf,
+    pub activity: ListState,
+    pub log: ListState,
+    pub tools: ListState,
+    pub rules: ListState,
+    pub servers: ListState,
     pub window: Window,
     /// The record that a rule is to be made from, while its call is looked up.
     pub rule_from: Option<u64>,
@@ -153,7 +153,7 @@ pub struct ToolLine {
     pub pin: Option<PinState>,
     /// Of the canonical definition.
     pub definition: Option<String>,
-    pub standing: ToolStanding,
+    pub source: ToolSource,
     pub calls: u64,
     pub denied: u64,
     pub failed: u64,
@@ -177,7 +177,7 @@ pub enum Subject {
 
 /// Where a tool is known from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ToolStanding {
+pub enum ToolSource {
     /// A running server describes it now.
     Offered,
     /// Only the log knows it.
@@ -259,8 +259,8 @@ impl ToolLine {
 }
 
 impl Browse {
-    /// The shelf of a screen; `None` for those of Waiting.
-    pub fn shelf(&self, screen: Screen) -> Option<&Shelf> {
+    /// The list of a screen; `None` for those of Waiting.
+    pub fn list(&self, screen: Screen) -> Option<&ListState> {
         match screen {
             Screen::Queue | Screen::Detail => None,
             Screen::Activity => Some(&self.activity),
@@ -271,8 +271,8 @@ impl Browse {
         }
     }
 
-    /// The shelf of a screen, to be changed.
-    pub fn shelf_mut(&mut self, screen: Screen) -> Option<&mut Shelf> {
+    /// The list of a screen, to be changed.
+    pub fn list_mut(&mut self, screen: Screen) -> Option<&mut ListState> {
         match screen {
             Screen::Queue | Screen::Detail => None,
             Screen::Activity => Some(&mut self.activity),

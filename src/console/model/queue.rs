@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::{CallKey, Grouping, Held, Model, Sort, Standing};
+use super::{CallKey, CallState, Grouping, Held, Model, Sort};
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
 
@@ -48,14 +48,14 @@ struct Mark {
 
 impl Mark {
     fn of(held: &Held) -> Self {
-        let waits = held.standing == Standing::Waiting;
+        let waits = held.state == CallState::Waiting;
         Self { snapshot: Arc::clone(&held.snapshot), class: held.class, waits }
     }
 
     fn is_of(&self, held: &Held) -> bool {
         Arc::ptr_eq(&self.snapshot, &held.snapshot)
             && self.class == held.class
-            && self.waits == (held.standing == Standing::Waiting)
+            && self.waits == (held.state == CallState::Waiting)
     }
 }
 
@@ -87,7 +87,7 @@ impl Rows {
         let mut open: HashMap<u64, usize> = HashMap::new();
         for at in &order {
             let held = &calls[*at];
-            let joins = grouping == Grouping::Identical && held.standing == Standing::Waiting;
+            let joins = grouping == Grouping::Identical && held.state == CallState::Waiting;
             let row = if joins { *open.entry(held.class).or_insert(rows.len()) } else { rows.len() };
             match rows.get_mut(row) {
                 Some(members) => members.push(*at),
@@ -172,9 +172,9 @@ impl Model {
     pub fn group_of(&self, key: &CallKey) -> Option<Group<'_>> {
         let lead = self.call(key)?;
         let mut rest = Vec::new();
-        if self.grouping == Grouping::Identical && lead.standing == Standing::Waiting {
+        if self.grouping == Grouping::Identical && lead.state == CallState::Waiting {
             let alike =
-                |held: &&Held| held.class == lead.class && held.key != lead.key && held.standing == Standing::Waiting;
+                |held: &&Held| held.class == lead.class && held.key != lead.key && held.state == CallState::Waiting;
             rest.extend(self.calls.iter().filter(alike));
             rest.sort_by_key(|held| held.snapshot.arrived);
         }
@@ -213,6 +213,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         deadline: _,
         caller: _,
         arguments,
+        readings,
         tool,
         server,
         title,
@@ -237,6 +238,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         asked_again,
     } = one;
     (arguments, tool, server) == (&other.arguments, &other.tool, &other.server)
+        && readings == &other.readings
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)

@@ -1,6 +1,7 @@
 //! The word that is typed to approve a dangerous call, where config.toml asks for one. Owns no decision.
 
 use super::{Armed, Model};
+use crate::behavior::arguments::reading::{self, Part};
 
 /// What confirms the approval of a dangerous call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,18 +22,23 @@ impl Model {
         let held = self.still(armed)?;
         let laid = self.card.as_ref().filter(|card| std::sync::Arc::ptr_eq(card.snapshot(), &held.snapshot));
         let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
-        Some(word(effect, held.snapshot.about.as_deref().unwrap_or_default(), &held.snapshot.arguments))
+        let call = &held.snapshot;
+        let part = reading::gravest(&call.readings);
+        Some(word(effect, part, call.about.as_deref().unwrap_or_default(), &call.arguments))
     }
 }
 
-/// What the call is about, if the effect line has it in a word that can be typed; else the line's first such word.
-fn word(effect: &str, about: &str, arguments: &str) -> String {
+/// What the call acts upon, if the effect line has it in a word that can be typed; else the line's first such word.
+///
+/// What a statement acts upon is told by who read it. Else it is a word of what the call is about, as the arguments have it.
+fn word(effect: &str, part: Option<&Part>, about: &str, arguments: &str) -> String {
     let said: Vec<&str> = words(effect).collect();
-    let is_keyword = |word: &str| word.bytes().all(|b| b.is_ascii_uppercase());
-    // The arguments may be long: they are looked through last.
-    let named =
-        |word: &&str| !is_keyword(word) && said.iter().skip(1).any(|one| one == word) && arguments.contains(*word);
-    let target = words(about).filter(named).last();
+    let named = |word: &&str| said.iter().skip(1).any(|one| one == word);
+    let target = match part {
+        Some(part) => words(part.object.as_deref().unwrap_or_default()).filter(named).last(),
+        // The arguments may be long: they are looked through last.
+        None => words(about).filter(|word| named(word) && arguments.contains(*word)).last(),
+    };
     target.or(said.first().copied()).unwrap_or("approve").to_owned()
 }
 
@@ -45,23 +51,31 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::word;
+    use super::{reading, word};
+    use crate::behavior::arguments;
 
     #[test]
     fn the_word_says_what_is_at_stake() {
         for (effect, about, wanted) in [
-            ("DELETE on users without WHERE", "DELETE on users without WHERE", "users"),
             ("deletes the folder src and everything in it", "src", "src"),
             ("deletes /home/ada/shop/old.rs (12 lines)", "/home/ada/shop/old.rs", "old.rs"),
-            ("DELETE on users without WHERE", "DELETE FROM users", "users"),
             ("replaces something — path = \"notes.md\"", "notes.md", "notes.md"),
             ("runs something — command = \"rm -rf /\"", "rm -rf /", "runs"),
             ("deletes \u{430}dmin.txt", "\u{430}dmin.txt", "deletes"),
             ("удаляет", "", "approve"),
             ("", "x", "approve"),
         ] {
-            let arguments = if about.starts_with("DELETE") { "DELETE FROM users" } else { about };
-            assert_eq!(word(effect, about, arguments), wanted, "{effect}");
+            assert_eq!(word(effect, None, about, about), wanted, "{effect}");
+        }
+        for (text, wanted) in [
+            ("DELETE FROM users -- without", "users"),
+            ("SELECT 1; DROP TABLE shop.old; INSERT INTO log VALUES (1)", "shop.old"),
+            ("DELETE FROM [users WHERE id = 1]", "DELETE"),
+        ] {
+            let arguments = serde_json::json!({ "sql": text });
+            let readings = arguments::readings(None, &arguments);
+            let effect = &readings[0].analysis.says;
+            assert_eq!(word(effect, reading::gravest(&readings), effect, text), wanted, "{text}: {effect}");
         }
     }
 }

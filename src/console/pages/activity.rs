@@ -1,14 +1,15 @@
 //! Everything that passes, newest at the bottom: when, which way, what, who let it and why.
 
-use super::{NARROW, servers};
+use super::{NARROW, badge, servers};
 use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
-use crate::console::model::{Following, Heard, Model, Passed};
+use crate::console::columns::{Columns, cell, widest};
+use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
-use crate::console::view::ends;
+use crate::console::view::{self, ends};
 use crate::link::message::{Activity, ActivityKind, Direction};
 
 impl Model {
@@ -59,7 +60,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let before = model.activity.iter().filter(|passed| passed.source == Heard::FromLog).count();
+    let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
     let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
     let latencies = latencies(model, width.saturating_sub(row.width() + 2));
     let note = format!("  · {before} from the log");
@@ -106,21 +107,26 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let passing = model.passing();
     let shown: Vec<&Passed> =
         passing.get(range).unwrap_or_default().iter().filter_map(|at| model.activity.get(*at)).collect();
-    let server = shown.iter().map(|passed| Row::default().and_foreign(Tone::Ours, &passed.server).width());
-    let columns = if width < NARROW { 0 } else { server.max().unwrap_or(0).min(width / 5) };
-    shown.into_iter().map(|passed| line(passed, columns, model, width)).collect()
+    let server = widest(shown.iter().map(|passed| passed.server.as_str()));
+    let server = if width < NARROW { 0 } else { server.min(width / 5) };
+    let gap = if server == 0 { 2 } else { 1 };
+    let columns = Columns::default().left(1, 8, "").left(1, server, "").left(gap, 1, "").left(1, 2, "").rest(0);
+    shown.into_iter().map(|passed| line(passed, &columns, model, width)).collect()
 }
 
-fn line(passed: &Passed, server: usize, model: &Model, width: usize) -> Row {
+fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row {
     let activity = &passed.activity;
     let arrow = match activity.direction {
         Direction::ToServer => "→",
         Direction::ToHost => "←",
     };
-    let mut row = Row::of(Tone::Quiet, format!(" {} ", time::of_day(activity.time, model.settings.offset)));
-    let name = Row::default().and_foreign(Tone::Quiet, &passed.server);
-    row = row.joined(name.clipped(server).padded(server)).and(Tone::Quiet, format!(" {arrow} "));
-    row = row.joined(badge(activity)).and_foreign(tone(activity), &activity.what);
+    let mut row = columns.row([
+        Row::of(Tone::Quiet, time::of_day(activity.time, model.settings.offset)),
+        cell(Tone::Quiet, &passed.server),
+        Row::of(Tone::Quiet, arrow),
+        badge(activity.badge),
+        cell(tone(activity), &activity.what),
+    ]);
     let mut right = outcome(activity);
     if width < NARROW {
         right.runs.truncate(1);
@@ -129,9 +135,8 @@ fn line(passed: &Passed, server: usize, model: &Model, width: usize) -> Row {
     }
     let right = right.and(Tone::Ours, " ");
     let room = width.saturating_sub(right.width() + 1);
-    let used = row.width();
     // Why it was decided so stands between, as far as there is room for more than a few letters.
-    if !activity.reason.is_empty() && activity.by != Some(By::Default) && room > used + 14 {
+    if !activity.reason.is_empty() && activity.by != Some(By::Default) && room > row.width() + 14 {
         row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, &activity.reason);
     }
     ends(row.clipped(room), right, width)
@@ -152,14 +157,6 @@ fn tone(activity: &Activity) -> Tone {
     }
 }
 
-fn badge(activity: &Activity) -> Row {
-    match activity.badge {
-        Some(Mutability::Pure) => Row::of(Tone::Good, "○ "),
-        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● "),
-        None => Row::of(Tone::Quiet, "  "),
-    }
-}
-
 /// Who let it pass or stopped it; what an answer was.
 fn outcome(activity: &Activity) -> Row {
     let failed = || Row::of(Tone::Danger, "failed");
@@ -173,7 +170,7 @@ fn outcome(activity: &Activity) -> Row {
             let row = Row::of(tone, verdict);
             match (activity.by, &activity.rule) {
                 (Some(By::Rule), Some(rule)) => row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
-                (Some(by), _) => row.and(Tone::Quiet, format!(" {}", by_words(by))),
+                (Some(by), _) => row.and(Tone::Quiet, format!(" {}", view::by(by))),
                 (None, _) => row,
             }
         }
@@ -186,8 +183,4 @@ fn outcome(activity: &Activity) -> Row {
         ActivityKind::Notification => Row::of(Tone::Quiet, "notification"),
         ActivityKind::Response => Row::of(Tone::Quiet, "response"),
     }
-}
-
-fn by_words(by: By) -> &'static str {
-    crate::console::view::by(by)
 }

@@ -1,8 +1,8 @@
 //! The Log screen's list: each record on one line, the newest first, with the figures of deciding above it.
 
-use super::{NARROW, WIDE, cell, grouped};
+use super::{NARROW, WIDE, badge, grouped};
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
-use crate::behavior::taxonomy::Mutability;
+use crate::console::columns::{Columns, cell};
 use crate::console::found::Line;
 use crate::console::model::Model;
 use crate::console::row::{Row, Tone};
@@ -90,33 +90,25 @@ pub(super) fn line(model: &Model, at: usize, width: usize) -> Option<Row> {
 
 /// One record on one line.
 pub(super) fn of(line: &Line, model: &Model, width: usize) -> Row {
-    let mut row = Row::of(Tone::Ours, " ");
-    if width >= WIDE {
-        let digits = grouped(model.browse.window.newest).len().max(3);
-        row.push(Tone::Quiet, format!("{:>digits$}  ", grouped(line.seq)));
-    }
-    let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
+    let digits = grouped(model.browse.window.newest).len().max(3);
+    let (when, tool) = if width < NARROW { (8, 12) } else { (11, 22) };
+    let columns = if width < WIDE {
+        Columns::default().left(1, when, "").left(1, 2, "")
+    } else {
+        Columns::default().right(1, digits, "").left(2, when, "").left(1, 2, "").left(0, 18, "")
+    };
+    let columns = columns.left(if width < WIDE { 0 } else { 1 }, tool, "").rest(1);
+    let moment = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
     // Where it is narrow, the day says enough of another day.
-    let when = if width < NARROW { when.split(' ').next().unwrap_or_default().to_owned() } else { when };
-    let columns = if width < NARROW { 8 } else { 11 };
-    row.push(Tone::Quiet, format!("{when:<columns$} "));
-    row = row.joined(badge(line));
-    if width >= WIDE {
-        row = row.joined(cell(Tone::Quiet, line.ticket.as_deref().unwrap_or(&line.server), 18)).and(Tone::Ours, " ");
-    }
-    let tool = line.tool.as_deref().unwrap_or(&line.server);
-    let tone = if line.tool.is_some() { Tone::Strong } else { Tone::Quiet };
-    let columns = if width < NARROW { 12 } else { 22 };
-    row = row.joined(cell(tone, tool, columns)).and(Tone::Ours, " ");
-    row.joined(happened(line))
-}
-
-fn badge(line: &Line) -> Row {
-    match line.badge {
-        Some(Mutability::Pure) => Row::of(Tone::Good, "○ "),
-        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● "),
-        None => Row::of(Tone::Quiet, "  "),
-    }
+    let moment = if width < NARROW { moment.split(' ').next().unwrap_or_default().to_owned() } else { moment };
+    let seq = (width >= WIDE).then(|| Row::of(Tone::Quiet, grouped(line.seq)));
+    let ticket = (width >= WIDE).then(|| cell(Tone::Quiet, line.ticket.as_deref().unwrap_or(&line.server)));
+    let tool = match &line.tool {
+        Some(tool) => cell(Tone::Strong, tool),
+        None => cell(Tone::Quiet, &line.server),
+    };
+    let cells = seq.into_iter().chain([Row::of(Tone::Quiet, moment), badge(line.badge)]);
+    columns.row(cells.chain(ticket).chain([tool, happened(line)]))
 }
 
 /// What the record says happened, in our words, and its reason.

@@ -1,7 +1,8 @@
 //! The Rules screen: each rule with its file, what it decided by the log, its end and its warnings.
 
-use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
+use super::{NARROW, caption, entry, foreign, grouped, ours};
 use crate::console::card::counted;
+use crate::console::columns::{Columns, cell, widest};
 use crate::console::found::RuleLine;
 use crate::console::grants;
 use crate::console::model::{Model, RuleEntry, RuleHits};
@@ -9,7 +10,7 @@ use crate::console::row::{Row, Tone};
 use crate::console::time;
 use crate::console::tried::SuggestedRule;
 use crate::link::message::GrantCard;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 use crate::policy::rule::{Decision, Pending};
 
 /// Days before its end from which on a rule's end is marked.
@@ -107,13 +108,13 @@ fn suggests(model: &Model) -> Row {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let name = |line: &RuleEntry| line.rule().map_or(0, |id| id.chars().count());
-    let widest = model.browse.rule_lines.iter().take(500).map(name).max().unwrap_or(0);
-    let columns = widest.clamp(4, if width < NARROW { 14 } else { 24 });
-    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, columns, width)).collect()
+    let id = widest(model.browse.rule_lines.iter().take(500).filter_map(RuleEntry::rule));
+    let id = id.clamp(4, if width < NARROW { 14 } else { 24 });
+    let columns = Columns::default().left(0, 3, "").left(0, 7, "").left(0, id, "").right(0, 8, "");
+    range.filter_map(|at| model.browse.rule_lines.get(at)).map(|line| entry_row(model, line, &columns, width)).collect()
 }
 
-fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> Row {
+fn entry_row(model: &Model, line: &RuleEntry, columns: &Columns, width: usize) -> Row {
     match line {
         RuleEntry::Rule(line) => row(model, line, columns, width),
         RuleEntry::Waits { pending, .. } => Row::of(Tone::Danger, " Δ waits  ")
@@ -124,20 +125,20 @@ fn entry_row(model: &Model, line: &RuleEntry, columns: usize, width: usize) -> R
             .and(Tone::Quiet, " shows it"),
         RuleEntry::Suggested(rule) => suggested(rule, width),
         RuleEntry::Grant { server, card, .. } => {
-            let row =
-                Row::of(Tone::Warn, " ◷ ").and(Tone::Good, "grant  ").joined(cell(Tone::Strong, &card.id, columns));
-            let mut row = row.and(Tone::Ours, format!("{:>8}", grouped(u64::from(card.used))));
-            if width < NARROW {
-                row.push(Tone::Warn, format!("  {}  ", grants::left(card, model.now)));
-                return row.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card));
-            }
-            row.push(Tone::Warn, format!("  {:<12}", grants::left(card, model.now)));
-            row.and(Tone::Ours, "  ")
-                .and_foreign(Tone::Quiet, server)
-                .and(Tone::Quiet, "/")
-                .and_foreign(Tone::Strong, &card.tool)
-                .and(Tone::Quiet, ": ")
-                .joined(grants::covers(card))
+            let row = columns.row([
+                Row::of(Tone::Warn, " ◷ "),
+                Row::of(Tone::Good, "grant"),
+                cell(Tone::Strong, &card.id),
+                Row::of(Tone::Ours, grouped(u64::from(card.used))),
+            ]);
+            let left = grants::left(card, model.now);
+            let row = if width < NARROW {
+                row.and(Tone::Warn, format!("  {left}  "))
+            } else {
+                let row = row.and(Tone::Warn, format!("  {left:<12}")).and(Tone::Ours, "  ");
+                row.and_foreign(Tone::Quiet, server).and(Tone::Quiet, "/")
+            };
+            row.and_foreign(Tone::Strong, &card.tool).and(Tone::Quiet, ": ").joined(grants::covers(card))
         }
     }
 }
@@ -148,7 +149,7 @@ fn suggested(rule: &SuggestedRule, width: usize) -> Row {
     // The tool stands before it.
     let says = rule.says.strip_prefix("this tool with ").unwrap_or(&rule.says);
     let row = if width < NARROW {
-        row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves as u64)))
+        row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
     } else {
         row.and(Tone::Strong, format!("saves {saves:<14} "))
     };
@@ -160,18 +161,20 @@ fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
     model.browse.book.as_ref()?.rules.get(line.at?)
 }
 
-fn row(model: &Model, line: &RuleHits, columns: usize, width: usize) -> Row {
+fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
     let rule = rule(model, line);
     let warned = rule.is_some_and(|rule| !rule.warnings.is_empty());
-    let mut row = if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::of(Tone::Ours, "   ") };
-    row = match rule {
-        Some(rule) if rule.disabled => row.and(Tone::Quiet, "off    "),
-        Some(rule) if waits(model, &rule.id) => row.and(Tone::Danger, "waits  "),
-        Some(rule) => row.joined(decision(rule.decision)),
-        None => row.and(Tone::Quiet, "gone   "),
-    };
-    row = row.joined(cell(Tone::Strong, &line.id, columns));
-    row.push(Tone::Ours, format!("{:>8}", grouped(line.hits)));
+    let mut row = columns.row([
+        if warned { Row::of(Tone::Warn, " ▲ ") } else { Row::default() },
+        match rule {
+            Some(rule) if rule.disabled => Row::of(Tone::Quiet, "off"),
+            Some(rule) if waits(model, &rule.id) => Row::of(Tone::Danger, "waits"),
+            Some(rule) => decision(rule.decision),
+            None => Row::of(Tone::Quiet, "gone"),
+        },
+        cell(Tone::Strong, &line.id),
+        Row::of(Tone::Ours, grouped(line.hits)),
+    ]);
     if width >= NARROW {
         let last = line.last.map_or_else(|| "never".to_owned(), |at| format!("{} ago", time::span(model.now - at)));
         row.push(Tone::Quiet, format!("{last:>9}"));
@@ -207,9 +210,9 @@ fn expiry(end: i64, model: &Model) -> Row {
 
 fn decision(decision: Decision) -> Row {
     match decision {
-        Decision::Allow => Row::of(Tone::Good, "allow  "),
-        Decision::Ask => Row::of(Tone::Warn, "ask    "),
-        Decision::Deny => Row::of(Tone::Danger, "deny   "),
+        Decision::Allow => Row::of(Tone::Good, "allow"),
+        Decision::Ask => Row::of(Tone::Warn, "ask"),
+        Decision::Deny => Row::of(Tone::Danger, "deny"),
     }
 }
 
@@ -341,7 +344,7 @@ fn grant_sheet(model: &Model, server: &str, card: &GrantCard, width: usize) -> V
         .and(Tone::Quiet, ", with ")
         .and_foreign(Tone::Ours, &card.ticket);
     rows.extend(entry("given", given, width));
-    rows.extend(ours("approved", counted(card.used as usize, "call"), width));
+    rows.extend(ours("approved", counted(card.used, "call"), width));
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " x").and(Tone::Quiet, " ends it now  ").and(Tone::Key, "3");
     rows.push(keys.and(Tone::Quiet, " its records  ").and(Tone::Key, "Esc").and(Tone::Quiet, " back"));

@@ -1,7 +1,8 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
-use super::{NARROW, caption, cell, entry, foreign, grouped, ours};
+use super::{NARROW, caption, entry, foreign, grouped, ours};
 use crate::console::card::counted;
+use crate::console::columns::{Columns, cell, widest};
 use crate::console::found::Unwrapped;
 use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::row::{Row, Tone};
@@ -29,10 +30,12 @@ pub(super) fn empty() -> Vec<Row> {
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let name = |line: &ServerLine| Row::default().and_foreign(Tone::Ours, server(model, line)).width();
-    let widest = model.browse.server_lines.iter().take(200).map(name).max().unwrap_or(0);
-    let columns = widest.clamp(6, if width < NARROW { 14 } else { 22 });
-    range.filter_map(|at| model.browse.server_lines.get(at)).map(|line| row(model, line, columns, width)).collect()
+    let widest = widest(model.browse.server_lines.iter().take(200).map(|line| server(model, line)));
+    let name = widest.clamp(6, if width < NARROW { 14 } else { 22 });
+    let [failed, bars] = if width < NARROW { [0; 2] } else { [12, 12] };
+    let columns = Columns::default().left(0, 3, "").left(0, name, "").right(0, 12, "").right(0, 13, "");
+    let columns = columns.right(0, failed, "").left(2, bars, "").rest(2);
+    range.filter_map(|at| model.browse.server_lines.get(at)).map(|line| row(model, line, &columns)).collect()
 }
 
 fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
@@ -44,45 +47,46 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
     }
 }
 
-fn row(model: &Model, line: &ServerLine, columns: usize, width: usize) -> Row {
-    let name = server(model, line);
+fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
+    let name = |tone: Tone| cell(tone, server(model, line));
     let ago = |at: i64| format!("{} ago", time::span(model.now - at));
+    let over = |word: &str, when: String, calls: u64| {
+        let row = columns.row([Row::of(Tone::Quiet, " ○ "), name(Tone::Quiet)]);
+        row.and(Tone::Quiet, format!(" {word} {when:>8} {:>7} calls", grouped(calls)))
+    };
     match line {
         ServerLine::Running(at) => {
             let Some(one) = model.wrappers.get(*at) else { return Row::default() };
             let status = &one.status;
-            let mut row = standing(one).joined(cell(Tone::Strong, name, columns));
             let waits = if status.waiting > 0 { Tone::Warn } else { Tone::Quiet };
-            row.push(waits, format!("{:>4} waiting", status.waiting));
-            row.push(Tone::Ours, format!("{:>7} calls", grouped(status.calls)));
-            if width >= NARROW {
-                let tone = if status.failed > 0 { Tone::Danger } else { Tone::Quiet };
-                row.push(tone, format!("{:>5} failed", status.failed));
-                row = row.and(Tone::Ours, "  ").joined(spark(model, one, 12));
-            }
-            let host = status.host.as_deref().unwrap_or("no host yet");
-            row.and(Tone::Quiet, "  ").and_foreign(Tone::Quiet, host)
+            let fails = if status.failed > 0 { Tone::Danger } else { Tone::Quiet };
+            columns.row([
+                mark(one),
+                name(Tone::Strong),
+                Row::of(waits, format!("{} waiting", status.waiting)),
+                Row::of(Tone::Ours, format!("{} calls", grouped(status.calls))),
+                Row::of(fails, format!("{} failed", status.failed)),
+                spark(model, one, 12),
+                cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
+            ])
         }
         ServerLine::Ended(at) => {
             let Some((one, when)) = model.browse.ended.get(*at) else { return Row::default() };
-            let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
-            row.and(Tone::Quiet, format!(" ended {:>8} {:>7} calls", ago(*when), grouped(one.status.calls)))
+            over("ended", ago(*when), one.status.calls)
         }
         ServerLine::Unwrapped(at) => {
             let host = model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str());
-            let row = Row::of(Tone::Danger, " ✗ ").joined(cell(Tone::Danger, name, columns));
+            let row = columns.row([Row::of(Tone::Danger, " ✗ "), name(Tone::Danger)]);
             row.and(Tone::Danger, " not wrapped").and(Tone::Quiet, " in ").and_foreign(Tone::Quiet, host)
         }
         ServerLine::Past(_, session) => {
-            let row = Row::of(Tone::Quiet, " ○ ").joined(cell(Tone::Quiet, name, columns));
             let word = if session.ended { "ended" } else { "seen " };
-            let last = session.last.map_or_else(String::new, ago);
-            row.and(Tone::Quiet, format!(" {word} {last:>8} {:>7} calls", grouped(session.calls)))
+            over(word, session.last.map_or_else(String::new, ago), session.calls)
         }
     }
 }
 
-fn standing(one: &Connected) -> Row {
+fn mark(one: &Connected) -> Row {
     if one.wrapper.observe {
         return Row::of(Tone::Danger, " ◆ ");
     }
@@ -198,7 +202,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
     rows.extend(ours("approved", policy, width));
     rows.extend(ours("denied", status.denied.to_string(), width));
-    let refused = counted(usize::try_from(status.refused_lines).unwrap_or(usize::MAX), "line");
+    let refused = counted(status.refused_lines, "line");
     rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
         let row = spark(model, one, width.saturating_sub(30).min(32))

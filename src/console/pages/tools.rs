@@ -1,9 +1,10 @@
 //! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
 
-use super::{NARROW, WIDE, caption, cell, changed, entry, foreign, ours};
+use super::{NARROW, WIDE, caption, changed, entry, foreign, ours};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::card::counted;
-use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::columns::{Columns, cell, widest};
+use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::PinnedProgram;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -17,22 +18,7 @@ pub(super) fn title(model: &Model) -> Row {
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
-    let columns = Columns::of(model, width);
-    let mut row = Row::of(Tone::Quiet, "              ").and(Tone::Quiet, format!("{:<1$} ", "tool", columns.tool));
-    if columns.server > 0 {
-        row.push(Tone::Quiet, format!("{:<1$} ", "server", columns.server));
-    }
-    if columns.version > 0 {
-        row.push(Tone::Quiet, "  v ");
-    }
-    row.push(Tone::Quiet, format!("{:>7}", "calls"));
-    if columns.latency > 0 {
-        row.push(Tone::Quiet, format!("{:>7}{:>7}{:>9}", "denied", "failed", "median"));
-    }
-    if columns.words >= 12 {
-        row.push(Tone::Quiet, "  what it is");
-    }
-    row
+    columns(model, width).heading()
 }
 
 /// Where the selection stands, or why what is remembered is not here.
@@ -53,32 +39,22 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-struct Columns {
-    tool: usize,
-    server: usize,
-    version: usize,
-    latency: usize,
-    words: usize,
-}
-
-impl Columns {
-    fn of(model: &Model, width: usize) -> Self {
-        let widest = |text: fn(&ToolLine) -> &str, most: usize| {
-            // Of a list without end the first ones tell.
-            let columns = |line| Row::default().and_foreign(Tone::Ours, text(line)).width();
-            model.browse.tool_lines.iter().take(500).map(columns).max().unwrap_or(0).clamp(4, most)
-        };
-        let tool = widest(|line| &line.tool, if width < NARROW { 16 } else { 28 });
-        let server = if width < NARROW { 0 } else { widest(|line| &line.server, 16).max(6) };
-        let latency = if width < 76 { 0 } else { 23 };
-        let version = if width < WIDE { 0 } else { 4 };
-        let used = 14 + tool + 1 + server + 1 + version + 7 + latency;
-        Self { tool, server, version, latency, words: width.saturating_sub(used + 2).saturating_sub(3) }
-    }
+fn columns(model: &Model, width: usize) -> Columns {
+    // Of a list without end the first ones tell.
+    let lines = || model.browse.tool_lines.iter().take(500);
+    let tool = widest(lines().map(|line| line.tool.as_str())).clamp(4, if width < NARROW { 16 } else { 28 });
+    let server = widest(lines().map(|line| line.server.as_str())).clamp(6, 16);
+    let (server, version) = (if width < NARROW { 0 } else { server }, if width < WIDE { 0 } else { 3 });
+    let [denied, failed, median] = if width < 76 { [0; 3] } else { [7, 7, 9] };
+    let columns = Columns::default().left(1, 2, "").left(0, 11, "").left(0, tool, "tool").left(1, server, "server");
+    let columns = columns.right(1, version, "v").right(1, 7, "calls");
+    let columns = columns.right(0, denied, "denied").right(0, failed, "failed").right(0, median, "median");
+    let words = width.saturating_sub(columns.width() + 4);
+    columns.left(2, if words < 8 { 0 } else { words }, "what it is")
 }
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let columns = Columns::of(model, width);
+    let columns = columns(model, width);
     range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(line, &columns)).collect()
 }
 
@@ -88,27 +64,20 @@ fn row(line: &ToolLine, columns: &Columns) -> Row {
         let row = row.and_foreign(Tone::Strong, &line.server);
         return row.and(Tone::Danger, "  its program or command line changed");
     }
-    let mut row = Row::of(Tone::Ours, " ").joined(look(line)).joined(badge(line).padded(11));
-    let tone = if line.standing == ToolStanding::Offered { Tone::Strong } else { Tone::Quiet };
-    row = row.joined(cell(tone, &line.tool, columns.tool)).and(Tone::Ours, " ");
-    if columns.server > 0 {
-        row = row.joined(cell(Tone::Quiet, &line.server, columns.server)).and(Tone::Ours, " ");
-    }
-    if columns.version > 0 {
-        let version = line.version.map(|version| version.to_string()).unwrap_or_default();
-        row.push(Tone::Quiet, format!("{version:>3} "));
-    }
-    row.push(Tone::Ours, format!("{:>7}", line.calls));
-    if columns.latency > 0 {
-        let some = |count: u64| if count == 0 { String::new() } else { count.to_string() };
-        row.push(Tone::Warn, format!("{:>7}", some(line.denied)));
-        row.push(Tone::Danger, format!("{:>7}", some(line.failed)));
-        row.push(Tone::Quiet, format!("{:>9}", line.p50.map(time::latency).unwrap_or_default()));
-    }
-    if columns.words >= 8 {
-        row = row.and(Tone::Quiet, "  ").joined(why(line).clipped(columns.words));
-    }
-    row
+    let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
+    let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
+    columns.row([
+        look(line),
+        badge(line),
+        cell(tone, &line.tool),
+        cell(Tone::Quiet, &line.server),
+        Row::of(Tone::Quiet, line.version.map(|version| version.to_string()).unwrap_or_default()),
+        Row::of(Tone::Ours, line.calls.to_string()),
+        some(Tone::Warn, line.denied),
+        some(Tone::Danger, line.failed),
+        Row::of(Tone::Quiet, line.p50.map(time::latency).unwrap_or_default()),
+        why(line),
+    ])
 }
 
 /// Whether it needs a look: changed before disputed before hazards.
@@ -215,9 +184,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, name).and(Tone::Quiet, ": ");
         rows.extend(entry("hazard", row.and_foreign(Tone::Ours, what), width));
     }
-    let standing = match line.standing {
-        ToolStanding::Offered => "a running server describes it now",
-        ToolStanding::Remembered => "no running server describes it; it was seen before",
+    let standing = match line.source {
+        ToolSource::Offered => "a running server describes it now",
+        ToolSource::Remembered => "no running server describes it; it was seen before",
     };
     rows.extend(ours("known", standing, width));
     rows.extend(foreign("signature", line.signature.as_deref().unwrap_or_default(), width));
@@ -230,7 +199,9 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.push(caption("evidence", &counted(line.evidence.len(), "reason"), width));
         for evidence in &line.evidence {
             let (source, says) = evidence.split_once(' ').unwrap_or(("", evidence));
-            let row = Row::of(Tone::Ours, " ").joined(cell(Tone::Quiet, source, super::LABEL)).and(Tone::Ours, " ");
+            let row = Row::of(Tone::Ours, " ")
+                .joined(cell(Tone::Quiet, source).clipped(super::LABEL).padded(super::LABEL))
+                .and(Tone::Ours, " ");
             rows.extend(row.and_foreign(Tone::Foreign, says).hung(width, if width >= 60 { 13 } else { 3 }));
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind, poll, read};
 
-use super::{Focus, Heard, Inbox};
+use super::{Focus, Inbox, Input};
 use crate::console::keymap::Key;
 use crate::console::update::{Msg, Turn};
 
@@ -20,9 +20,9 @@ impl Keyboard {
         let (permission, granted) = sync_channel(1);
         std::thread::spawn(move || {
             loop {
-                let heard = read().map_or(Heard::Closed, Heard::Event);
-                let closed = matches!(heard, Heard::Closed);
-                let wait = !matches!(&heard, Heard::Event(event) if message(event.clone()).is_none());
+                let heard = read().map_or(Input::Closed, Input::Event);
+                let closed = matches!(heard, Input::Closed);
+                let wait = !matches!(&heard, Input::Event(event) if message(event.clone()).is_none());
                 if inbox.send(heard).is_err() || closed || (wait && granted.recv().is_err()) {
                     return;
                 }
@@ -39,13 +39,13 @@ impl Keyboard {
 
     /// Throws away keys that are waiting to be read. What wrappers said and how large the screen is stays; gives where the
     /// operator looks by now, where the terminal said so.
-    pub(super) fn drain(&self, inbox: &Receiver<Heard>, kept: &mut Vec<Msg>) -> Option<Focus> {
+    pub(super) fn drain(&self, inbox: &Receiver<Input>, kept: &mut Vec<Msg>) -> Option<Focus> {
         let mut looks = None;
         for heard in inbox.try_iter() {
             match heard {
-                Heard::Link(event) => kept.push(Msg::Link(*event)),
-                Heard::Found(finding) => kept.push(Msg::Found(*finding)),
-                Heard::Event(event) => {
+                Input::Link(event) => kept.push(Msg::Link(*event)),
+                Input::Found(finding) => kept.push(Msg::Found(*finding)),
+                Input::Event(event) => {
                     looks = focus(&event).or(looks);
                     let Some(msg) = message(event) else { continue };
                     if matches!(msg, Msg::Resize(..)) {
@@ -53,7 +53,7 @@ impl Keyboard {
                     }
                     self.go_on();
                 }
-                Heard::Closed => {}
+                Input::Closed => {}
             }
         }
         // While the thread waits for its permission, nothing reads; while it reads, nothing is pending.

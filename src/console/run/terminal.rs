@@ -10,7 +10,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-use super::{Heard, Inbox};
+use super::{Inbox, Input};
 use crate::console::settings::{Notice, Pointer};
 
 /// The console's hold on the terminal; given back when dropped.
@@ -146,7 +146,7 @@ pub(super) fn end_with_signals(inbox: Inbox) {
                 _ = term.recv() => {}
                 _ = hup.recv() => {}
             }
-            let _ = inbox.send(Heard::Closed);
+            let _ = inbox.send(Input::Closed);
         });
     });
 }

@@ -50,7 +50,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
         note(model, Tone::Warn, words);
         return Some(());
     }
-    let unread = targets.iter().filter(|held| decide::unseen(held).is_some()).count();
+    let unread = targets.iter().filter(|held| held.unread().is_some()).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
@@ -101,17 +101,17 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     }
     model.overlay = None;
     let took = model.listed.take().map_or(0, |listed| model.now - listed.since);
-    let standing: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
+    let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
     let (word, verdict) = match batch.fate.clone() {
         Fate::Approve(reading) => (VerdictWord::Approve, decide::approval(reading)),
         Fate::Deny { reason } => (VerdictWord::Deny, OperatorVerdict::Deny { reason }),
     };
-    let (all, alive) = (batch.members.len(), standing.len());
+    let (all, alive) = (batch.members.len(), waiting.len());
     let mut commands = Vec::new();
-    for armed in standing {
+    for armed in waiting {
         let verdict = match (&verdict, model.still(armed)) {
             // What was not shown to its end is approved unread, whatever the key.
-            (OperatorVerdict::Approve { unread: false }, Some(held)) if decide::unseen(held).is_some() => continue,
+            (OperatorVerdict::Approve { unread: false }, Some(held)) if held.unread().is_some() => continue,
             (verdict, _) => verdict.clone(),
         };
         commands.push(decide::send_one(model, armed, word, verdict, took));

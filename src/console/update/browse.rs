@@ -5,13 +5,13 @@ use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
 use crate::console::found::{Edge, Line, Task, Wanted};
 use crate::console::keymap::Action;
-use crate::console::model::{Following, Model, Screen, ServerLine, Shelf, Sought, Window};
+use crate::console::model::{Following, ListState, Model, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
 use crate::console::row::Tone;
 use crate::console::screen::{Sides, content_rows};
 use crate::console::tried::{Attempt, Trial};
 use crate::link::message::ActivityKind;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 
 /// Records of one page.
 const PAGE: usize = 300;
@@ -23,11 +23,11 @@ pub(super) fn go(model: &mut Model, action: Action) {
     let body = model.areas().body;
     let room = content_rows(body);
     let screen = model.screen;
-    if let Some(top) = model.browse.shelf(screen).and_then(|shelf| shelf.sheet) {
+    if let Some(top) = model.browse.list(screen).and_then(|list| list.sheet) {
         let rows = pages::sheet(model, usize::from(pages::sides(model).sheet().width)).len();
         let top = super::moves::moved(top, action, room, rows);
-        if let Some(shelf) = model.browse.shelf_mut(screen) {
-            shelf.sheet = Some(top);
+        if let Some(list) = model.browse.list_mut(screen) {
+            list.sheet = Some(top);
         }
         return;
     }
@@ -38,18 +38,18 @@ pub(super) fn go(model: &mut Model, action: Action) {
     if screen == Screen::Log && to_an_end(model, action) {
         return;
     }
-    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
-    shelf.at = match action {
-        Action::Down => shelf.at + 1,
-        Action::Up => shelf.at.saturating_sub(1),
-        Action::PageDown => shelf.at + page,
-        Action::PageUp => shelf.at.saturating_sub(page),
+    let Some(list) = model.browse.list_mut(screen) else { return };
+    list.at = match action {
+        Action::Down => list.at + 1,
+        Action::Up => list.at.saturating_sub(1),
+        Action::PageDown => list.at + page,
+        Action::PageUp => list.at.saturating_sub(page),
         Action::Top => 0,
         Action::Bottom => last,
-        _ => shelf.at,
+        _ => list.at,
     }
     .min(last);
-    let newest = shelf.at == last;
+    let newest = list.at == last;
     if screen == Screen::Activity {
         model.following = if newest { Following::Newest } else { Following::Stays };
     }
@@ -71,8 +71,8 @@ fn to_an_end(model: &mut Model, action: Action) -> bool {
 fn begin(model: &mut Model, edge: Edge) {
     let window = &mut model.browse.window;
     *window = Window { pages: window.pages, newest: window.newest, wants: Some(edge), ..Window::default() };
-    let shelf = &mut model.browse.log;
-    (shelf.at, shelf.top, shelf.sheet) = (0, 0, None);
+    let list = &mut model.browse.log;
+    (list.at, list.top, list.sheet) = (0, 0, None);
 }
 
 /// `Enter`: the selected line's sheet, or back.
@@ -85,12 +85,12 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
         open_passed(model);
         return Vec::new();
     }
-    let is_open = model.browse.shelf(screen).is_some_and(|shelf| shelf.sheet.is_some());
+    let is_open = model.browse.list(screen).is_some_and(|list| list.sheet.is_some());
     if screen == Screen::Tools && is_open && super::tool::open(model) {
         return Vec::new();
     }
-    if let Some(shelf) = model.browse.shelf_mut(screen) {
-        shelf.sheet = if shelf.sheet.is_some() { None } else { Some(0) };
+    if let Some(list) = model.browse.list_mut(screen) {
+        list.sheet = if list.sheet.is_some() { None } else { Some(0) };
     }
     Vec::new()
 }
@@ -119,10 +119,10 @@ fn open_passed(model: &mut Model) {
 /// `Esc`: closes the sheet, drops the search, or goes back to Waiting.
 pub(super) fn back(model: &mut Model) {
     let screen = model.screen;
-    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
-    if shelf.sheet.is_some() {
-        shelf.sheet = None;
-    } else if shelf.find.is_empty() {
+    let Some(list) = model.browse.list_mut(screen) else { return };
+    if list.sheet.is_some() {
+        list.sheet = None;
+    } else if list.find.is_empty() {
         model.screen = Screen::Queue;
     } else {
         search(model, screen, "");
@@ -135,23 +135,23 @@ pub(super) fn visit(model: &mut Model, screen: Screen) {
     model.screen = screen;
     let Some(find) = find else {
         // Who comes by the key alone wants the whole list, not what a step from elsewhere once led to.
-        if model.browse.shelf(screen).is_some_and(|shelf| shelf.sought == Sought::Led) {
+        if model.browse.list(screen).is_some_and(|list| list.sought == Sought::Led) {
             search(model, screen, "");
         }
         return;
     };
     sought(model, screen, &find, Sought::Led);
     if screen != Screen::Log
-        && let Some(shelf) = model.browse.shelf_mut(screen)
+        && let Some(list) = model.browse.list_mut(screen)
     {
-        shelf.sheet = Some(0);
+        list.sheet = Some(0);
     }
 }
 
 /// The search on `screen` for what stands open here.
 fn about(model: &Model, screen: Screen) -> Option<String> {
-    let shelf = model.browse.shelf(model.screen)?;
-    shelf.sheet?;
+    let list = model.browse.list(model.screen)?;
+    list.sheet?;
     match (model.screen, screen) {
         (Screen::Log, Screen::Tools | Screen::Rules | Screen::Servers) => {
             let line = model.browse.open_record()?;
@@ -162,12 +162,12 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
             }
         }
         (Screen::Tools, Screen::Log) => {
-            let tool = model.browse.tool_lines.get(shelf.at)?;
+            let tool = model.browse.tool_lines.get(list.at)?;
             Some(of_tool(&tool.server, &tool.tool))
         }
-        (Screen::Rules, Screen::Log) => Some(exactly("rule", model.browse.rule_lines.get(shelf.at)?.rule()?)),
+        (Screen::Rules, Screen::Log) => Some(exactly("rule", model.browse.rule_lines.get(list.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
-            let session = match model.browse.server_lines.get(shelf.at)? {
+            let session = match model.browse.server_lines.get(list.at)? {
                 ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,
                 ServerLine::Ended(at) => &model.browse.ended.get(*at)?.0.wrapper.session,
                 ServerLine::Past(session, _) => session,
@@ -188,21 +188,21 @@ fn of_tool(server: &str, tool: &str) -> String {
 /// Sets a screen's search, and where it comes from.
 pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Sought) {
     search(model, screen, find);
-    if let Some(shelf) = model.browse.shelf_mut(screen) {
-        shelf.sought = sought;
+    if let Some(list) = model.browse.list_mut(screen) {
+        list.sought = sought;
     }
 }
 
 /// Sets a screen's search. One that cannot be meant is told, and the last one stands.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
     let now = model.now;
-    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
-    text.clone_into(&mut shelf.find);
-    (shelf.problem, shelf.sought) = (None, Sought::Typed);
+    let Some(list) = model.browse.list_mut(screen) else { return };
+    text.clone_into(&mut list.find);
+    (list.problem, list.sought) = (None, Sought::Typed);
     match Search::read(text, now) {
-        Err(meaningless) => shelf.problem = Some(meaningless.to_string()),
+        Err(meaningless) => list.problem = Some(meaningless.to_string()),
         Ok(read) => {
-            *shelf = Shelf { find: text.to_owned(), search: read, ..Shelf::default() };
+            *list = ListState { find: text.to_owned(), search: read, ..ListState::default() };
             match screen {
                 Screen::Log => begin(model, Edge::Newest),
                 Screen::Activity => model.following = Following::Newest,
@@ -214,18 +214,18 @@ pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
 
 /// Brings the selection into the list and the selected line onto the screen.
 pub(super) fn settle(model: &mut Model) {
-    if model.browse.shelf(model.screen).is_none() {
+    if model.browse.list(model.screen).is_none() {
         return;
     }
     let count = pages::count(model);
     let room = content_rows(model.areas().body).saturating_sub(1).max(1);
     let newest = model.screen == Screen::Activity && model.following == Following::Newest;
     let screen = model.screen;
-    let Some(shelf) = model.browse.shelf_mut(screen) else { return };
+    let Some(list) = model.browse.list_mut(screen) else { return };
     let last = count.saturating_sub(1);
-    shelf.at = if newest { last } else { shelf.at.min(last) };
-    let top = shelf.top.min(count.saturating_sub(room));
-    shelf.top = top.clamp((shelf.at + 1).saturating_sub(room), shelf.at);
+    list.at = if newest { last } else { list.at.min(last) };
+    let top = list.top.min(count.saturating_sub(room));
+    list.top = top.clamp((list.at + 1).saturating_sub(room), list.at);
 }
 
 /// What the log reader is to look up for what is on screen now.

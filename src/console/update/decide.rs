@@ -6,8 +6,7 @@ use crate::console::card::Card;
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, Confirmation, Drawn, Extent, Fate, Held, Model, Overlay, Question, Reading, Screen,
-    Standing, Unarmed,
+    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Model, Overlay, Question, Reading, Screen, Unarmed,
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict};
@@ -26,12 +25,19 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
     let Some(held) = model.still(&armed) else {
         return Vec::new();
     };
-    match unseen(held) {
-        Some(why) => {
+    match held.unread() {
+        Some(_) => {
             let folded = model.card.as_ref().map_or(0, Card::folded);
-            let why = match folded {
-                0 => why.to_owned(),
-                1 => "Not read yet: a part is folded. Z unfolds it, End goes on, then a. A approves unread.".to_owned(),
+            let why = match (folded, &held.snapshot.danger) {
+                (0, None) => {
+                    "Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.".to_owned()
+                }
+                (0, Some(_)) => {
+                    "Dangerous, and not read yet: go to the card's last line (PgDn, End), then a, then y.".to_owned()
+                }
+                (1, _) => {
+                    "Not read yet: a part is folded. Z unfolds it, End goes on, then a. A approves unread.".to_owned()
+                }
                 _ => format!(
                     "Not read yet: {folded} parts are folded. Z unfolds them, End goes on, then a. A approves unread."
                 ),
@@ -203,17 +209,6 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     super::passing_note(model, Tone::Warn, words);
 }
 
-/// What was not shown yet of what must be: the arguments' end, and of a dangerous call the card's end too.
-pub(super) fn unseen(held: &Held) -> Option<&'static str> {
-    match (&held.snapshot.danger, held.seen.arguments, held.seen.card) {
-        (None, Extent::ToItsEnd, _) | (Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => None,
-        (None, Extent::Partly, _) => {
-            Some("Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.")
-        }
-        (Some(_), _, _) => Some("Dangerous, and not read yet: go to the card's last line (PgDn, End), then a, then y."),
-    }
-}
-
 fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command> {
     match model.still(&armed) {
         Some(held) if held.snapshot.danger.is_some() => {
@@ -268,7 +263,7 @@ pub(super) fn send_one(
 fn sent(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Command {
     let at = model.now;
     if let Some(held) = find_mut(model, armed.key()) {
-        held.standing = Standing::Sent(word);
+        held.state = CallState::Sent(word);
         let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
         let often = {
             model.decisions.took(Decision { at, verdict: word, took, server: server.clone(), tool: tool.clone() });

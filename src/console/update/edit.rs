@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Command, Edit, decide, find_mut, note};
-use crate::console::model::{Armed, Model, Overlay, Standing};
+use crate::console::model::{Armed, CallState, Model, Overlay};
 use crate::console::plain;
 use crate::console::row::Tone;
 use crate::link::message::FromConsole;
@@ -57,7 +57,7 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) -> Vec<Comm
         return Vec::new();
     }
     if let Some(held) = find_mut(model, armed.key()) {
-        held.standing = Standing::EditSent;
+        held.state = CallState::EditSent;
     }
     let message = FromConsole::Edit {
         ticket: armed.key().ticket.clone(),

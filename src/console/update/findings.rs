@@ -6,7 +6,7 @@ mod tools;
 use crate::audit::fields::Field;
 use crate::audit::record::{Kind, Outcome};
 use crate::console::found::{Edge, Finding, Line, Page, Progress};
-use crate::console::model::{Heard, Model, Passed, ServerLine, Shelf, ToolLine};
+use crate::console::model::{ListState, Model, Origin, Passed, ServerLine, ToolLine};
 use crate::link::message::{Activity, ActivityKind, Direction};
 
 /// Records that are kept in memory.
@@ -93,12 +93,12 @@ fn take_page(model: &mut Model, page: Page) {
             if page.from == Edge::Oldest {
                 window.below = Some(0);
             }
-            let shelf = &mut model.browse.log;
+            let list = &mut model.browse.log;
             // At the top one sees what comes; elsewhere the selection stays on its record.
-            let stays = shelf.at > 0 || shelf.sheet.is_some() || page.from == Edge::Oldest;
+            let stays = list.at > 0 || list.sheet.is_some() || page.from == Edge::Oldest;
             if stays {
-                shelf.at += count;
-                shelf.top += count;
+                list.at += count;
+                list.top += count;
             }
         }
     }
@@ -127,12 +127,12 @@ fn open_awaited(model: &mut Model, ended: bool) {
 
 /// Lets go of what is farthest from the selection.
 fn trim(model: &mut Model) {
-    let (window, shelf) = (&mut model.browse.window, &mut model.browse.log);
+    let (window, list) = (&mut model.browse.window, &mut model.browse.log);
     while window.lines.len() > MOST {
-        if shelf.at > MOST / 2 {
+        if list.at > MOST / 2 {
             window.lines.pop_front();
-            shelf.at -= 1;
-            shelf.top = shelf.top.saturating_sub(1);
+            list.at -= 1;
+            list.top = list.top.saturating_sub(1);
             window.above = window.lines.front().map(|line| line.seq);
         } else {
             window.lines.pop_back();
@@ -153,7 +153,7 @@ fn recent(model: &mut Model, lines: Vec<Line>) {
         let Some(activity) = as_passed(&line) else { continue };
         if line.ticket.is_none() || !heard(&line, activity.kind) {
             let (server, session) = (line.server.clone(), line.session.clone());
-            before.push(Passed { server, session, activity, source: Heard::FromLog });
+            before.push(Passed { server, session, activity, source: Origin::FromLog });
         }
     }
     for passed in before.into_iter().rev() {
@@ -198,7 +198,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
 /// Makes the lists of Tools, Rules and Servers anew. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {
     // Who has not moved yet sees what comes first.
-    let moved = |shelf: &Shelf| shelf.at > 0 || shelf.sheet.is_some();
+    let moved = |list: &ListState| list.at > 0 || list.sheet.is_some();
     let tool = model.browse.tool_lines.get(model.browse.tools.at).filter(|_| moved(&model.browse.tools));
     let tool = tool.map(|line| (line.server.clone(), line.tool.clone()));
     let rule = model.browse.rule_lines.get(model.browse.rules.at).filter(|_| moved(&model.browse.rules));

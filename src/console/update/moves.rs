@@ -4,7 +4,7 @@ use super::{Command, find_mut, is_over};
 use crate::console::card::Card;
 use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, Extent, Model, Overlay, Screen, Sort, Standing, Tour};
+use crate::console::model::{CallKey, CallState, Model, Overlay, Screen, Sort, Tour, Unread};
 use crate::console::screen::content_rows;
 use crate::console::view;
 
@@ -54,7 +54,7 @@ pub(super) fn scroll(model: &mut Model, action: Action) {
 }
 
 fn unread_arguments(model: &Model) -> bool {
-    model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly)
+    model.selection().is_some_and(|held| held.unread() == Some(Unread::Arguments))
 }
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
@@ -113,14 +113,14 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
 
 /// The next call after this one that waits, else the one before it.
 pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
-    neighbour(model, key, |standing| *standing == Standing::Waiting)
+    neighbour(model, key, |state| *state == CallState::Waiting)
 }
 
-fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Standing) -> bool) -> Option<CallKey> {
+fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&CallState) -> bool) -> Option<CallKey> {
     let queue = model.queue();
     let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
     let (before, after) = queue.split_at(at);
-    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(&held.standing)).map(|held| held.key.clone())
+    after.iter().skip(1).chain(before.iter().rev()).find(|held| fits(&held.state)).map(|held| held.key.clone())
 }
 
 /// `Enter`: the card on the whole screen, or back. Never a decision.
@@ -173,7 +173,7 @@ pub(super) fn sort(model: &mut Model) {
 /// Brings card, scrolling and queue into line with whatever has just changed.
 pub(super) fn settle(model: &mut Model) {
     if model.selection().is_none() {
-        let first = model.queue().iter().find(|held| held.standing == Standing::Waiting).map(|held| held.key.clone());
+        let first = model.queue().iter().find(|held| held.state == CallState::Waiting).map(|held| held.key.clone());
         if first.is_some() || model.selected.is_some() {
             select(model, first);
         }
@@ -218,10 +218,10 @@ pub(super) fn show_selection(model: &mut Model) {
 }
 
 /// Marks a call as over: it stays while it is selected, else it goes.
-pub(super) fn end(model: &mut Model, key: &CallKey, standing: Standing) {
+pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     if model.selected.as_ref() == Some(key) {
         if let Some(held) = find_mut(model, key) {
-            held.standing = standing;
+            held.state = state;
         }
     } else {
         model.calls.retain(|held| held.key != *key);

@@ -29,17 +29,17 @@ pub(super) fn click(model: &mut Model, x: u16, y: u16) {
         }
         return;
     }
-    let (count, list) = (pages::count(model), pages::sides(model).list());
+    let (count, area) = (pages::count(model), pages::sides(model).list());
     let screen = model.screen;
-    let Some(shelf) = model.browse.shelf_mut(screen).filter(|shelf| shelf.sheet.is_none()) else { return };
+    let Some(list) = model.browse.list_mut(screen).filter(|list| list.sheet.is_none()) else { return };
     // Below the title and the second line; the last row is not of the list.
-    let list = Rect { height: areas.body.height.saturating_sub(1), ..list };
-    if let Some(line) = line(list, x, y, 2)
-        && shelf.top + line < count
+    let area = Rect { height: areas.body.height.saturating_sub(1), ..area };
+    if let Some(line) = line(area, x, y, 2)
+        && list.top + line < count
     {
-        shelf.at = shelf.top + line;
+        list.at = list.top + line;
         if screen == Screen::Activity {
-            model.following = if shelf.at + 1 == count { Following::Newest } else { Following::Stays };
+            model.following = if list.at + 1 == count { Following::Newest } else { Following::Stays };
         }
     }
 }

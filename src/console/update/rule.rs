@@ -164,7 +164,8 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         (_, Some(held)) if held.snapshot.danger.is_some() && model.settings.confirmation == Confirmation::Word => {
             Some("A dangerous call is approved by itself, by its word (config.toml): Esc, then a.")
         }
-        (_, Some(held)) => decide::unseen(held)
+        (_, Some(held)) => held
+            .unread()
             .map(|_| "It lets this call run, which was not read yet: Esc, go to its end (PgDn, End), then r."),
     }
 }

@@ -10,9 +10,9 @@ use crate::console::theme::Palette;
 
 /// `/`: begins a search where the last one stands.
 pub(super) fn find(model: &mut Model) {
-    if let Some(shelf) = model.browse.shelf_mut(model.screen) {
-        shelf.sheet = None;
-        let (before, sought) = (shelf.find.clone(), shelf.sought);
+    if let Some(list) = model.browse.list_mut(model.screen) {
+        list.sheet = None;
+        let (before, sought) = (list.find.clone(), list.sought);
         let text = if sought == Sought::Led { String::new() } else { before.clone() };
         // What is typed is a word of its own, and stands beside a search that is there already.
         let text = if text.is_empty() { text } else { format!("{} ", text.trim_end()) };
@@ -84,7 +84,7 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
             }
         },
         Some(Overlay::Search { .. }) => {
-            let problem = model.browse.shelf(model.screen).and_then(|shelf| shelf.problem.clone());
+            let problem = model.browse.list(model.screen).and_then(|list| list.problem.clone());
             if let Some(problem) = problem {
                 model.note = Some(crate::console::row::Row::default().and_foreign(Tone::Warn, &problem));
             }

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{Paint, ends, queue};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::{Card, counted, size};
-use crate::console::model::{Extent, Held, Model, Standing, Unarmed};
+use crate::console::model::{CallState, Held, Model, Unarmed, Unread};
 use crate::console::row::{Row, Run, Tone};
 use crate::console::screen::content_rows;
 use crate::console::time;
@@ -46,15 +46,15 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));
     }
-    match &held.standing {
-        Standing::Waiting => {}
-        Standing::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
-        Standing::Sent(VerdictWord::Deny) => left.push(Tone::Good, " · denial sent"),
-        Standing::EditSent => left.push(Tone::Warn, " · edit sent, the changed card is coming"),
-        Standing::Settled(settled) => left = left.joined(ended(settled)),
-        Standing::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
+    match &held.state {
+        CallState::Waiting => {}
+        CallState::Sent(VerdictWord::Approve) => left.push(Tone::Good, " · approval sent"),
+        CallState::Sent(VerdictWord::Deny) => left.push(Tone::Good, " · denial sent"),
+        CallState::EditSent => left.push(Tone::Warn, " · edit sent, the changed card is coming"),
+        CallState::Settled(settled) => left = left.joined(ended(settled)),
+        CallState::Gone => left.push(Tone::Danger, " · over: its wrapper has ended"),
     }
-    if held.standing != Standing::Waiting {
+    if held.state != CallState::Waiting {
         return left.and(Tone::Quiet, " · j goes on").clipped(width);
     }
     let age = time::span(now - held.snapshot.arrived);
@@ -112,18 +112,20 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
     };
     let narrow = width < NARROW;
     let short = |brief: &'static str, full: &'static str| if narrow { brief } else { full };
-    let right = match (model.armed(), &held.snapshot.danger, held.seen.arguments, held.seen.card) {
+    let right = match (model.armed(), held.unread(), &held.snapshot.danger) {
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
         (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
-        (Ok(_), None, Extent::ToItsEnd, _) | (Ok(_), Some(_), Extent::ToItsEnd, Extent::ToItsEnd) => {
-            Row::of(Tone::Quiet, "all shown · armed ")
+        (Ok(_), None, _) => Row::of(Tone::Quiet, "all shown · armed "),
+        (Ok(_), Some(Unread::Arguments), _) if folded > 0 && narrow => {
+            Row::of(Tone::Warn, format!("▸ {folded} folded: Z "))
         }
-        (Ok(_), _, Extent::Partly, _) if folded > 0 && narrow => Row::of(Tone::Warn, format!("▸ {folded} folded: Z ")),
-        (Ok(_), _, Extent::Partly, _) if folded > 0 => {
+        (Ok(_), Some(Unread::Arguments), _) if folded > 0 => {
             Row::of(Tone::Warn, format!("▸ {} folded, not read: Z ", counted(folded, "part")))
         }
-        (Ok(_), Some(_), _, _) => Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve ")),
-        (Ok(_), None, Extent::Partly, _) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
+        (Ok(_), Some(_), Some(_)) => {
+            Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve "))
+        }
+        (Ok(_), Some(_), None) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
     };
     // What is to be done matters more than a size that stands above the arguments too.
     let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));

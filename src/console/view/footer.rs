@@ -2,7 +2,7 @@
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Extent, Model, Offer, Overlay};
+use crate::console::model::{Model, Offer, Overlay, Unread};
 use crate::console::row::{Row, Tone};
 
 /// The note, else the keys.
@@ -65,7 +65,7 @@ fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     let card = model.card.as_ref().filter(|_| matches!(place, Place::Queue | Place::Detail))?;
     let below = card.rows() > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
-    let unread = model.selection().is_some_and(|held| held.seen.arguments == Extent::Partly);
+    let unread = model.selection().is_some_and(|held| held.unread() == Some(Unread::Arguments));
     let name = match (model.size.0 < 60, unread) {
         (true, _) => "end",
         (false, true) => "end of arguments",

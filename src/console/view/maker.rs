@@ -49,7 +49,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     let lets_run = maker.choice().is_none_or(|choice| choice.decision == Decision::Allow);
     if lets_run
         && let Some(held) = waits
-        && !held.was_read()
+        && held.unread().is_some()
     {
         return Row::of(Tone::Warn, " Not read yet: Esc, End, then r. It lets this call run");
     }

@@ -3,9 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
+use crate::console::columns::{Columns, cell, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::Group;
-use crate::console::model::{Held, Model, Sort, Standing};
+use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -23,14 +24,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
     let mut rows = vec![title(model, all.len(), shown, width)];
-    let columns = Columns::of(&queue, width);
+    let widths = Widths::of(&queue, width);
     let mut selected = None;
     for (line, group) in queue.iter().enumerate() {
         let here = here == Some(top + line);
         if here {
             selected = u16::try_from(line + 1).ok();
         }
-        rows.push(columns.row(model, group, here).padded(width));
+        rows.push(widths.row(model, group, here).padded(width));
     }
     paint.rows(area, rows);
     if let Some(line) = selected {
@@ -70,8 +71,8 @@ pub(super) fn told(figures: &Figures) -> Row {
     }
 }
 
-/// Widths of the columns, from what stands in them.
-struct Columns {
+/// Widths of the columns that a screen's width or the calls on it decide.
+struct Widths {
     ticket: usize,
     tool: usize,
     about: usize,
@@ -88,12 +89,9 @@ const NARROW: usize = 64;
 /// What a call is about gets at least so much, where it can.
 const TELLING: usize = 16;
 
-impl Columns {
+impl Widths {
     fn of(shown: &[Group<'_>], width: usize) -> Self {
-        let widest = |text: fn(&Held) -> &str| {
-            let columns = |group: &Group<'_>| Row::default().and_foreign(Tone::Ours, text(group.lead)).width();
-            shown.iter().map(columns).max().unwrap_or(0)
-        };
+        let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
         let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
         let room = width.saturating_sub(LEADING + time);
         let tool = widest(|held| &held.snapshot.tool);
@@ -114,42 +112,39 @@ impl Columns {
         Self { ticket, tool, about, time }
     }
 
+    fn columns(&self) -> Columns {
+        let columns = Columns::default().left(0, 2, "").left(0, risk::WIDEST, "").left(1, self.ticket, "");
+        let columns = columns.left(if self.ticket > 0 { 2 } else { 1 }, self.tool, "");
+        columns.left(if self.tool > 0 { 2 } else { 1 }, self.about, "").rest(0)
+    }
+
     fn row(&self, model: &Model, group: &Group<'_>, here: bool) -> Row {
         let held = group.lead;
         let snapshot = &held.snapshot;
-        let cell =
-            |text: &str, tone: Tone, width: usize| Row::default().and_foreign(tone, text).clipped(width).padded(width);
-        let marked = model.marked.contains(&held.key);
-        let mut row = match (here, marked) {
+        let marker = match (here, model.marked.contains(&held.key)) {
             (true, false) => Row::of(Tone::Strong, "▸ "),
-            (false, false) => Row::of(Tone::Ours, "  "),
+            (false, false) => Row::default(),
             (true, true) => Row::of(Tone::Strong, "▸✓"),
             (false, true) => Row::of(Tone::Key, " ✓"),
         };
-        let mut risk = Row::default();
-        risk.runs.push(Risk::of(snapshot).run());
-        row = row.joined(risk.padded(risk::WIDEST)).and(Tone::Ours, " ");
-        if self.ticket > 0 {
-            row = row.joined(cell(&snapshot.ticket, Tone::Quiet, self.ticket)).and(Tone::Ours, "  ");
-        }
-        if self.tool > 0 {
-            row = row.joined(cell(&snapshot.tool, Tone::Strong, self.tool));
-        }
-        if self.about > 0 {
-            let times = match group.len() {
-                1 => Row::default(),
-                n => Row::of(Tone::Warn, format!("×{n} ")),
-            };
-            let room = self.about.saturating_sub(times.width());
-            let gap = if self.tool > 0 { "  " } else { "" };
-            // Where there is no room for both, a tool stands for what nothing more is known about.
-            let text = match snapshot.about {
-                None if self.tool == 0 => cell(&snapshot.tool, Tone::Strong, room),
-                _ => telling(held, room).padded(room),
-            };
-            row = row.and(Tone::Ours, gap).joined(times).joined(text);
-        }
-        row.joined(state(held, model.now, self.time))
+        let times = match group.len() {
+            1 => Row::default(),
+            n => Row::of(Tone::Warn, format!("×{n} ")),
+        };
+        let room = self.about.saturating_sub(times.width());
+        // Where there is no room for both, a tool stands for what nothing more is known about.
+        let about = match snapshot.about {
+            None if self.tool == 0 => cell(Tone::Strong, &snapshot.tool),
+            _ => telling(held, room),
+        };
+        self.columns().row([
+            marker,
+            Row { runs: vec![Risk::of(snapshot).run()] },
+            cell(Tone::Quiet, &snapshot.ticket),
+            cell(Tone::Strong, &snapshot.tool),
+            times.joined(about),
+            state(held, model.now, self.time),
+        ])
     }
 }
 
@@ -176,8 +171,8 @@ pub(super) fn telling(held: &Held, room: usize) -> Row {
 
 /// What is left as a bar and in figures, or how it stands.
 fn state(held: &Held, now: i64, width: usize) -> Row {
-    let words = match &held.standing {
-        Standing::Waiting => {
+    let words = match &held.state {
+        CallState::Waiting => {
             let age = time::span(now - held.snapshot.arrived);
             let Some(deadline) = held.snapshot.deadline else {
                 return Row::of(Tone::Quiet, format!("{:>1$} ", age, width - 1));
@@ -188,10 +183,10 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
             let bar = if width >= TRAILING { format!(" {}", bar(left, all, 4)) } else { String::new() };
             return Row::of(tone, format!("{bar} {:>5} ", time::left(left)));
         }
-        Standing::Sent(_) => "sent",
-        Standing::EditSent => "edited",
-        Standing::Settled(_) => "over",
-        Standing::Gone => "gone",
+        CallState::Sent(_) => "sent",
+        CallState::EditSent => "edited",
+        CallState::Settled(_) => "over",
+        CallState::Gone => "gone",
     };
     Row::of(Tone::Quiet, format!("{words:>0$} ", width - 1))
 }

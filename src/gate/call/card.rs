@@ -1,11 +1,15 @@
 //! The card of a held call, as the operator sees it. Data only; foreign text in it is raw.
 
+use crate::behavior::arguments;
+use crate::behavior::arguments::reading::Reading;
 use crate::capability::scope::Scope;
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::mcp::tool::Tool;
+use crate::wire::call::Call;
 
 /// As much of the server's words as a card shows, in bytes: they are words about the call, not the call.
 const WORDS: usize = 64 * 1024;
@@ -33,6 +37,7 @@ impl Gate {
             near: judged.near.clone(),
             safe: self.safe(held, judged),
             arguments: held.call.arguments_text().to_owned(),
+            readings: readings(tool, judged, &held.call),
             undeclared: judged.undeclared.clone(),
             digest: held.call.digest(),
             bytes: held.call.line().content().len() as u64,
@@ -80,6 +85,15 @@ impl Gate {
             session: Check { state: CheckState::Holds, what: session },
         }
     }
+}
+
+/// The statements and commands of a call, read again for the eye by the reader that judged them.
+fn readings(tool: Option<&Tool>, judged: &Judged, call: &Call) -> Vec<Reading> {
+    if judged.behavior.analyses.is_empty() {
+        return Vec::new();
+    }
+    let arguments = serde_json::from_str(call.arguments_text()).unwrap_or_default();
+    arguments::readings(tool, &arguments)
 }
 
 /// The beginning of a text, and how long the whole is.

@@ -9,7 +9,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::opinion::{Approver, Opinion};
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 use crate::policy::rule::Decision;
 
 impl Gate {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::conclude::{Behavior, caution};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
 /// Argument names that say what a call is about, the most telling first.
@@ -50,7 +50,7 @@ pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
 
 /// The worst that the arguments show.
 fn worst(behavior: &Behavior) -> Option<&Analysis> {
-    let weight = |one: &Analysis| (one.effect, caution(one.action));
+    let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::behavior::arguments::reading::Reading;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
@@ -42,6 +43,9 @@ pub struct Snapshot {
     pub safe: Safe,
     /// The exact JSON text of the arguments.
     pub arguments: String,
+    /// The texts of statements and commands among them, as they were read.
+    #[serde(default)]
+    pub readings: Vec<Reading>,
     /// JSON Pointers of the keys that the tool's schema does not declare.
     pub undeclared: Vec<String>,
     /// Of the bytes that will be forwarded.

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::value::check_name;
 use crate::policy::glob::Glob;
-use crate::policy::parse::rule::globs;
+use crate::policy::parse::lists::globs;
 use crate::policy::reading::Reading;
 use crate::policy::role::Role;
 

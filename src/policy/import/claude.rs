@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, short};
 use super::reach::{Name, splits};
-use super::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, short};
 use crate::policy::rule::Decision;
 
 const PERMISSIONS: &[&str] = &[

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::imported::{HIDES_TOOLS, Imported, NotTheirs, fields, is_off, short};
 use super::reach::Name;
-use super::{HIDES_TOOLS, Imported, NotTheirs, fields, is_off, short};
 use crate::policy::rule::Decision;
 
 /// Reads the configuration.
@@ -24,7 +24,7 @@ pub(super) fn config(config: &Value) -> Result<Imported, NotTheirs> {
         found.leave("apps", "they are not started as servers, so there is nothing to wrap");
     }
     if let Some(policy) = config.get("approval_policy") {
-        found.leave(format!("approval_policy {}", short(policy)), super::DEFAULT);
+        found.leave(format!("approval_policy {}", short(policy)), super::imported::DEFAULT);
     }
     for (name, profile) in fields(config.get("profiles")) {
         if profile.get("mcp_servers").is_some() || profile.get("approval_policy").is_some() {

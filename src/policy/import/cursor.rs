@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::imported::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use super::reach::Name;
-use super::{DEFAULT, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use crate::policy::rule::Decision;
 
 /// Lists in an entry of `mcpServers` of tools that are not asked about, in Cursor's descendants and editors near it.

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::imported::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use super::reach::{Name, splits};
-use super::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_on, short};
 use crate::policy::rule::Decision;
 
 /// Keys of a rule that say whom it is for and what it does; any other narrows it.
@@ -58,7 +58,7 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
                     found.leave_one(decision, &what, "which server it means is not clear", Name::Any, Name::Any);
                 }
                 Parted::Mcp(mut all) => {
-                    // Where the servers are known, they tell how it is parted.
+                    // The known servers decide where the name is split.
                     let known = |(server, _): &(Name<'_>, _)| fields(servers).any(|(name, _)| name == server.text());
                     if all.iter().any(known) {
                         all.retain(known);
@@ -85,7 +85,7 @@ fn of_server(found: &mut Imported, name: &str, server: &Value, is_shown: bool) {
         found.carry(Decision::Deny, Name::Is(name), Name::Is(tool));
     }
     let included = server.get("includeTools").map(|list| found.texts(&of("includeTools"), Some(list), Decision::Deny));
-    // `tool(…)` stands for the tool.
+    // `tool(…)` means the tool.
     let included =
         included.map(|all| all.iter().map(|tool| tool.split('(').next().unwrap_or(tool)).collect::<Vec<_>>());
     if let Some(included) = &included {
@@ -208,7 +208,7 @@ fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name
 fn like(name: &str) -> Name<'_> {
     match name {
         "*" => Name::Any,
-        // Before the end it stands for itself.
+        // Before the end it is a plain character.
         name => match name.strip_suffix('*') {
             Some(before) if !before.contains('*') => Name::Like(name),
             Some(_) | None => Name::Is(name),

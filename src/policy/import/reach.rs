@@ -1,7 +1,6 @@
 //! Whom an entry of another program reaches: a server's and a tool's name, with or without wildcards. Owns no decision.
 
-use crate::policy::glob::Glob;
-use crate::policy::maker::escaped;
+use crate::policy::glob::{Glob, escaped};
 
 /// A name as another program has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(super) enum Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// As it stands there.
+    /// As that program has it.
     pub(super) fn text(self) -> &'a str {
         match self {
             Self::Any => "*",

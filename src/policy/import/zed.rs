@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
+use super::imported::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_off, is_on, short};
 use super::reach::Name;
-use super::{DEFAULT, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, is_off, is_on, short};
 use crate::policy::rule::Decision;
 
 /// Reads the settings.

@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::escaped;
+use crate::policy::glob::escaped;
+use crate::policy::holds::Holds;
 use crate::policy::under::{Folder, Roots};
-use crate::policy::when::Holds;
 use crate::policy::written;
 
 /// What a made rule covers, said as data; the server, the tool and what the call is are always part of it.

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::example;
-use super::rule::{any_of, globs};
+use super::lists::{any_of, globs, words};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::sql;
 use crate::behavior::hazards::HazardKind;
@@ -61,11 +61,11 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
         match name {
             "arg" => arg = Some(reading.text(value, "arg")?),
             "hazard" => {
-                let known: Vec<_> = HazardKind::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
+                let known = words(HazardKind::ALL, HazardKind::word);
                 other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", &known))));
             }
             "effect" => {
-                let known: Vec<_> = Effect::ALL.iter().map(|kind| (kind.word(), *kind)).collect();
+                let known = words(Effect::ALL, Effect::word);
                 other = Some(("effect", About::Effect(any_of(reading, value, "effect", &known))));
             }
             "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
@@ -86,7 +86,7 @@ fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<
             reading.problem(at, format!("`{key}` stands beside other keys"), "give it an entry of its own");
             None
         }
-        // A test that is misspelled or cannot be so has been told; that it is missing would hide the hint.
+        // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
         (Some(_), None) if tests.is_empty() && told => None,
         (Some(arg), None) if tests.is_empty() => {
             let hint = "add eq, in, glob, under, lt, gt, len, present or absent";

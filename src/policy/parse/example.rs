@@ -7,9 +7,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::policy::fit::Part;
+use crate::policy::holds::Holds;
 use crate::policy::reading::{Reading, Span};
 use crate::policy::rule::Rule;
-use crate::policy::when::Holds;
 
 /// What an example is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,10 +10,11 @@ use toml::value::Datetime;
 use super::DECISIONS;
 use super::condition;
 use super::example::{self, Example};
+use super::lists::{any_of, globs, words};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::policy::fit::conditions_on_arguments;
-use crate::policy::glob::{Glob, GlobError};
+use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span};
 use crate::policy::rule::{Decision, Layer, Rule, ToolGlob};
 use crate::policy::under::Roots;
@@ -172,7 +173,7 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
     Some((place, rule))
 }
 
-/// An id stands in reasons, records and answers to the agent, so it is a plain word.
+/// Reasons, records and answers to the agent name the id, so it is a plain word.
 fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<String> {
     let id = reading.text(value, "id")?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -184,43 +185,7 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
     Some(id)
 }
 
-/// Globs under `key`; also used for `glob` in a condition, and for approvers.
-pub fn globs<T>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    new: impl Fn(&str) -> Result<T, GlobError>,
-) -> Vec<T> {
-    let mut found = Vec::new();
-    for (at, text) in reading.texts(value, key) {
-        match new(&text) {
-            Ok(glob) => found.push(glob),
-            Err(error) => reading.problem(
-                at,
-                format!("`{key}` cannot be {text:?}: {error}"),
-                "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these",
-            ),
-        }
-    }
-    found
-}
-
-/// One word or a list of them.
-pub(super) fn any_of<T: Copy>(
-    reading: &mut Reading<'_>,
-    value: &Spanned<DeValue<'_>>,
-    key: &str,
-    known: &[(&str, T)],
-) -> Vec<T> {
-    let found = reading.texts(value, key);
-    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
-}
-
-fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
-    all.iter().map(|value| (word(*value), *value)).collect()
-}
-
-/// There are few enough identities to know the hash of each, so a slip is told instead of never matching.
+/// There are few enough identities to know the hash of each, so a typing mistake is a problem instead of a rule that never matches.
 fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Identity> {
     let wanted = reading.texts(value, "identity");
     let mut found = Vec::new();

@@ -21,62 +21,99 @@ pub(super) enum Rank {
 /// Programs that run the program named behind them.
 const WRAPPERS: &str =
     "env nohup time nice ionice command exec builtin stdbuf setsid timeout xargs watch busybox unbuffer chronic";
+/// Words of the shell behind which a command stands.
+const KEYWORDS: &str = "if then elif else while until do !";
 const SHELLS: &str = "sh bash zsh dash ksh fish pwsh powershell powershell.exe cmd cmd.exe";
 const INTERPRETERS: &str = "python python2 python3 node deno bun perl ruby php lua osascript";
 const FETCHERS: &str = "curl wget http https fetch aria2c nc ncat socat";
 
-/// The rank of a command given as its words, and our own line on it. `before` writes into it through a pipe.
-pub(super) fn of(words: &[&str], before: Option<&str>, depth: usize) -> (Rank, String) {
-    let words: Vec<&str> = words.iter().copied().skip_while(|word| is_assignment(word)).collect();
-    let Some(first) = words.first() else { return (Rank::Runs, "sets variables of a shell".to_owned()) };
+/// A command as it is ranked.
+pub(super) struct Ranked {
+    pub(super) rank: Rank,
+    /// Our own line on it.
+    pub(super) says: String,
+    /// Which of its words tell: programs, and what makes them risky.
+    pub(super) telling: Vec<usize>,
+}
+
+impl Ranked {
+    fn new(rank: Rank, says: String, telling: &[usize]) -> Self {
+        Self { rank, says, telling: telling.to_vec() }
+    }
+
+    /// The same command behind `skipped` words, of which the one at `wrapper` started it.
+    fn behind(mut self, skipped: usize, wrapper: usize) -> Self {
+        self.telling.iter_mut().for_each(|at| *at += skipped);
+        self.telling.insert(0, wrapper);
+        self
+    }
+}
+
+/// The rank of a command given as its words. `before` writes into it through a pipe.
+pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
+    let at = all.iter().take_while(|word| is_assignment(word)).count();
+    let words = all.get(at..).unwrap_or_default();
+    let Some(first) = words.first() else {
+        return Ranked::new(Rank::Runs, "sets variables of a shell".to_owned(), &[]);
+    };
     let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
     let rest = words.get(1..).unwrap_or_default();
+    let only = |rank: Rank, says: String| Ranked::new(rank, says, &[at]);
     if depth > 8 {
-        return (Rank::HandsOver, "runs commands in commands".to_owned());
+        return only(Rank::HandsOver, "runs commands in commands".to_owned());
     }
     if among(name, "sudo doas su pkexec runas") {
-        let inner: Vec<&str> = rest.iter().copied().skip_while(|word| word.starts_with('-')).collect();
-        let what = inner.first().map_or("a shell", |inner| inner);
-        return (Rank::HandsOver, format!("runs {what} as another user, with {name}"));
+        let inner = rest.iter().position(|word| !word.starts_with('-'));
+        let what = inner.and_then(|inner| rest.get(inner)).unwrap_or(&"a shell");
+        let says = format!("runs {what} as another user, with {name}");
+        return match inner.and_then(|inner| Some((inner, rest.get(inner..)?))) {
+            Some((inner, run)) => {
+                Ranked { rank: Rank::HandsOver, says, ..of(run, before, depth + 1) }.behind(at + 1 + inner, at)
+            }
+            None => only(Rank::HandsOver, says),
+        };
     }
-    if among(name, WRAPPERS) {
+    if among(name, WRAPPERS) || among(name, KEYWORDS) {
         let inner = rest.iter().position(|word| !word.starts_with('-') && !is_assignment(word) && !is_amount(word));
-        return match inner.and_then(|inner| rest.get(inner..)) {
-            Some(inner) => of(inner, before, depth + 1),
-            None => (Rank::Runs, format!("runs {name}")),
+        return match inner.and_then(|inner| Some((inner, rest.get(inner..)?))) {
+            Some((inner, run)) => of(run, before, depth + 1).behind(at + 1 + inner, at),
+            None => only(Rank::Runs, format!("runs {name}")),
         };
     }
     let pipes_code =
         before.is_some_and(|before| among(base(before), FETCHERS) || among(base(before), "base64 xxd openssl gunzip"));
     if (among(name, SHELLS) || among(name, INTERPRETERS)) && pipes_code {
         let from = before.map_or("", base);
-        return (Rank::HandsOver, format!("{name} runs what {from} brings"));
+        return only(Rank::HandsOver, format!("{name} runs what {from} brings"));
     }
     if among(name, SHELLS)
         && let Some(code) = behind(rest, &["-c", "/c", "/C", "-Command", "-command", "-lc", "-ic", "-xc"])
     {
         let worst = super::cut(code)
+            .unwrap_or_default()
             .iter()
             .map(|inner| of(&inner.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), None, depth + 1))
-            .reduce(|worst, one| if one.0 > worst.0 { one } else { worst });
-        return worst.unwrap_or_else(|| (Rank::Runs, format!("runs {name}")));
+            .reduce(|worst, one| if one.rank > worst.rank { one } else { worst });
+        return worst.map_or_else(|| only(Rank::Runs, format!("runs {name}")), |worst| only(worst.rank, worst.says));
     }
     if among(name, "eval source .") {
-        return (Rank::HandsOver, format!("{name} runs what a text or a file holds"));
+        return only(Rank::HandsOver, format!("{name} runs what a text or a file holds"));
     }
     let row = RISKY
         .iter()
         .find(|row| among(name, row.names) && (row.with.is_empty() || row.with.iter().any(|with| has(rest, with))));
     match row {
         Some(row) => {
-            let with: Vec<&str> = rest.iter().copied().filter(|word| shown(word, row)).take(2).collect();
+            let told: Vec<usize> = (0..rest.len()).filter(|at| shown(rest[*at], row)).take(2).collect();
+            let with: Vec<&str> = told.iter().map(|at| rest[*at]).collect();
             let with = if with.is_empty() { String::new() } else { format!(" with {}", with.join(" ")) };
-            (row.rank, format!("runs {name}{with}{}", row.why))
+            let telling: Vec<usize> = std::iter::once(at).chain(told.iter().map(|one| at + 1 + one)).collect();
+            Ranked::new(row.rank, format!("runs {name}{with}{}", row.why), &telling)
         }
         None => {
             let act = rest.first().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
             let act = act.filter(|word| !word.starts_with('-')).map(|word| format!(" {word}")).unwrap_or_default();
-            (Rank::Runs, format!("runs {name}{act}"))
+            only(Rank::Runs, format!("runs {name}{act}"))
         }
     }
 }

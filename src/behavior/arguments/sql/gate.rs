@@ -1,10 +1,12 @@
 //! The first of two gates, over tokens: one statement, no word that changes something. It trusts no grammar but the cutting.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::lex::{Kind, Token};
 use super::lists::Words;
-use super::{Dialect, Doubt};
+use super::{Dialect, Doubt, functions};
+use crate::behavior::arguments::reading::WordKind;
 use crate::behavior::taxonomy::Action;
 
 /// A text cut into tokens.
@@ -35,6 +37,29 @@ impl<'a> Cut<'a> {
 
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
+    }
+
+    /// The statements of the text, without what parts them, empty ones, and the END of a block.
+    pub(super) fn statements(&self) -> Vec<Self> {
+        let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
+        let alone = parts.map(|tokens| Self { tokens, ..*self });
+        alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, "END"))).collect()
+    }
+
+    /// Where its tokens stand in the text, in bytes.
+    pub(super) fn range(&self) -> Range<usize> {
+        let start = self.tokens.first().map_or(0, |token| token.start);
+        start..self.tokens.last().map_or(start, |token| token.end)
+    }
+
+    /// What the token at `at` is to the eye.
+    pub(super) fn kind(&self, at: usize) -> WordKind {
+        match self.tokens.get(at).map(|token| token.kind) {
+            Some(Kind::Word) if head(*self, at).is_some() || changes(*self, at) => WordKind::Verb,
+            Some(Kind::Word) if functions::is_keyword(self.word(at)) => WordKind::Keyword,
+            Some(Kind::Quoted | Kind::Literal) => WordKind::Quoted,
+            Some(Kind::Word | Kind::Sign(_)) | None => WordKind::Plain,
+        }
     }
 
     /// Where the statement's own first word stands.
@@ -180,6 +205,34 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
         || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
     let named = column && !called && upper != "INTO";
     !(excused || named)
+}
+
+/// The gravest change that begins anywhere in the text: in a bracket, behind a semicolon, or, where the dialect may be
+/// T-SQL, behind a whole operand.
+pub(super) fn gravest(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Doubt> {
+    let unparted = matches!(dialect, None | Some(Dialect::MsSql));
+    let begins = |at: usize| {
+        at.checked_sub(1).is_none_or(|before| matches!(cut.tokens[before].kind, Kind::Sign(b';' | b'(')))
+            || unparted && cut.after_operand(at)
+    };
+    let changes = (0..cut.tokens.len()).filter(|at| begins(*at));
+    let changes = changes.filter_map(|at| Some(Doubt::new(head(cut, at)?, span(cut, at))));
+    changes.reduce(|worst, one| if one.action.caution() > worst.action.caution() { one } else { worst })
+}
+
+/// What the statement does that would begin at `at`, if its first two words are those of a change.
+fn head(cut: Cut<'_>, at: usize) -> Option<Action> {
+    let upper = cut.word(at).to_ascii_uppercase();
+    let next = cut.word(at + 1);
+    let quoted = cut.tokens.get(at + 1).is_some_and(|token| token.kind == Kind::Quoted);
+    // `AFTER DELETE ON t`, `OR DELETE AS`: what a trigger waits for.
+    let named = quoted || !next.is_empty() && !["AS", "ON", "OR", "TO"].iter().any(|word| cut.is(at + 1, word));
+    let begins = match upper.as_str() {
+        "INSERT" | "REPLACE" => cut.is(at + 1, "INTO"),
+        "DELETE" | "DROP" | "TRUNCATE" | "MERGE" | "UPDATE" | "EXEC" | "EXECUTE" | "CALL" => named,
+        _ => false,
+    };
+    begins.then(|| action_of(&upper))
 }
 
 /// Whether the changing word is what the plan is of, or belongs to it.

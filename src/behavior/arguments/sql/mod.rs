@@ -13,7 +13,10 @@ mod thin;
 mod told;
 mod tree;
 
+use std::ops::Range;
+
 use super::effect::{Effect, Found};
+use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
 use gate::{Cut, Passed};
 
@@ -82,8 +85,12 @@ pub enum Judgement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub judgement: Judgement,
+    pub effect: Effect,
     /// Our own line on it: `DELETE on users without WHERE`; foreign names in it are raw.
     pub says: String,
+    /// What it acts upon, as written; `None` where that cannot be told.
+    pub object: Option<String>,
+    pub weight: Weight,
     /// The statement without its literals, the same for statements that differ in them alone; `None` where nobody can
     /// say how it is cut.
     pub fingerprint: Option<String>,
@@ -92,27 +99,19 @@ pub struct Statement {
 impl Statement {
     /// As a finding about an argument.
     pub fn found(self) -> Found {
-        let (effect, action, span) = match self.judgement {
-            Judgement::Read => (Effect::ReadHere, Action::Read, self.says.clone()),
-            Judgement::NotRead { action, span } => (effect_of(action, &span, &self.says), action, span),
+        let (action, span) = match self.judgement {
+            Judgement::Read => (Action::Read, self.says.clone()),
+            Judgement::NotRead { action, span } => (action, span),
         };
-        Found { effect, action, span, says: self.says, fingerprint: self.fingerprint }
+        Found { effect: self.effect, action, span, says: self.says, fingerprint: self.fingerprint }
     }
-}
 
-/// What kind of change it is. Rights, users and the server itself are administered.
-fn effect_of(action: Action, span: &str, says: &str) -> Effect {
-    const RIGHTS: &[&str] =
-        &["GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL", "RECONFIGURE", "ATTACH", "DETACH", "BACKUP", "RESTORE"];
-    let head = says.strip_prefix("several statements, first ").unwrap_or(says);
-    let over = |kind: &str| ["CREATE", "ALTER", "DROP"].iter().any(|verb| head.starts_with(&format!("{verb} {kind}")));
-    let first = head.split(' ').next().unwrap_or_default();
-    if RIGHTS.contains(&first) || over("USER") || over("ROLE") || over("LOGIN") || over("DATABASE") || over("EXTENSION")
-    {
-        return Effect::Administer;
+    fn action(&self) -> Action {
+        match self.judgement {
+            Judgement::Read => Action::Read,
+            Judgement::NotRead { action, .. } => action,
+        }
     }
-    let global = first == "SET" && span.to_ascii_uppercase().contains("GLOBAL");
-    if global { Effect::Administer } else { Effect::of(action) }
 }
 
 /// A statement longer than this is not read: no person wrote it, and none will check it.
@@ -152,25 +151,101 @@ pub fn judge(text: &str, dialect: Option<Dialect>) -> Judgement {
 
 /// Judges one text, says what it would do, and takes its fingerprint.
 pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
-    let tokens =
-        if text.len() > MAX_BYTES { Err(Doubt::unknown("too long to be read")) } else { lex::tokens(text, dialect) };
-    match tokens {
+    match tokens(text, dialect) {
         Ok(tokens) => {
             let cut = Cut { text, tokens: &tokens };
-            let judgement = match only_reads(cut, dialect) {
-                Ok(()) => Judgement::Read,
-                Err(doubt) => not_read(&doubt),
-            };
-            let fingerprint = fingerprint::of(cut, dialect);
-            Statement { says: told::says(cut, &judgement), judgement, fingerprint }
+            match cut.statements().as_slice() {
+                [] | [_] => one(cut, dialect),
+                many => several(cut, many, dialect),
+            }
         }
         Err(doubt) => {
             // What cannot be cut may still say at its head what it is; that is for the eye alone.
             let word = told::head(text);
             let action = gate::action_of(&word);
             let doubt = if action == Action::Unknown { doubt } else { Doubt { action, ..doubt } };
-            Statement { says: told::unclear(&word), judgement: not_read(&doubt), fingerprint: None }
+            Statement {
+                effect: Effect::of(doubt.action),
+                judgement: not_read(&doubt),
+                says: told::unclear(&word),
+                object: None,
+                weight: Weight::Grave,
+                fingerprint: None,
+            }
         }
+    }
+}
+
+/// The statements of a text, each with its words; none where the text cannot be cut.
+pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
+    let Ok(tokens) = tokens(text, dialect) else { return Vec::new() };
+    let cut = Cut { text, tokens: &tokens };
+    let part = |alone: &Cut<'_>| {
+        let Range { start, end } = with_comments(cut, &alone.range());
+        let Statement { says, object, weight, .. } = read(&text[start..end], dialect);
+        let words = alone.tokens.iter().enumerate().map(|(at, token)| Word(token.start, token.end, alone.kind(at)));
+        Part { says, object, weight, start, end, joint: String::new(), words: words.collect() }
+    };
+    cut.statements().iter().map(part).collect()
+}
+
+/// A statement's place in the text with the comments about it: all that stands between two semicolons.
+fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
+    let mut signs = cut.tokens.iter().filter(|token| token.kind == lex::Kind::Sign(b';'));
+    let from = signs.clone().map(|sign| sign.end).take_while(|end| *end <= own.start).last().unwrap_or(0);
+    let to = signs.find(|sign| sign.start >= own.end).map_or(cut.text.len(), |sign| sign.start);
+    let (before, after) = (&cut.text[from..own.start], &cut.text[own.end..to]);
+    from + (before.len() - before.trim_start().len())..own.end + after.trim_end().len()
+}
+
+fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<lex::Token>, Doubt> {
+    if text.len() > MAX_BYTES {
+        return Err(Doubt::unknown("too long to be read"));
+    }
+    lex::tokens(text, dialect)
+}
+
+fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
+    let judgement = match only_reads(cut, dialect) {
+        Ok(()) => Judgement::Read,
+        // A change in a change may be the graver one.
+        Err(doubt) => match gate::gravest(cut, dialect) {
+            Some(graver) if graver.action.caution() > doubt.action.caution() => not_read(&graver),
+            Some(_) | None => not_read(&doubt),
+        },
+    };
+    let told = told::statement(cut);
+    Statement {
+        effect: told.effect(&judgement),
+        weight: told.weight(&judgement),
+        says: told::says(&told, &judgement),
+        object: told.object,
+        judgement,
+        fingerprint: fingerprint::of(cut, dialect),
+    }
+}
+
+/// Several statements do what the gravest of them does; and several where one was expected run whatever stands second.
+fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
+    let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
+    let weigh = |one: &Statement| (one.action().caution(), one.weight);
+    let gravest = (0..read.len()).reduce(|worst, at| if weigh(&read[at]) > weigh(&read[worst]) { at } else { worst });
+    let effect = read.iter().map(|one| one.effect).max();
+    let says = format!("{} statements, one of them: ", read.len());
+    let gravest = read.swap_remove(gravest.unwrap_or_default());
+    let doubt = gate::pass(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
+    let (effect, own) = (effect.unwrap_or(Effect::Unknown), Effect::of(doubt.action));
+    let judgement = match gravest.judgement {
+        Judgement::NotRead { action, .. } if action.caution() >= doubt.action.caution() => gravest.judgement,
+        Judgement::NotRead { .. } | Judgement::Read => not_read(&doubt),
+    };
+    Statement {
+        judgement,
+        effect: effect.max(own),
+        says: says + &gravest.says,
+        object: gravest.object,
+        weight: gravest.weight.max(Weight::Changes),
+        fingerprint: None,
     }
 }
 

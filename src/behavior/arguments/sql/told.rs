@@ -3,46 +3,108 @@
 use super::gate::Cut;
 use super::lex::Kind;
 use super::{Doubt, Judgement};
+use crate::behavior::arguments::effect::Effect;
+use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
 
+/// What one statement says of itself.
+pub(super) struct Told {
+    /// Its verb in upper case; empty where it has none.
+    verb: String,
+    line: String,
+    /// What it acts upon, as written.
+    pub(super) object: Option<String>,
+    /// It is about rights, users or the server itself.
+    administers: bool,
+    /// No condition of its own narrows it.
+    every: bool,
+}
+
 /// `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written.
-pub(super) fn says(cut: Cut<'_>, judgement: &Judgement) -> String {
-    let first = cut.first();
-    let verb = verb(cut, first);
-    let upper = cut.word(verb).to_ascii_uppercase();
-    let many = cut.tokens.iter().rev().skip(1).any(|token| token.kind == Kind::Sign(b';'));
-    let mut line = match upper.as_str() {
+pub(super) fn statement(cut: Cut<'_>) -> Told {
+    const RIGHTS: &[&str] =
+        &["GRANT", "REVOKE", "DENY", "SHUTDOWN", "KILL", "RECONFIGURE", "ATTACH", "DETACH", "BACKUP", "RESTORE"];
+    const ADMINISTERED: &[&str] = &[" USER", " ROLE", " LOGIN", " DATABASE", " EXTENSION"];
+    let at = verb(cut, cut.first());
+    let verb = cut.word(at).to_ascii_uppercase();
+    let global = verb == "SET" && (at..at + 3).any(|at| cut.word(at).to_ascii_uppercase().contains("GLOBAL"));
+    let mut administers = global || RIGHTS.contains(&verb.as_str());
+    let mut every = false;
+    let mut object = None;
+    let line = match verb.as_str() {
         "" => "a text that is no SQL statement".to_owned(),
         "SELECT" | "WITH" => on("SELECT", &tables(cut)),
         "EXPLAIN" => "the plan of a statement".to_owned(),
         "DELETE" | "UPDATE" => {
-            let on = on(&upper, &objects(cut, verb));
-            let narrowed = (verb..cut.tokens.len()).any(|at| cut.is(at, "WHERE"));
-            if narrowed || many { on } else { format!("{on} without WHERE") }
+            object = target(cut, at);
+            every = !is_narrowed(cut, at);
+            format!("{}{}", on(&verb, object.as_slice()), if every { " without WHERE" } else { "" })
         }
-        "INSERT" | "REPLACE" | "MERGE" => on(&upper, &objects(cut, verb)),
+        "INSERT" | "REPLACE" | "MERGE" => {
+            object = target(cut, at);
+            on(&verb, object.as_slice())
+        }
         "DROP" | "TRUNCATE" | "ALTER" | "CREATE" => {
-            let (kind, name) = kind_and_name(cut, verb);
-            format!("{upper}{kind}{}", name.map(|name| format!(" {name}")).unwrap_or_default())
+            let (kind, name) = kind_and_name(cut, at);
+            object = name;
+            every = verb != "CREATE";
+            administers |= ADMINISTERED.iter().any(|over| kind.starts_with(over));
+            format!("{verb}{kind}{}", object.map(|name| format!(" {name}")).unwrap_or_default())
         }
-        "EXEC" | "EXECUTE" | "CALL" => format!("{upper} {}", name(cut, verb + 1).unwrap_or_default()),
-        "VALUES" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" => upper.clone(),
-        _ if super::gate::action_of(&upper) == Action::Unknown => {
-            format!("a text that begins with {}", upper.chars().take(24).collect::<String>())
+        "EXEC" | "EXECUTE" | "CALL" => {
+            object = name(cut, at + 1);
+            format!("{verb} {}", object.unwrap_or_default())
         }
-        _ => upper.chars().take(24).collect(),
+        "VALUES" | "TABLE" | "SHOW" | "DESCRIBE" | "DESC" => verb.clone(),
+        _ if super::gate::action_of(&verb) == Action::Unknown => {
+            format!("a text that begins with {}", verb.chars().take(24).collect::<String>())
+        }
+        _ => verb.chars().take(24).collect(),
     };
-    if let Judgement::NotRead { span, action } = judgement {
-        let reads = matches!(upper.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
-        if many {
-            line = format!("several statements, first {line}");
-        } else if reads && *action != Action::Unknown {
-            line = format!("{line}, with {span}");
-        } else if reads {
-            line = format!("{line}, not known to only read: {span}");
+    Told { verb, line, object: object.map(str::to_owned), administers, every }
+}
+
+impl Told {
+    pub(super) fn effect(&self, judgement: &Judgement) -> Effect {
+        match judgement {
+            Judgement::Read => Effect::ReadHere,
+            Judgement::NotRead { .. } if self.administers => Effect::Administer,
+            Judgement::NotRead { action, .. } => Effect::of(*action),
         }
     }
-    line
+
+    pub(super) fn weight(&self, judgement: &Judgement) -> Weight {
+        match judgement {
+            Judgement::Read => Weight::Plain,
+            Judgement::NotRead { .. } if self.administers || self.every => Weight::Grave,
+            Judgement::NotRead { action: Action::Create | Action::Append | Action::Update, .. } => Weight::Changes,
+            Judgement::NotRead { .. } => Weight::Grave,
+        }
+    }
+}
+
+/// Our line on a text of one statement: what it says of itself, and what speaks against a read that is none.
+pub(super) fn says(told: &Told, judgement: &Judgement) -> String {
+    let line = &told.line;
+    let reads = matches!(told.verb.as_str(), "SELECT" | "WITH" | "EXPLAIN" | "VALUES" | "PRAGMA");
+    match judgement {
+        Judgement::NotRead { span, action } if reads && *action != Action::Unknown => format!("{line}, with {span}"),
+        Judgement::NotRead { span, .. } if reads => format!("{line}, not known to only read: {span}"),
+        Judgement::NotRead { .. } | Judgement::Read => line.clone(),
+    }
+}
+
+/// Whether a condition of the statement's own stands behind its verb: one in brackets is another's.
+fn is_narrowed(cut: Cut<'_>, verb: usize) -> bool {
+    let mut depth = 0_usize;
+    (verb..cut.tokens.len()).any(|at| {
+        match cut.tokens[at].kind {
+            Kind::Sign(b'(') => depth += 1,
+            Kind::Sign(b')') => depth = depth.saturating_sub(1),
+            Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
+        }
+        depth == 0 && cut.is(at, "WHERE")
+    })
 }
 
 /// What is said of a text that cannot be cut.
@@ -136,7 +198,7 @@ fn name<'a>(cut: Cut<'a>, at: usize) -> Option<&'a str> {
 }
 
 /// What a changing statement changes: the name behind FROM, INTO, or the verb itself.
-fn objects<'a>(cut: Cut<'a>, verb: usize) -> Vec<&'a str> {
+fn target<'a>(cut: Cut<'a>, verb: usize) -> Option<&'a str> {
     let mut at = verb + 1;
     while [
         "FROM",
@@ -157,7 +219,7 @@ fn objects<'a>(cut: Cut<'a>, verb: usize) -> Vec<&'a str> {
     {
         at += 1;
     }
-    name(cut, at).into_iter().collect()
+    name(cut, at)
 }
 
 /// What is read: the names behind FROM, JOIN, and the commas after them.

@@ -1,6 +1,7 @@
 //! Names of places where secrets are kept, and whether one word in its path is such a name. Owns the lists.
 
-use super::{address, is_word};
+use super::address;
+use super::marks::is_word;
 
 /// Whether one word, with what stands before it, names such a place.
 pub(super) fn is_place(word: &str, before: &[u8]) -> bool {

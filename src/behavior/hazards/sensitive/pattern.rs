@@ -5,6 +5,7 @@
 
 use super::alternatives::{TooMany, is_wild, pieces, written_out};
 use super::names::{ANYWHERE, Breadth, ENDS, IN_PATH, UNDER};
+use super::scan::in_words;
 use crate::behavior::wildcards::{self, Sense, Wildcard};
 use crate::behavior::words;
 
@@ -29,7 +30,7 @@ pub(super) fn first_reaching(text: &str) -> Option<String> {
     })
 }
 
-/// Whether words stand around a pattern, in which a star may be an emphasis.
+/// Whether a pattern is among words, where a star may be an emphasis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Surroundings {
     Alone,
@@ -47,9 +48,7 @@ impl Search {
     /// Whether one of the alternatives reaches a sensitive name.
     fn reaches(&mut self, piece: &str) -> Result<bool, TooMany> {
         let paths = written_out(piece)?;
-        Ok(paths
-            .iter()
-            .any(|path| (path.len() < piece.len() && super::in_words(path).0.is_some()) || self.path_reaches(path)))
+        Ok(paths.iter().any(|path| (path.len() < piece.len() && in_words(path).0.is_some()) || self.path_reaches(path)))
     }
 
     fn path_reaches(&mut self, path: &str) -> bool {
@@ -90,7 +89,7 @@ struct Component<'a> {
     parts: Vec<Wildcard>,
 }
 
-/// Stands for any letter or digit of a name that nobody said.
+/// Any letter or digit that the pattern does not spell out.
 const NAMELESS: char = '\u{1}';
 
 impl<'a> Component<'a> {

@@ -22,37 +22,37 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
         match change {
             Change::Content { target, how, old, new } => {
                 rows.push(caption("this file", "as it stands on this machine", width));
-                rows.extend(standing(target, width));
+                rows.extend(at_path(target, width));
                 rows.extend(content(target, *how, old.as_deref(), new, width));
             }
             Change::NoMatch { target, edit, edits } => {
                 rows.push(caption("this file", "as it stands on this machine", width));
-                rows.extend(standing(target, width));
+                rows.extend(at_path(target, width));
                 let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
                 rows.extend(bordered(Row::of(Tone::Warn, words), width));
             }
             Change::Move { from, to } => {
                 rows.push(caption("moves", "as it stands on this machine", width));
-                rows.extend(standing(from, width));
-                rows.extend(to.iter().flat_map(|to| standing(to, width)));
+                rows.extend(at_path(from, width));
+                rows.extend(to.iter().flat_map(|to| at_path(to, width)));
             }
             Change::Delete { target } => {
                 if rows.is_empty() {
                     rows.push(caption("hits", "as it stands on this machine", width));
                 }
-                rows.extend(standing(target, width));
+                rows.extend(at_path(target, width));
             }
         }
     }
     if changes.is_empty() && !facts.is_empty() {
         rows.push(caption("paths", "as they stand on this machine; the server may mean others", width));
-        rows.extend(facts.iter().flat_map(|facts| standing(facts, width)));
+        rows.extend(facts.iter().flat_map(|facts| at_path(facts, width)));
     }
     rows
 }
 
 /// What stands at a path, and where it leads.
-fn standing(facts: &Facts, width: usize) -> Vec<Row> {
+fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     let what = match facts.kind {
         FileKind::Missing => Row::of(Tone::Good, "nothing stands there"),
         FileKind::Unseen => Row::of(Tone::Warn, "could not be seen"),

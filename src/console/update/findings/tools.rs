@@ -8,10 +8,10 @@ use crate::audit::numbers::Histogram;
 use crate::audit::tally::ToolTally;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
-use crate::console::model::{Model, Subject, ToolLine, ToolStanding};
+use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::{PinBook, PinnedTool};
 use crate::link::message::KnownTool;
-use crate::policy::fit::rules_name;
+use crate::policy::question::rules_name;
 
 /// The tools that the search wants: changed and disputed ones first.
 pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
@@ -107,7 +107,7 @@ fn remembered(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolL
         evidence: detail.evidence,
         hazards: detail.hazards.into_iter().map(|one| (one.hazard, one.what)).collect(),
         disputed: detail.disputed,
-        standing: ToolStanding::Remembered,
+        source: ToolSource::Remembered,
         calls: counted.count.calls(),
         denied: counted.count.denied(),
         failed: counted.failed,
@@ -150,7 +150,7 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.disputed = tool.disputed;
     line.pin = Some(tool.pin);
     line.definition = Some(tool.digest.to_string());
-    line.standing = ToolStanding::Offered;
+    line.source = ToolSource::Offered;
 }
 
 /// `annotated PURE: readOnlyHint=true`, as records have it.

@@ -5,21 +5,21 @@ use ratatui::layout::Rect;
 
 use super::{Paint, ends};
 use crate::console::card::counted;
-use crate::console::model::{Model, Shelf};
+use crate::console::model::{ListState, Model};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::console::screen::{Sides, content_rows};
 
 pub(super) fn draw(paint: &mut Paint<'_>, model: &Model) {
-    let Some(shelf) = model.browse.shelf(model.screen) else { return };
-    match (pages::sides(model), shelf.sheet) {
+    let Some(state) = model.browse.list(model.screen) else { return };
+    match (pages::sides(model), state.sheet) {
         (Sides::One(area), Some(top)) => {
             let title = title(model, usize::from(area.width));
             sheet(paint, model, area, title, top);
         }
-        (Sides::One(area), None) => list(paint, model, shelf, area),
+        (Sides::One(area), None) => list(paint, model, state, area),
         (Sides::Both { list: left, divider, sheet: right }, open) => {
-            list(paint, model, shelf, left);
+            list(paint, model, state, left);
             let bar = Row::of(Tone::Border, "│");
             paint.rows(divider, vec![bar; usize::from(divider.height)]);
             let title = match open {
@@ -53,7 +53,7 @@ fn sheet(paint: &mut Paint<'_>, model: &Model, area: Rect, title: Row, top: usiz
     paint.rows(area, rows);
 }
 
-fn list(paint: &mut Paint<'_>, model: &Model, shelf: &Shelf, area: Rect) {
+fn list(paint: &mut Paint<'_>, model: &Model, state: &ListState, area: Rect) {
     let width = usize::from(area.width);
     let room = content_rows(area).saturating_sub(1);
     let mut rows = vec![title(model, width)];
@@ -65,13 +65,13 @@ fn list(paint: &mut Paint<'_>, model: &Model, shelf: &Shelf, area: Rect) {
         rows.extend(words.flat_map(|row| Row::of(Tone::Ours, "  ").joined(row).hung(width.saturating_sub(1), 2)));
         rows.truncate(room + 2);
     }
-    let shown = shelf.top..(shelf.top + room).min(count);
+    let shown = state.top..(state.top + room).min(count);
     rows.extend(pages::lines(model, shown, width).into_iter().map(|row| row.clipped(width).padded(width)));
     rows.resize(room + 2, Row::default());
     rows.push(pages::foot(model));
     paint.rows(area, rows);
     if count > 0
-        && let Ok(line) = u16::try_from(shelf.at.saturating_sub(shelf.top) + 2)
+        && let Ok(line) = u16::try_from(state.at.saturating_sub(state.top) + 2)
         && usize::from(line) < room + 2
     {
         paint.highlight(area, line);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Command, find_mut, findings, moves, note};
 use crate::console::model::{
-    CallKey, Connected, Heard, Held, Incompatible, Manner, Model, Passed, Screen, Seen, Standing,
+    CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Screen, Seen,
 };
 use crate::console::row::{Row, Tone};
 use crate::gate::data::snapshot::Snapshot;
@@ -65,7 +65,7 @@ fn gone(model: &mut Model, session: &str) {
         .map(|held| held.key.clone())
         .collect();
     for key in keys {
-        moves::end(model, &key, Standing::Gone);
+        moves::end(model, &key, CallState::Gone);
     }
 }
 
@@ -75,7 +75,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Held { call } => return held(model, session, *call),
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
-            moves::end(model, &key, Standing::Settled(settled));
+            moves::end(model, &key, CallState::Settled(settled));
         }
         FromWrapper::Activity(activity) => passed(model, &session, activity),
         FromWrapper::Status(status) => {
@@ -102,22 +102,22 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     let Some(known) = find_mut(model, &key) else {
         let first = model.waiting() == 0;
         // Its like was read already, so there is nothing new to read in it.
-        let alike = |held: &&Held| held.class == class && held.standing == Standing::Waiting;
+        let alike = |held: &&Held| held.class == class && held.state == CallState::Waiting;
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
-        let (snapshot, standing) = (Arc::new(snapshot), Standing::Waiting);
-        model.calls.push(Held { key, snapshot, standing, seen, class, likeness });
+        let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
+        model.calls.push(Held { key, snapshot, state, seen, class, likeness });
         let rings = first && model.manner == Manner::Rings;
         return if rings { vec![Command::Bell] } else { Vec::new() };
     };
     if *known.snapshot == snapshot {
         // Told again, after the link came back: nothing changed, nothing is forgotten. What this console sent may be lost.
-        known.standing = Standing::Waiting;
+        known.state = CallState::Waiting;
         return Vec::new();
     }
     *known = Held {
         key: key.clone(),
         snapshot: Arc::new(snapshot),
-        standing: Standing::Waiting,
+        state: CallState::Waiting,
         seen: Seen::default(),
         class,
         likeness,
@@ -139,7 +139,7 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     if let Some(held) = find_mut(model, &CallKey { session, ticket })
         && !super::is_over(held)
     {
-        held.standing = Standing::Waiting;
+        held.state = CallState::Waiting;
     }
 }
 
@@ -157,15 +157,15 @@ fn passed(model: &mut Model, session: &str, activity: Activity) {
         }
     }
     let session = session.to_owned();
-    model.activity.push_back(Passed { server, session, activity, source: Heard::Live });
+    model.activity.push_back(Passed { server, session, activity, source: Origin::Live });
     if model.activity.len() > MOST_ACTIVITY {
         let was_listed = model.passing().first() == Some(&0);
         model.activity.pop_front();
         // The selection stays on its entry.
         if was_listed {
-            let shelf = &mut model.browse.activity;
-            shelf.at = shelf.at.saturating_sub(1);
-            shelf.top = shelf.top.saturating_sub(1);
+            let list = &mut model.browse.activity;
+            list.at = list.at.saturating_sub(1);
+            list.top = list.top.saturating_sub(1);
         }
     }
 }

@@ -1,0 +1,21 @@
+//! One scan over the words of a text. Which words name a place is `names`.
+
+use super::marks::{MARKS, WORD};
+use super::names;
+
+/// The first word that names a place as it stands; else what the text is to be read again for.
+pub(super) fn in_words(text: &str) -> (Option<&str>, u8) {
+    let bytes = text.as_bytes();
+    let (mut start, mut marks) = (0, 0);
+    for at in 0..=bytes.len() {
+        let mark = bytes.get(at).map_or(0, |byte| MARKS[usize::from(*byte)]);
+        marks |= mark;
+        if mark & WORD == 0 {
+            if at - start >= 2 && names::is_place(&text[start..at], &bytes[..start]) {
+                return (Some(&text[start..at]), marks);
+            }
+            start = at + 1;
+        }
+    }
+    (None, marks & !WORD)
+}

@@ -1,0 +1,16 @@
+//! The answer of one condition: yes, no, or undecided. Decides nothing.
+
+/// Whether a condition holds. Ordered, so that all of several is their minimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Holds {
+    No,
+    /// The argument is missing, or of another type than the condition speaks of.
+    Undecided,
+    Yes,
+}
+
+impl From<bool> for Holds {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}

@@ -1,0 +1,44 @@
+//! Values that are one or a list of them: globs, and words out of a closed list. Owns no key.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::policy::glob::GlobError;
+use crate::policy::reading::Reading;
+
+/// Globs under `key`; also used for `glob` in a condition, and for approvers.
+pub fn globs<T>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    new: impl Fn(&str) -> Result<T, GlobError>,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    for (at, text) in reading.texts(value, key) {
+        match new(&text) {
+            Ok(glob) => found.push(glob),
+            Err(error) => reading.problem(
+                at,
+                format!("`{key}` cannot be {text:?}: {error}"),
+                "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these",
+            ),
+        }
+    }
+    found
+}
+
+/// One word or a list of them.
+pub(super) fn any_of<T: Copy>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    known: &[(&str, T)],
+) -> Vec<T> {
+    let found = reading.texts(value, key);
+    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
+}
+
+/// Each value with its word.
+pub(super) fn words<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> Vec<(&'static str, T)> {
+    all.iter().map(|value| (word(*value), *value)).collect()
+}
