@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::error::StoreError;
 use super::place::{failed, linked};
-use super::store::StoreError;
 
 /// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
 /// answering their hosts.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use super::store::StoreError;
+use super::error::StoreError;
 
 /// Makes folder (0700) and file (0600) where they are missing.
 ///

@@ -9,14 +9,12 @@ pub(super) mod index_db;
 mod journal;
 mod leftover;
 pub mod noted;
+mod open;
 mod reader;
 mod state;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use rusqlite::{Connection, OpenFlags};
 
 use super::body::BodyWriter;
 use super::chain::Writer;
@@ -25,28 +23,13 @@ use super::place::{self, Identity};
 use super::record::Entry;
 use super::redact::Redactor;
 pub use super::sealed::{Large, Part};
-use fault::Fault;
+use open::folder_of;
 use state::State;
 
-pub use fault::StoreError;
+pub use super::error::StoreError;
 pub use journal::{Commit, Journal, JournalFile, Unsynced};
 pub use leftover::Left;
 pub use reader::{Order, Reader};
-
-const SCHEMA: &str = include_str!("../../assets/audit.sql");
-/// What version 2 has and version 1 has not.
-const FOLD: &str = include_str!("../../assets/fold.sql");
-const VERSION: i64 = 2;
-/// `mcpa`, for file(1), and so that another program's database is told from a log.
-const APPLICATION: i64 = 0x6d63_7061;
-
-/// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Where the journals of a log lie.
-fn folder_of(log: &Path) -> PathBuf {
-    log.with_extension("d")
-}
 
 /// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
@@ -186,53 +169,4 @@ impl Open {
             && place::identity(&self.path) == self.identity
             && self.state.wal.metadata().is_ok_and(|wal| wal.nlink() > 0)
     }
-}
-
-fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
-    let db = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    db.busy_timeout(PATIENCE)?;
-    db.execute_batch("PRAGMA trusted_schema=OFF")?;
-    Ok(db)
-}
-
-/// What a database holds.
-enum Contents {
-    Nothing,
-    Log,
-    /// A log of version 1, from before there were journals.
-    Older,
-}
-
-fn examine(db: &Connection) -> Result<Contents, Fault> {
-    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let version = number("PRAGMA user_version")?;
-    let application = number("PRAGMA application_id")?;
-    let things = number("SELECT count(*) FROM sqlite_schema")?;
-    match (application, version, things) {
-        (0, 0, 0) => Ok(Contents::Nothing),
-        (APPLICATION, VERSION, 1..) => Ok(Contents::Log),
-        (APPLICATION, 1, 1..) => Ok(Contents::Older),
-        (APPLICATION, found, _) => Err(Fault::Version(found)),
-        _ => Err(Fault::NotOurs),
-    }
-}
-
-fn set_up(db: &Connection) -> Result<(), Fault> {
-    let contents = examine(db)?;
-    // A commit touches few pages; what does not fit is written early.
-    db.execute_batch("PRAGMA cache_size=-512")?;
-    // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
-    db.execute_batch(
-        "PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",
-    )?;
-    let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
-    if mode != "wal" {
-        return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
-    }
-    let make = match contents {
-        Contents::Log => return Ok(()),
-        Contents::Older => FOLD.to_owned(),
-        Contents::Nothing => format!("{SCHEMA} {FOLD} PRAGMA application_id={APPLICATION};"),
-    };
-    Ok(db.execute_batch(&format!("BEGIN IMMEDIATE; {make} PRAGMA user_version={VERSION}; COMMIT"))?)
 }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 
-use super::fault::{Fault, StoreError};
+use super::fault::Fault;
+use super::open::connect;
 use super::state::number;
-use super::{connect, leftover};
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
+use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
 use crate::audit::place::{self, Identity};
 use crate::audit::record::{Entry, Receipt};
@@ -98,14 +99,14 @@ impl Journal {
     /// Makes a journal in this folder. The caller holds the lock of the log, so that nobody takes it for a dead one
     /// before its own lock is in place.
     pub(super) fn create(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Self, StoreError> {
-        let path = leftover::path_of(folder, &writer);
+        let path = path_of(folder, &writer);
         place::prepare(&path)?;
         let made = Self::set_up(&path).map_err(|fault| fault.of(&path)).and_then(|db| {
             let wal_path = place::beside(&path, "-wal");
             let wal = File::open(&wal_path).map_err(|error| place::failed(&wal_path, &error))?;
             Ok((db, wal))
         });
-        let (db, wal) = made.inspect_err(|_| leftover::remove(&path))?;
+        let (db, wal) = made.inspect_err(|_| remove(&path))?;
         let identity = place::identity(&path);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
         let (file, wal) = (Arc::new(JournalFile { path, identity }), Arc::new(wal));
@@ -206,7 +207,7 @@ impl Journal {
 
     /// Removes the file. The caller has folded all of it, and synced the log.
     pub fn remove(self) {
-        leftover::remove(&self.file.path);
+        remove(&self.file.path);
     }
 
     fn committed(&self, receipts: Vec<Receipt>, durable: bool) -> Commit {
@@ -259,7 +260,21 @@ impl Drop for Journal {
     fn drop(&mut self) {
         if self.head.seq == self.base {
             // There is nothing in it that anyone would have to fold.
-            leftover::remove(&self.file.path);
+            remove(&self.file.path);
         }
+    }
+}
+
+/// Where the journal of a writer lies.
+pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
+    let name: String = writer.iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(name + ".db")
+}
+
+/// Removes a journal. The write-ahead log goes first: without the database nobody would look for it.
+pub(super) fn remove(path: &Path) {
+    for suffix in ["-wal", ""] {
+        // What cannot be removed is found to be folded by whoever opens the log next.
+        let _ = std::fs::remove_file(place::beside(path, suffix));
     }
 }

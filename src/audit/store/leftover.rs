@@ -13,13 +13,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::fault::{Fault, StoreError};
-use super::journal::{APPLICATION, VERSION};
-use super::reader::row_of;
+use super::fault::Fault;
+use super::journal::{APPLICATION, VERSION, path_of, remove};
+use super::open::{connect, folder_of, row_of};
 use super::state::{State, head};
-use super::{connect, folder_of};
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Verifier, Writer};
+use crate::audit::error::StoreError;
 use crate::audit::lock::{Held, Lock};
 use crate::audit::place;
 use crate::audit::record::{Entry, Kind};
@@ -38,20 +38,6 @@ pub enum Left {
     Broken { path: PathBuf },
     /// They could not be folded into the log now; who opens it next tries again.
     Unfolded { path: PathBuf, why: String },
-}
-
-/// Where the journal of a writer lies.
-pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
-    let name: String = writer.iter().map(|byte| format!("{byte:02x}")).collect();
-    folder.join(name + ".db")
-}
-
-/// Removes a journal. The write-ahead log goes first: without the database nobody would look for it.
-pub(super) fn remove(path: &Path) {
-    for suffix in ["-wal", ""] {
-        // What cannot be removed is found to be folded by whoever opens the log next.
-        let _ = fs::remove_file(place::beside(path, suffix));
-    }
 }
 
 /// Folds what dead wrappers left beside the log at `log`, and tells what could not be.

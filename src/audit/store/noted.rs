@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::fault::{Fault, StoreError};
+use super::fault::Fault;
 use super::state::last;
 use crate::audit::chain::Head;
+use crate::audit::error::StoreError;
 use crate::audit::place;
 use crate::wire::digest::Digest;
 

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::fault::{Fault, StoreError};
+use super::fault::Fault;
 use super::leftover::{self, Left};
-use super::{Contents, connect, examine};
+use super::open::{Contents, connect, examine, row_of};
 use crate::audit::chain::Row;
+use crate::audit::error::StoreError;
 use crate::audit::place;
 
 /// Reads the log. Writes nothing but what dead wrappers left, which it folds into the log when it is opened.
@@ -133,23 +133,6 @@ impl Reader {
             .and_then(|mut one| one.query_row([seq], |row| Ok(see(row_of(row)?))))
             .optional()
             .map_err(|error| Fault::from(error).of(&self.path))
-    }
-}
-
-pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
-    Ok(Row {
-        seq: row.get_ref(0)?.as_i64().unwrap_or(0),
-        writer: bytes(row.get_ref(1)?),
-        body: bytes(row.get_ref(2)?),
-        link: bytes(row.get_ref(3)?),
-    })
-}
-
-/// What somebody else wrote there, whatever its type; a number or null is no record's part.
-fn bytes(value: ValueRef<'_>) -> &[u8] {
-    match value {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
-        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => &[],
     }
 }
 

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use super::fault::{Fault, StoreError};
-use super::{connect, set_up};
+use super::fault::Fault;
+use super::open::{connect, set_up};
 use crate::audit::chain::{Head, Writer};
+use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
 use crate::audit::place;
 use crate::audit::sealed::Part;

@@ -1,0 +1,91 @@
+//! Opens the databases of the log: how SQLite is set up, and what a file that is there already holds.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use super::fault::Fault;
+use crate::audit::chain::Row;
+
+const SCHEMA: &str = include_str!("../../../assets/audit.sql");
+/// What version 2 has and version 1 has not.
+const FOLD: &str = include_str!("../../../assets/fold.sql");
+const VERSION: i64 = 2;
+/// `mcpa`, for file(1), and so that another program's database is told from a log.
+const APPLICATION: i64 = 0x6d63_7061;
+
+/// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where the journals of a log lie.
+pub(super) fn folder_of(log: &Path) -> PathBuf {
+    log.with_extension("d")
+}
+
+pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Fault> {
+    let db = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(PATIENCE)?;
+    db.execute_batch("PRAGMA trusted_schema=OFF")?;
+    Ok(db)
+}
+
+/// What a database holds.
+pub(super) enum Contents {
+    Nothing,
+    Log,
+    /// A log of version 1, from before there were journals.
+    Older,
+}
+
+pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
+    let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let version = number("PRAGMA user_version")?;
+    let application = number("PRAGMA application_id")?;
+    let things = number("SELECT count(*) FROM sqlite_schema")?;
+    match (application, version, things) {
+        (0, 0, 0) => Ok(Contents::Nothing),
+        (APPLICATION, VERSION, 1..) => Ok(Contents::Log),
+        (APPLICATION, 1, 1..) => Ok(Contents::Older),
+        (APPLICATION, found, _) => Err(Fault::Version(found)),
+        _ => Err(Fault::NotOurs),
+    }
+}
+
+pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
+    let contents = examine(db)?;
+    // A commit touches few pages; what does not fit is written early.
+    db.execute_batch("PRAGMA cache_size=-512")?;
+    // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
+    db.execute_batch(
+        "PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",
+    )?;
+    let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
+    }
+    let make = match contents {
+        Contents::Log => return Ok(()),
+        Contents::Older => FOLD.to_owned(),
+        Contents::Nothing => format!("{SCHEMA} {FOLD} PRAGMA application_id={APPLICATION};"),
+    };
+    Ok(db.execute_batch(&format!("BEGIN IMMEDIATE; {make} PRAGMA user_version={VERSION}; COMMIT"))?)
+}
+
+pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
+    Ok(Row {
+        seq: row.get_ref(0)?.as_i64().unwrap_or(0),
+        writer: bytes(row.get_ref(1)?),
+        body: bytes(row.get_ref(2)?),
+        link: bytes(row.get_ref(3)?),
+    })
+}
+
+/// What somebody else wrote there, whatever its type; a number or null is no record's part.
+fn bytes(value: ValueRef<'_>) -> &[u8] {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => &[],
+    }
+}
