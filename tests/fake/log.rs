@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -19,9 +20,17 @@ pub fn of_kind(home: &Path, kind: &str) -> Vec<Value> {
     records(home).into_iter().filter(|record| record["kind"] == kind).collect()
 }
 
-/// The decisions on one tool.
+/// The decisions on one tool. A running wrapper's are in the log a moment after they count: none yet is read again for
+/// a while, before it counts as none.
 pub fn decisions(home: &Path, tool: &str) -> Vec<Value> {
-    of_kind(home, "decision").into_iter().filter(|record| record["tool"] == tool).collect()
+    let end = Instant::now() + Duration::from_millis(500);
+    loop {
+        let found: Vec<Value> = of_kind(home, "decision").into_iter().filter(|record| record["tool"] == tool).collect();
+        if !found.is_empty() || Instant::now() > end {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Waits for a record: entries that nothing waits for follow a moment later.
