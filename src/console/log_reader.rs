@@ -218,7 +218,8 @@ impl LogReader {
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),
             },
             Task::Rules => {
-                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))));
+                let book = rule_book::read(&self.sources.places, (self.sources.now)());
+                (self.tell)(Finding::Rules(Arc::new(book)));
             }
             Task::Footprints(pids) => {
                 let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));

@@ -1,15 +1,31 @@
 //! The audit log as its readers see it: through `mcp-approve log`, never through the database.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{BINARY, until};
 
-/// Every record under `home`, the oldest first.
+/// Every record under `home`, the oldest first, with those that living wrappers are about to fold into the log.
 pub fn records(home: &Path) -> Vec<Value> {
+    let mut all = folded(home);
+    while fs::read_dir(home.join("state/audit.d")).is_ok_and(|mut journals| journals.next().is_some()) {
+        // Three times as long as a wrapper takes at most: when nothing has come by then, nothing was on its way.
+        thread::sleep(Duration::from_millis(150));
+        let now = folded(home);
+        if now.len() == all.len() {
+            break;
+        }
+        all = now;
+    }
+    all
+}
+
+fn folded(home: &Path) -> Vec<Value> {
     let out = run(home, &["list", "--jsonl", "--limit", "1000000"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -20,17 +36,9 @@ pub fn of_kind(home: &Path, kind: &str) -> Vec<Value> {
     records(home).into_iter().filter(|record| record["kind"] == kind).collect()
 }
 
-/// The decisions on one tool. A running wrapper's are in the log a moment after they count: none yet is read again for
-/// a while, before it counts as none.
+/// The decisions on one tool.
 pub fn decisions(home: &Path, tool: &str) -> Vec<Value> {
-    let end = Instant::now() + Duration::from_millis(500);
-    loop {
-        let found: Vec<Value> = of_kind(home, "decision").into_iter().filter(|record| record["tool"] == tool).collect();
-        if !found.is_empty() || Instant::now() > end {
-            return found;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    of_kind(home, "decision").into_iter().filter(|record| record["tool"] == tool).collect()
 }
 
 /// Waits for a record: entries that nothing waits for follow a moment later.
