@@ -107,9 +107,9 @@ impl Verifier {
         Self { chain: Chain::Log, head }
     }
 
-    /// Checks the entries of a journal.
-    pub fn of_journal() -> Self {
-        Self { chain: Chain::Journal, head: Head::EMPTY }
+    /// Checks the entries of a journal after this one.
+    pub fn of_journal(head: Head) -> Self {
+        Self { chain: Chain::Journal, head }
     }
 
     /// Takes the next record in order of `seq`, and returns the head it makes.

@@ -219,6 +219,8 @@ fn examine(db: &Connection) -> Result<Contents, Fault> {
 
 fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
+    // A commit touches few pages; what does not fit is written early.
+    db.execute_batch("PRAGMA cache_size=-512")?;
     // fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
     db.execute_batch(
         "PRAGMA page_size=8192; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0",

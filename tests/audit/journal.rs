@@ -150,6 +150,44 @@ fn a_living_wrapper_keeps_its_journal_in_its_own_process_too() {
     assert_eq!(left(&db), [] as [&str; 0]);
 }
 
+/// A journal is used again once all of it is in the log: its numbers go on, and so do its links.
+#[test]
+fn a_journal_that_was_emptied_goes_on() {
+    let (_folder, db) = folder();
+    let mut store = store(&db);
+    let mut journal = store.journal(NAME).unwrap();
+    for round in 0..3 {
+        record(&mut journal, round * 3 + 1..=round * 3 + 3);
+        store.fold(&journal.take()).unwrap();
+        store.sync().unwrap();
+        journal.empty().unwrap();
+        assert_eq!(journal.has_grown(), false);
+    }
+    let wal = || file(&db).with_extension("db-wal").metadata().unwrap().len();
+    let before = wal();
+    record(&mut journal, 10..=11);
+    assert_eq!(wal(), before, "its write-ahead log is begun anew");
+    drop((journal, store));
+    assert_eq!(tickets(&db), named(1..=11));
+    assert_eq!(left(&db), [] as [&str; 0]);
+}
+
+/// A wrapper may die between any two steps of emptying its journal.
+#[test]
+fn a_journal_that_was_emptied_in_part_is_no_news() {
+    for sql in ["DELETE FROM entry", "DELETE FROM entry; UPDATE base SET n = 3, link = (SELECT zeroblob(32))"] {
+        let (_folder, db) = folder();
+        let mut store = store(&db);
+        let mut journal = store.journal(NAME).unwrap();
+        record(&mut journal, 1..=3);
+        store.fold(&journal.take()).unwrap();
+        drop((journal, store));
+        Connection::open(file(&db)).unwrap().execute_batch(sql).unwrap();
+        assert_eq!(tickets(&db), named(1..=3), "{sql}");
+        assert_eq!(left(&db), [] as [&str; 0], "{sql}");
+    }
+}
+
 /// How far a journal is in the log is kept as long as its file may come back, and no longer.
 #[test]
 fn what_was_folded_is_forgotten_once_its_file_is_gone() {

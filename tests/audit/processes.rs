@@ -54,6 +54,8 @@ fn command(role: &str, db: &Path) -> Command {
 /// Records until it is killed; every receipt is said aloud. It folds now and then, and changes its journal, so that a kill
 /// may come between any two of commit, fold and removal.
 fn endless(db: &Path) {
+    // The harness has begun a line of its own.
+    println!();
     let run = i64::from(std::process::id()) << 32;
     let mut store = Store::open(db, [2; 16]).unwrap();
     let mut journal = store.journal(name(0)).unwrap();

@@ -1,8 +1,8 @@
 //! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
 //!
 //! Nobody else opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
-//! commit takes no lock, no shared memory and no look at the disk. What is committed stays in its write-ahead log, which
-//! is never moved into the database: the file is given up once it has grown.
+//! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
+//! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ pub(super) const VERSION: i64 = 1;
 /// `mcpj`, so that another program's database is told from a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page anew, and a new page costs three.
-const PAGE: u64 = 16384;
-/// A file with so many bytes is given up for a new one.
-const GROWN: u64 = 16 << 20;
+const PAGE: u64 = 8192;
+/// A write-ahead log of so many bytes is begun anew.
+const GROWN: u64 = 2 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 
 /// The open journal of this wrapper.
@@ -38,6 +38,8 @@ pub struct Journal {
     file: Arc<JournalFile>,
     wal: Arc<File>,
     head: Head,
+    /// The last entry before those in the file.
+    base: u64,
     bodies: BodyWriter,
     /// What is committed here and was not taken for the log yet.
     unfolded: Part,
@@ -107,7 +109,7 @@ impl Journal {
         let identity = place::identity(&path);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
         let (file, wal) = (Arc::new(JournalFile { path, identity }), Arc::new(wal));
-        Ok(Self { db, file, wal, head, bodies: BodyWriter::default(), unfolded, size: 0 })
+        Ok(Self { db, file, wal, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
     }
 
     fn set_up(path: &Path) -> Result<Connection, Fault> {
@@ -125,7 +127,8 @@ impl Journal {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         db.execute_batch(&format!(
             "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
-             PRAGMA user_version={VERSION}; COMMIT"
+             PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
+            Head::EMPTY.link
         ))?;
         Ok(db)
     }
@@ -182,6 +185,25 @@ impl Journal {
         self.unfolded.writer
     }
 
+    /// Forgets the entries. The caller has folded all of them, and synced the log.
+    ///
+    /// # Errors
+    /// Why it is of no more use.
+    pub fn empty(&mut self) -> Result<(), StoreError> {
+        self.begin_anew().map_err(|fault| fault.of(&self.file.path))?;
+        (self.base, self.size) = (self.head.seq, 0);
+        Ok(())
+    }
+
+    fn begin_anew(&self) -> Result<(), Fault> {
+        self.db.prepare_cached("DELETE FROM entry")?.execute([])?;
+        self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        // The first write after that begins the write-ahead log anew, and syncs its header.
+        let (n, link) = (number(self.head.seq)?, self.head.link);
+        self.db.prepare_cached("UPDATE base SET n = ?1, link = ?2")?.execute(params![n, link.as_bytes()])?;
+        Ok(())
+    }
+
     /// Removes the file. The caller has folded all of it, and synced the log.
     pub fn remove(self) {
         leftover::remove(&self.file.path);
@@ -235,8 +257,8 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        if self.head == Head::EMPTY {
-            // It was made and not needed.
+        if self.head.seq == self.base {
+            // There is nothing in it that anyone would have to fold.
             leftover::remove(&self.file.path);
         }
     }

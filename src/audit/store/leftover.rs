@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::fault::{Fault, StoreError};
 use super::journal::{APPLICATION, VERSION};
 use super::reader::row_of;
-use super::state::State;
+use super::state::{State, head};
 use super::{connect, folder_of};
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Verifier, Writer};
@@ -184,11 +184,14 @@ enum Folded {
 fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, StoreError> {
     let mut part = Part::new(dead.writer, 1);
     let mut refused = Ok(());
-    let mut visit = |body: &str| {
+    let mut visit = |n: u64, body: &str| {
+        if part.bytes() == 0 {
+            part = Part::new(dead.writer, n);
+        }
         part.sealed.push(|out| out.push_str(body));
         if part.bytes() >= AT_ONCE {
-            let next = Part::new(dead.writer, part.last() + 1);
-            refused = state.fold(held, &std::mem::replace(&mut part, next));
+            refused = state.fold(held, &part);
+            part = Part::new(dead.writer, n + 1);
         }
         refused.is_ok()
     };
@@ -209,7 +212,7 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
 }
 
 /// Shows every entry that carries the link it must have until `visit` is not content; what is wrong with the next one.
-fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(&str) -> bool) -> Result<Option<String>, Fault> {
+fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         // It was not finished when its wrapper died.
@@ -218,18 +221,20 @@ fn read(db: &Connection, writer: &Writer, visit: &mut dyn FnMut(&str) -> bool) -
         (APPLICATION, found) => return Err(Fault::Version(found)),
         _ => return Err(Fault::NotOurs),
     }
-    let mut verifier = Verifier::of_journal();
+    let base = head(db, "SELECT n, link FROM base")?.ok_or(Fault::Shape("it has no beginning"))?;
+    let mut verifier = Verifier::of_journal(base);
     let mut statement = db.prepare("SELECT n, ?1, body, link FROM entry ORDER BY n")?;
     let mut rows = statement.query([writer])?;
     while let Some(row) = rows.next()? {
         let row = row_of(row)?;
-        if let Err(found) = verifier.take(&row) {
-            return Ok(Some(found.to_string()));
-        }
+        let n = match verifier.take(&row) {
+            Ok(head) => head.seq,
+            Err(found) => return Ok(Some(found.to_string())),
+        };
         let Ok(body) = std::str::from_utf8(row.body) else {
             return Ok(Some("an entry is no text".to_owned()));
         };
-        if !visit(body) {
+        if !visit(n, body) {
             break;
         }
     }

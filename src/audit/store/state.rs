@@ -14,7 +14,6 @@ use crate::audit::place;
 use crate::audit::sealed::Part;
 use crate::wire::digest::Digest;
 
-const LAST: &str = "SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1";
 const INSERT: &str = "INSERT INTO record (seq, writer, body, link) VALUES (?1, ?2, ?3, ?4)";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
@@ -150,12 +149,15 @@ impl State {
 
 /// The last record's place and link; `None` in a log without records.
 pub(super) fn last(db: &Connection) -> Result<Option<Head>, Fault> {
-    let last = db
-        .prepare_cached(LAST)?
-        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?)))
-        .optional()?;
-    let Some((seq, link)) = last else { return Ok(None) };
-    let seq = u64::try_from(seq).map_err(|_| Fault::Shape("its last record has no place"))?;
+    head(db, "SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")
+}
+
+/// The place and link that a query finds.
+pub(super) fn head(db: &Connection, sql: &str) -> Result<Option<Head>, Fault> {
+    let mut found = db.prepare_cached(sql)?;
+    let found = found.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?))).optional()?;
+    let Some((seq, link)) = found else { return Ok(None) };
+    let seq = u64::try_from(seq).map_err(|_| Fault::Shape("an entry has no place"))?;
     Ok(Some(Head { seq, link: Digest::from_bytes(link) }))
 }
 

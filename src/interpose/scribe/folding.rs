@@ -5,19 +5,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::What;
 use crate::audit::record::Entry;
 use crate::audit::recording::Recording;
 use crate::audit::store::{Journal, JournalFile, Part};
 
+/// How long the log may hold what the disk may not have: with the time to the fold well within the promised 100 ms.
+const SYNC_AFTER: Duration = Duration::from_millis(40);
 /// After so long without work there is time for a checkpoint.
 const IDLE: Duration = Duration::from_secs(1);
 /// So much of a write-ahead log is worth a checkpoint when idle. Below it the next fold would pay for a log begun anew.
 const IDLE_BACKLOG: u64 = 4 << 20;
 /// So much is worth one in the middle of the work.
-const BUSY_BACKLOG: u64 = 64 << 20;
+const BUSY_BACKLOG: u64 = 8 << 20;
 
 /// What the loop asks of it.
 pub(super) enum Fold {
@@ -42,6 +44,12 @@ pub(super) struct Folder<T> {
     log: Option<Recording>,
     parts: Vec<(Part, Arc<JournalFile>)>,
     retired: Vec<Journal>,
+    /// When the log is to be synced.
+    sync_at: Option<Instant>,
+    /// A journal that was emptied, for the next time one is wanted.
+    spare: Option<Journal>,
+    /// The last entries; `None` until the end.
+    last: Option<Vec<(u64, Entry)>>,
 }
 
 impl<T: Fn(What)> Folder<T> {
@@ -52,13 +60,24 @@ impl<T: Fn(What)> Folder<T> {
         folding: Arc<AtomicUsize>,
         tell: T,
     ) -> Self {
-        Self { path, key_path, jobs, folding, tell, log: None, parts: Vec::new(), retired: Vec::new() }
+        Self {
+            path,
+            key_path,
+            jobs,
+            folding,
+            tell,
+            log: None,
+            parts: Vec::new(),
+            retired: Vec::new(),
+            sync_at: None,
+            spare: None,
+            last: None,
+        }
     }
 
     pub(super) fn work(mut self) {
         // Made ahead of the first entry, which then need not wait.
         let mut wanted = true;
-        let mut last = Vec::new();
         loop {
             if let Err(why) = self.fold() {
                 tracing::error!(why, "the log does not take what was recorded");
@@ -74,31 +93,48 @@ impl<T: Fn(What)> Folder<T> {
                     Fold::Part(part, file) => self.parts.push((part, file)),
                     Fold::Retired(journal) => self.retired.push(*journal),
                     Fold::Journal => wanted = true,
-                    Fold::Last(entries) => last.extend(entries),
+                    Fold::Last(entries) => self.last = Some(entries),
                 }
             }
         }
+        let last = self.last.take().unwrap_or_default();
         if let Err(why) = self.fold().and_then(|()| self.record(&last)) {
             tracing::error!(why, "the last entries did not reach the log");
         }
+        self.sync();
     }
 
-    /// The next job; `None` when the loop is gone.
+    /// The next job; `None` when the loop is gone. What there is time for until it comes is done.
     fn next(&mut self) -> Option<Fold> {
-        if self.log.as_ref().is_none_or(|log| log.store.backlog() < IDLE_BACKLOG) {
-            return self.jobs.recv().ok();
-        }
-        match self.jobs.recv_timeout(IDLE) {
-            Ok(job) => Some(job),
-            Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => {
-                self.checkpoint(IDLE_BACKLOG);
-                self.jobs.recv().ok()
+        if let Some(at) = self.sync_at {
+            let left = at.saturating_duration_since(Instant::now());
+            match if left.is_zero() { Err(RecvTimeoutError::Timeout) } else { self.jobs.recv_timeout(left) } {
+                Err(RecvTimeoutError::Timeout) => self.sync(),
+                job => return job.ok(),
             }
         }
+        if self.log.as_ref().is_some_and(|log| log.store.backlog() >= IDLE_BACKLOG) {
+            match self.jobs.recv_timeout(IDLE) {
+                Err(RecvTimeoutError::Timeout) => self.checkpoint(IDLE_BACKLOG),
+                job => return job.ok(),
+            }
+        }
+        self.jobs.recv().ok()
     }
 
-    /// Folds all that was sent, and syncs the log.
+    /// Syncs the log when that is due.
+    fn sync(&mut self) {
+        self.sync_at = None;
+        if let Some(log) = &mut self.log
+            && let Err(error) = log.store.sync()
+        {
+            // The journals still have it; whoever opens the log next syncs it.
+            tracing::error!(%error, "records of the last moment may not survive a loss of power");
+            self.log = None;
+        }
+    }
+
+    /// Folds all that was sent.
     fn fold(&mut self) -> Result<(), String> {
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
@@ -111,7 +147,13 @@ impl<T: Fn(What)> Folder<T> {
             return Err(why);
         }
         self.forget(&parts);
-        self.retired.drain(..).for_each(Journal::remove);
+        for mut journal in std::mem::take(&mut self.retired) {
+            if self.last.is_none() && journal.empty().is_ok() {
+                self.spare = Some(journal);
+            } else {
+                journal.remove();
+            }
+        }
         self.checkpoint(BUSY_BACKLOG);
         match parts.iter().all(|(_, file)| file.is_in_place()) {
             true => Ok(()),
@@ -133,14 +175,21 @@ impl<T: Fn(What)> Folder<T> {
     }
 
     fn fold_parts(&mut self, parts: &[(Part, Arc<JournalFile>)]) -> Result<(), String> {
+        let ending = !self.retired.is_empty();
         let store = &mut self.open()?.store;
-        let folded = parts.iter().try_for_each(|(part, _)| store.fold(part)).and_then(|()| store.sync());
+        let mut folded = parts.iter().try_for_each(|(part, _)| store.fold(part));
+        if ending {
+            // Before a journal is emptied the disk must have what was in it.
+            folded = folded.and_then(|()| store.sync());
+        }
+        self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
         folded.map_err(|error| format!("{error}; {}", error.hint()))
     }
 
     fn journal(&mut self) -> Result<What, String> {
+        let spare = self.spare.take().filter(|journal| journal.file().is_in_place());
         let log = self.open()?;
-        match log.journal() {
+        match spare.map_or_else(|| log.journal(), Ok) {
             Ok(journal) => Ok(What::Journal(Box::new(journal), log.redactor.clone())),
             Err(error) => {
                 self.log = None;
