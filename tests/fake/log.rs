@@ -1,14 +1,31 @@
 //! The audit log as its readers see it: through `mcp-approve log`, never through the database.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{BINARY, until};
 
-/// Every record under `home`, the oldest first.
+/// Every record under `home`, the oldest first, with those that living wrappers are about to fold into the log.
 pub fn records(home: &Path) -> Vec<Value> {
+    let mut all = folded(home);
+    while fs::read_dir(home.join("state/audit.d")).is_ok_and(|mut journals| journals.next().is_some()) {
+        // Three times as long as a wrapper takes at most: when nothing has come by then, nothing was on its way.
+        thread::sleep(Duration::from_millis(150));
+        let now = folded(home);
+        if now.len() == all.len() {
+            break;
+        }
+        all = now;
+    }
+    all
+}
+
+fn folded(home: &Path) -> Vec<Value> {
     let out = run(home, &["list", "--jsonl", "--limit", "1000000"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
