@@ -5,8 +5,8 @@
 //!
 //! # Five invariants
 //!
-//! 1. Nothing reaches the server as a tool call without a [`GuardrailToken`](gate::data::token::GuardrailToken), and only the
-//!    guardrail can make one.
+//! 1. Nothing reaches the server as a tool call without a [`GuardrailToken`](gate::data::token::GuardrailToken), and only
+//!    the guardrail can make one.
 //! 2. No record, no forward: a token is made only from the audit's acknowledgement of that very decision: committed
 //!    before the forward, and synced to disk before it for anything that MUTATES or was asked.
 //! 3. What was shown is what is sent: the bytes forwarded are the bytes received (or the operator's own edit, shown and
@@ -40,12 +40,24 @@
 //!
 //! # Twenty minutes
 //!
-//! Follow one `tools/call`: [`interpose::wrapper`] cuts a line ([`wire::line`]) → the gate asks [`wire::message`] what it
-//! is ([`gate::call::arrive`]) → [`mcp::lifecycle`] says whether a call is legal now → [`gate::server::catalog`] finds the tool →
-//! [`gate::call::judged`] validates the arguments, joins the evidence ([`behavior::conclude`]) and asks [`policy::decide`] →
-//! `Record` or `Ask` ([`gate::call::describe`]) → the operator's verdict ([`gate::call::ask`]) → [`interpose::scribe`] commits →
-//! the receipt mints a token ([`gate::call::decide`], [`gate::data::token`]) → [`interpose::server`] writes the original bytes. The
-//! answer comes back through [`gate::server::answer`]. Withdrawals and ends are in [`gate::call::withdraw`].
+//! Follow one `tools/call` that is asked, file by file; the files of [`gate::call`] come in the order a call lives.
+//!
+//! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines.
+//! 2. [`gate`] takes each as an event; [`gate::call::arrive`] asks [`wire::message`] what it is, and [`mcp::lifecycle`]
+//!    whether a call is legal now. From here on it is held: [`gate::call::held`] says what is known at each stage.
+//! 3. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
+//! 4. [`gate::call::judge`] has it judged: [`gate::call::judged`] checks the arguments, joins the evidence
+//!    ([`behavior::conclude`]) and asks the policy ([`policy::decide`]).
+//! 5. [`gate::call::look`] has [`interpose::facts`] read what the call would touch; [`gate::call::consult`] hears the
+//!    registered approvers. Then it is judged again.
+//! 6. [`gate::call::ask`] shows it: [`interpose::consoles`] sends the card, [`console::view::card`] draws it, and the
+//!    operator's verdict comes back.
+//! 7. [`gate::call::decide`] sends the verdict to the log, and [`interpose::scribe`] commits it.
+//! 8. [`gate::call::forward`] mints a token from the receipt ([`gate::data::token`]), and [`interpose::server`] writes the
+//!    original bytes.
+//! 9. [`gate::server::answer`] relays the answer and records the outcome.
+//!
+//! What ends a call early is beside these: `withdraw` for one call; `ending` and `wake` for all.
 
 pub mod audit;
 pub mod behavior;

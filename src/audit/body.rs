@@ -5,11 +5,8 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::record::{Entry, Kind};
+use super::record::{Assurance, Entry, Kind};
 use super::redact::{Redactor, push_string};
-
-/// How much a record can be relied on (THREATS.md, section E): what stops mistakes, not an agent with a shell.
-pub const ASSURANCE: &str = "L0";
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
@@ -71,7 +68,7 @@ impl BodyWriter {
             }
             None => out.push_str(",\"cut\":null"),
         }
-        text(out, "assurance", Some(ASSURANCE));
+        text(out, "assurance", Some(Assurance::L0.word()));
         display(out, "policy", entry.policy.as_ref());
         out.push_str(",\"detail\":");
         self.detail(entry, redactor, out);

@@ -1,4 +1,4 @@
-//! Why the log cannot be written or read, with what to do next.
+//! Why the log cannot be written or read, with what to do next. Knows nothing of SQLite.
 
 use std::path::PathBuf;
 

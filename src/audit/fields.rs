@@ -52,6 +52,12 @@ pub struct Fields<'a> {
     pub detail: Option<&'a RawValue>,
 }
 
+/// The fields whose values are texts, in the order of a body.
+pub const TEXTS: [&str; 13] = [
+    "time", "kind", "server", "session", "ticket", "tool", "badge", "identity", "ruling", "verdict", "by", "rule",
+    "digest",
+];
+
 /// A field that a search can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -149,6 +155,25 @@ impl<'a> Fields<'a> {
 }
 
 impl Fields<'_> {
+    /// The values of [`TEXTS`].
+    pub fn texts(&self) -> [Option<&str>; 13] {
+        [
+            Some(&*self.time),
+            Some(&*self.kind),
+            Some(&*self.server),
+            Some(&*self.session),
+            self.ticket.as_deref(),
+            self.tool.as_deref(),
+            self.badge.as_deref(),
+            self.identity.as_deref(),
+            self.ruling.as_deref(),
+            self.verdict.as_deref(),
+            self.by.as_deref(),
+            self.rule.as_deref(),
+            self.digest.as_deref(),
+        ]
+    }
+
     /// `None` for a kind that this program does not know.
     pub fn kind(&self) -> Option<Kind> {
         self.kind.parse().ok()

@@ -10,7 +10,6 @@ use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
 use crate::behavior::arguments;
-use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
@@ -172,7 +171,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
     let analyses = arguments::found(None, &arguments);
     let then = evidence.iter().filter(|line| line.starts_with("arguments "));
-    let analysed = then.eq(&analyses.iter().map(shown).collect::<Vec<_>>());
+    let analysed = then.eq(&analyses.iter().map(|one| one.evidence().to_string()).collect::<Vec<_>>());
     let behavior = Behavior { identity, hazards, disputed, analyses, ..Behavior::unknown() };
     Some(Arrival { arguments, behavior, analysed })
 }
@@ -180,12 +179,4 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
 fn hazard(HazardDetail { hazard, what }: HazardDetail) -> Option<Hazard> {
     let kind: HazardKind = serde_json::from_value(Value::String(hazard)).ok()?;
     Some(Hazard { kind, what })
-}
-
-/// An analysis as a record tells it: `arguments MUTATES DELETE: sql: DELETE`.
-fn shown(analysis: &Analysis) -> String {
-    let evidence = analysis.evidence();
-    let mutability = evidence.says.mutability.map(|word| format!(" {}", word.word())).unwrap_or_default();
-    let action = evidence.says.action.map(|word| format!(" {}", word.word())).unwrap_or_default();
-    format!("arguments{mutability}{action}: {}", evidence.span)
 }

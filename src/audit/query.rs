@@ -12,6 +12,7 @@ use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
+use super::store::noted::Noted;
 use super::store::{Order, Reader, StoreError};
 use super::tally::{Servers, Tally};
 use super::walk::Walk;
@@ -243,4 +244,19 @@ pub fn verify(reader: &Reader, expected: Option<Digest>) -> Result<Verified, Sto
     })?;
     let head = verifier.head();
     Ok(Verified { head, broken, anchor })
+}
+
+/// Whether the head that was noted beside the log is not in the part of it that holds, up to `head`.
+///
+/// # Errors
+/// Why the log could not be read.
+pub fn is_lost(noted: &Noted, head: Head, reader: &Reader) -> Result<bool, StoreError> {
+    match noted {
+        Noted::Nothing => Ok(false),
+        Noted::Unreadable(_) => Ok(true),
+        Noted::Head(noted) => {
+            let same = |row: Row<'_>| row.link == noted.link.as_bytes();
+            Ok(noted.seq > head.seq || reader.one(noted.seq, same)? != Some(true))
+        }
+    }
 }

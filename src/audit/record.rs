@@ -57,6 +57,14 @@ words! {
 }
 
 words! {
+    /// How much a record can be relied on (THREATS.md, section E).
+    Assurance {
+        /// It stops mistakes, not an agent with a shell.
+        L0 = "L0",
+    }
+}
+
+words! {
     /// How the server answered a forwarded call.
     Outcome {
         Ok = "ok",
@@ -67,15 +75,19 @@ words! {
         Unreadable = "unreadable",
         /// Too long to be read; it was no error of the protocol.
         Streamed = "streamed",
+        /// The host no longer waits for it.
+        Cancelled = "cancelled",
+        /// The server ended before it answered.
+        Unknown = "unknown",
     }
 }
 
 impl Outcome {
-    /// Whether the call came to nothing.
+    /// Whether the server said that the call failed, or its answer is none.
     pub const fn is_failure(self) -> bool {
         match self {
             Self::ToolError | Self::Error | Self::Unreadable => true,
-            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed => false,
+            Self::Ok | Self::InputRequired | Self::Task | Self::Streamed | Self::Cancelled | Self::Unknown => false,
         }
     }
 }

@@ -4,12 +4,12 @@
 //! all of them in one chain: [`Store::fold`] moves them there, a batch in one transaction under the lock file, and whoever
 //! opens the log first folds what dead wrappers left. SQLite's automatic checkpoints are off, so that no fold pays for one.
 
-mod database;
 mod fault;
 pub(super) mod index_db;
 mod journal;
 mod leftover;
 pub mod noted;
+mod open;
 mod reader;
 mod state;
 
@@ -23,7 +23,7 @@ use super::place::{self, Identity};
 use super::record::Entry;
 use super::redact::Redactor;
 pub use super::sealed::{Large, Part};
-use database::folder_of;
+use open::folder_of;
 use state::State;
 
 pub use super::error::StoreError;

@@ -1,5 +1,7 @@
 //! One reason for an identity, with where it comes from.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
@@ -22,6 +24,20 @@ pub enum Source {
     Arguments,
 }
 
+impl Source {
+    /// The word in records and lists.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Curated => "curated",
+            Self::Declared => "declared",
+            Self::Annotated => "annotated",
+            Self::Inferred => "inferred",
+            Self::Arguments => "arguments",
+        }
+    }
+}
+
 /// How much a piece of evidence weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -38,6 +54,35 @@ pub struct Claim {
     pub action: Option<Action>,
     pub output_domain: Option<OutputDomain>,
     pub content_type: Option<ContentType>,
+}
+
+impl Claim {
+    /// The words of what it says of the identity.
+    pub fn identity_words(&self) -> impl Iterator<Item = &'static str> {
+        let words = [
+            self.mutability.map(|word| word.word()),
+            self.action.map(|word| word.word()),
+            self.output_domain.map(|word| word.word()),
+        ];
+        words.into_iter().flatten()
+    }
+}
+
+/// `PURE READ DATA JSON`, `MUTATES`; empty where it is silent.
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.identity_words().chain(self.content_type.map(|word| word.word()));
+        f.write_str(&words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// `annotated PURE: readOnlyHint: true`, as records have it. Foreign text in it, raw.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.source.word())?;
+        self.says.identity_words().try_for_each(|word| write!(f, " {word}"))?;
+        write!(f, ": {}", self.span)
+    }
 }
 
 /// One reason for an identity.

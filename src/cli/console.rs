@@ -8,18 +8,13 @@ use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
-use super::person;
 use crate::cli::error::Error;
 use crate::console::open::open;
-use crate::console::outside::Given;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;
 use crate::interpose::start::Beside;
 use crate::interpose::stdio::HostPipe;
-
-/// What the console needs of the layers above it.
-const GIVEN: Given = Given { now: clock::wall_ms, record: person::record_or_say };
 
 /// Opens the console on standard input and output, until the operator leaves.
 ///
@@ -29,7 +24,7 @@ pub fn run(places: &Places) -> Result<ExitCode, Error> {
     // An editor that the operator opens from here holds a call's arguments: it keeps our limit.
     let _ = secrecy::keep_memory_private();
     places.create_state()?;
-    open(places, GIVEN).map_err(|error| Error::Failed {
+    open(places, clock::wall_ms).map_err(|error| Error::Failed {
         what: "the console could not run".to_owned(),
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),
@@ -57,7 +52,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
     dup2_stdout(&tty).map_err(|error| failed(error.into()))?;
     let places = places.clone();
     let beside = move || {
-        if let Err(error) = open(&places, GIVEN) {
+        if let Err(error) = open(&places, clock::wall_ms) {
             tracing::error!(%error, "the inline console ended");
         }
     };

@@ -8,6 +8,7 @@ use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
 use crate::home::places::PlaceError;
 use crate::home::policy_file::Broken;
+use crate::home::record::RecordError;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
 
@@ -34,6 +35,8 @@ pub enum Error {
     #[error(transparent)]
     Change(#[from] ChangeError),
     #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
     Pins(#[from] PinsError),
     /// The wrapped server's program.
     #[error(transparent)]
@@ -59,6 +62,7 @@ impl Error {
             Self::Config(error) => Some(error.hint()),
             Self::Policy(broken) => Some(broken.hint()),
             Self::Change(error) => Some(error.hint()),
+            Self::Record(error) => Some(error.hint()),
             Self::Pins(error) => Some(error.hint()),
             Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
                 Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())

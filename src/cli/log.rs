@@ -260,7 +260,7 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let verified = query::verify(&reader, options.expect_head)?;
-            let lost = is_lost(&noted, &verified, &reader)?;
+            let lost = query::is_lost(&noted, verified.head, &reader)?;
             (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
@@ -332,17 +332,6 @@ pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result
         )?;
     }
     Ok(finding)
-}
-
-/// Whether the head that was noted beside the log is not in the part of it that holds.
-fn is_lost(noted: &Noted, verified: &Verified, reader: &Reader) -> Result<bool, StoreError> {
-    let head = match noted {
-        Noted::Nothing => return Ok(false),
-        Noted::Unreadable(_) => return Ok(true),
-        Noted::Head(head) => head,
-    };
-    let holds = head.seq <= verified.head.seq;
-    Ok(!(holds && reader.one(head.seq, |row| row.link == head.link.as_bytes())? == Some(true)))
 }
 
 fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> io::Result<()> {

@@ -23,9 +23,10 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
-use args::{Cli, Command, RulesCommand, ToolsCommand, ToolsListOptions};
+use args::{Cli, Command, ToolsCommand, ToolsListOptions};
 use error::Error;
 use log::{Finding, LogCommand};
+use rules::options::RulesCommand;
 use wrap::WrapOptions;
 
 /// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::behavior::hazards::characters::is_hidden;
+
 pub(super) use crate::console::plain::visible;
 
 /// A column: how wide it is at least and at most, and on which side its cells begin.
@@ -95,7 +97,7 @@ pub(super) fn json_lines(rows: impl IntoIterator<Item = String>, out: &mut dyn W
 pub(super) fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_hidden(character) {
+        if character.is_control() || is_hidden(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
@@ -104,13 +106,4 @@ pub(super) fn visible_json(json: &str) -> String {
         }
     }
     out
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }

@@ -17,7 +17,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::args::RulesCommand;
 use crate::cli::error::Error;
 use crate::home::change::RuleFile;
 use crate::home::layers::{Keeps, Layers};
@@ -25,6 +24,7 @@ use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::policy::edit::Switch;
 use crate::policy::rule::Policy;
+use options::RulesCommand;
 
 /// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");

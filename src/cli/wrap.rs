@@ -30,6 +30,9 @@ pub struct WrapOptions {
     /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
+    /// Let only the tools in this file be called: a JSON array of names, or an answer to tools/list
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub scope: Option<PathBuf>,
     /// What happens to a call that must be asked while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
@@ -62,6 +65,7 @@ impl WrapOptions {
         let given = [
             (self.name.is_some(), "--name"),
             (self.policy.is_some(), "--policy"),
+            (self.scope.is_some(), "--scope"),
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
@@ -79,6 +83,7 @@ impl WrapOptions {
         Level {
             name: self.name.clone(),
             policy: self.policy.as_ref().map(absolute),
+            scope: self.scope.as_ref().map(absolute),
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,

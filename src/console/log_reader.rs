@@ -218,7 +218,8 @@ impl LogReader {
                 Err(why) => (self.tell)(Finding::PinsTrouble(why)),
             },
             Task::Rules => {
-                (self.tell)(Finding::Rules(Arc::new(rule_book::read(&self.sources.places, (self.sources.now)()))))
+                let book = rule_book::read(&self.sources.places, (self.sources.now)());
+                (self.tell)(Finding::Rules(Arc::new(book)));
             }
             Task::Footprints(pids) => {
                 let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
@@ -313,15 +314,7 @@ impl LogReader {
         checking.slices += 1;
         let head = verifier.head();
         let over = read < SLICE || broken.is_some();
-        let lost = match &checking.noted {
-            _ if !over => false,
-            Noted::Nothing => false,
-            Noted::Unreadable(_) => true,
-            Noted::Head(noted) => {
-                let holds = noted.seq <= head.seq;
-                !(holds && reader.one(noted.seq, |row| row.link == noted.link.as_bytes())? == Some(true))
-            }
-        };
+        let lost = over && query::is_lost(&checking.noted, head, reader)?;
         if over || checking.slices.is_multiple_of(REPORT) {
             let until = (!over).then_some(checking.newest);
             (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));

@@ -2,18 +2,19 @@
 
 use super::editor;
 use super::model::{Settings, Tour};
-use super::outside::{Given, Outside};
+use super::outside::Outside;
 use super::run::{self, RunError};
 use super::settings::{self, Choice, Notice};
 use super::theme::Palette;
 use crate::home::places::Places;
 use crate::home::user;
 
-/// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
+/// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is milliseconds since
+/// 1970.
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.
-pub fn open(places: &Places, given: Given) -> Result<(), RunError> {
+pub fn open(places: &Places, now: fn() -> i64) -> Result<(), RunError> {
     let (wanted, mut problems) = settings::load(places);
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
@@ -28,7 +29,7 @@ pub fn open(places: &Places, given: Given) -> Result<(), RunError> {
         confirmation: wanted.confirmation,
         problems,
     };
-    let outside = Outside { places: places.clone(), given, editor: editor::named(), notice, mouse: wanted.mouse };
+    let outside = Outside { places: places.clone(), now, editor: editor::named(), notice, mouse: wanted.mouse };
     run::run(settings, &outside)
 }
 

@@ -1,28 +1,20 @@
-//! What the console needs of the world beside its terminal: files, the clock, who writes a record, how to notify.
+//! What the console needs of the world beside its terminal: files, the clock, the editor, how to notify.
 
 use std::path::PathBuf;
 
 use super::settings::{Notice, Pointer};
-use super::settle::Recorder;
 use crate::home::places::Places;
 
 /// What the console needs of the world.
 #[derive(Debug)]
 pub struct Outside {
     pub places: Places,
-    pub given: Given,
+    /// Milliseconds since 1970.
+    pub now: fn() -> i64,
     /// The operator's editor, as a shell would run it.
     pub editor: String,
     pub notice: Notice,
     pub mouse: Pointer,
-}
-
-/// What the console needs of the layers above it.
-#[derive(Clone, Copy, Debug)]
-pub struct Given {
-    /// Milliseconds since 1970.
-    pub now: fn() -> i64,
-    pub record: Recorder,
 }
 
 /// Where the log reader and the trials look.

@@ -29,7 +29,7 @@ pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64
             file.change(&what, now, |text| edit::add(&edit::except(text, from, condition)?, rule))
         }
     };
-    Accepted::new(places.accepted_dir()).with(place.path(), change).map_err(said)?;
+    Accepted::new(places.accepted_dir()).with(place.path(), change).map_err(|error| said(&error))?;
     Ok(place.path().display().to_string())
 }
 
@@ -38,7 +38,7 @@ pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64
 /// # Errors
 /// There is no such rule, or the file cannot be read.
 pub(super) fn text(places: &Places, id: &str) -> Result<String, String> {
-    let text = RuleFile { place: &PolicyPlace::own(places), places }.text().map_err(|error| said(error.into()))?;
+    let text = RuleFile { place: &PolicyPlace::own(places), places }.text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
 
@@ -73,12 +73,12 @@ pub(super) fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<S
         }
         RuleChange::Undo => file.undo().map(|what| format!("Taken back: {what}.")),
     }
-    .map_err(said)?;
+    .map_err(|error| said(&error))?;
     let policy = Layers::of(places, None, &place).load(Keeps::Copies);
     let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
     Ok(if waits { done + " What that loosens waits here to be accepted." } else { done })
 }
 
-fn said(error: ChangeError) -> String {
+fn said(error: &ChangeError) -> String {
     format!("{error}; {}", error.hint())
 }

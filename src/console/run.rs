@@ -88,7 +88,7 @@ pub(super) fn run(settings: Settings, outside: &Outside) -> Result<(), RunError>
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         places: places.clone(),
-        now: outside.given.now,
+        now: outside.now,
     };
     let found = heard_here.clone();
     let ask = log_reader::start(sources, move |finding| {
@@ -165,7 +165,7 @@ impl Loop<'_> {
 
     /// Milliseconds since 1970.
     fn now(&self) -> i64 {
-        (self.outside.given.now)()
+        (self.outside.now)()
     }
 
     fn update(&mut self, msg: Msg) -> Vec<Command> {
@@ -239,8 +239,8 @@ impl Loop<'_> {
                         more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
                     }
                     Command::Settle(settling) => {
-                        let Outside { places, given, .. } = self.outside;
-                        let settlement = Settlement { places, now: self.now(), record: given.record };
+                        let places = &self.outside.places;
+                        let settlement = Settlement { places, now: self.now() };
                         more.push(Msg::ToolSettled(settlement.of(&settling).map_err(|error| error.to_string())));
                     }
                     Command::OpenEditor { armed, text } => {

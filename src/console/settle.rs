@@ -2,17 +2,14 @@
 //! screen.
 
 use super::pinned::{Former, Settled, Settling};
-use crate::audit::record::Entry;
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
 use crate::home::places::Places;
+use crate::home::record::{RecordError, record};
 use crate::home::user;
 use crate::pins::reading::{Known, Server};
 use crate::pins::{Memory, PinsError, review};
 use crate::wire::digest::Digest;
-
-/// Writes one entry to the log; why it could not, and what to do. Nothing is settled without it.
-pub type Recorder = fn(&Places, Entry) -> Result<(), String>;
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +19,11 @@ pub(super) enum SettleError {
         #[from]
         error: PinsError,
     },
-    #[error("{0}")]
-    NotRecorded(String),
+    #[error("{error}; {}", error.hint())]
+    NotRecorded {
+        #[from]
+        error: RecordError,
+    },
     #[error("it changed again since it was shown; review it anew")]
     Outdated,
 }
@@ -35,11 +35,10 @@ enum Word {
     TakenBack { trusted: Option<Digest>, refused: Option<Digest>, identity: Option<Identity> },
 }
 
-/// Where it is settled, when (milliseconds since 1970, UTC), and who writes the record.
+/// Where it is settled, and when (milliseconds since 1970, UTC).
 pub(super) struct Settlement<'p> {
     pub(super) places: &'p Places,
     pub(super) now: i64,
-    pub(super) record: Recorder,
 }
 
 impl Settlement<'_> {
@@ -75,7 +74,7 @@ impl Settlement<'_> {
 
     fn record(&self, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), SettleError> {
         let entry = review::entry(self.now, server, tool, what, &user::name());
-        (self.record)(self.places, entry).map_err(SettleError::NotRecorded)
+        Ok(record(self.places, entry)?)
     }
 
     fn tool(

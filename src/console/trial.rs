@@ -125,9 +125,9 @@ impl TrialRunner {
         (server, tool): (&str, &str),
         policies: &[Option<Policy>],
     ) -> Result<Ending, String> {
-        let mut found: Vec<Tally> = policies.iter().map(|_| Tally::default()).collect();
-        let tell = |runner: &Self, found: &[Tally], reach: Reach| {
-            let matched = Arc::new(found.iter().map(Tally::matched).collect());
+        let mut found: Vec<RuleMatches> = policies.iter().map(|_| RuleMatches::default()).collect();
+        let tell = |runner: &Self, found: &[RuleMatches], reach: Reach| {
+            let matched = Arc::new(found.iter().map(RuleMatches::matched).collect());
             (runner.tell)(Finding::Tried(Tried::Rules { id, matched, reach }));
         };
         let recent = Recent::default();
@@ -142,9 +142,9 @@ impl TrialRunner {
             let (slice, walked) = walk.step().map_err(|error| said(&error))?;
             for call in slice {
                 calls += 1;
-                for (tally, policy) in found.iter_mut().zip(policies) {
+                for (matches, policy) in found.iter_mut().zip(policies) {
                     if let Some(policy) = policy {
-                        tally.take(&call, &answer(policy, &call, &recent));
+                        matches.take(&call, &answer(policy, &call, &recent));
                     }
                 }
             }
@@ -231,13 +231,13 @@ fn progress(walked: Walked, calls: usize) -> Progress {
 
 /// What one rule matched so far.
 #[derive(Default)]
-struct Tally {
+struct RuleMatches {
     counts: Matched,
     denied: Vec<PastLine>,
     others: Vec<PastLine>,
 }
 
-impl Tally {
+impl RuleMatches {
     fn take(&mut self, call: &PastCall, answer: &Answer) {
         match answer {
             Answer::Decided(ruling) if ruling.rule.is_some() => {}

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::console::row::{Row, Tone};
+use crate::policy::maker::Scope;
 use crate::policy::past::Ended;
 use crate::policy::rule::{Decision, Layer};
 use crate::policy::under::Roots;
@@ -142,8 +144,7 @@ pub struct Suggested {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuggestedRule {
     pub id: String,
-    /// What it covers; names in it are foreign text.
-    pub says: String,
+    pub scope: Scope,
     pub server: String,
     pub tool: String,
     /// The text of the rule.
@@ -169,9 +170,18 @@ impl Trial {
 }
 
 impl SuggestedRule {
+    /// The tool that it covers, and which of its calls.
+    pub fn covers(&self) -> Row {
+        let row = Row::default().and_foreign(Tone::Strong, &self.tool);
+        match self.scope.narrowed() {
+            Some(narrowed) => row.and(Tone::Ours, " with ").and_foreign(Tone::Ours, &narrowed),
+            None => row,
+        }
+    }
+
     /// Whether the other one covers the same calls, whatever it saves by now.
     pub fn is_like(&self, other: &Self) -> bool {
-        (&self.server, &self.tool, &self.says) == (&other.server, &other.tool, &other.says)
+        (&self.server, &self.tool, &self.scope) == (&other.server, &other.tool, &other.scope)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The two ends of the pipe and the wrapper itself come to an end: what waits is withdrawn, what runs is accounted for.
 
-use crate::audit::record::Kind;
+use crate::audit::record::{Kind, Outcome};
 use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Stage, Withdrawal};
 use crate::gate::call::replies;
@@ -10,7 +10,7 @@ use crate::gate::deadline::GRACE;
 use crate::gate::state::{ServerEnd, WrapperEnd};
 
 impl Gate {
-    /// The host is gone: what waits for the operator is withdrawn. What was decided before stands, and what the policy
+    /// The host is gone: what waits for the operator is withdrawn. What was decided before still counts, and what the policy
     /// alone decides still is: the host had sent it, as a script does that closes the pipe after its last line.
     pub(in crate::gate) fn on_host_closed(&mut self, now: Now, out: &mut Vec<Effect>) {
         self.ends.host_gone = Some(now.mono);
@@ -72,7 +72,8 @@ impl Gate {
         };
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
         for (id, flight) in self.flights.drain() {
-            let entry = self.outcome_entry(now, &flight, "unknown").with("reason", format!("the server ended: {how}"));
+            let entry =
+                self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
             out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, how)));
         }

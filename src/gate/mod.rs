@@ -182,7 +182,7 @@ impl Gate {
 
     /// Hands out definitions that are new or changed; a change is a fact for the log.
     fn remember(&mut self, now: Now, out: &mut Vec<Effect>) {
-        for sighting in self.catalog.news() {
+        for sighting in self.catalog.take_sightings() {
             if sighting.pin_state != PinState::Trusted {
                 let mut entry = self.entry(now, Kind::Tools);
                 entry.tool = Some(sighting.tool.name.clone());

@@ -16,6 +16,7 @@ use super::policy_file::{self, PolicyPlace, Why};
 use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
+use crate::capability::scope::Scope;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Mode, Unattended};
 use crate::policy::reading::{Problem, Reading};
@@ -29,6 +30,7 @@ pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 const KEYS: &[&str] = &[
     "name",
     "policy",
+    "scope",
     "unattended",
     "approval-timeout",
     "host-timeout",
@@ -46,6 +48,8 @@ pub struct WrapSettings {
     /// In rules and tickets, before it is numbered among wrappers of the same name.
     pub name: String,
     pub policy: PolicyPlace,
+    /// The tools that the wrapper may use.
+    pub scope: Scope,
     pub unattended: Unattended,
     pub approval_timeout: Duration,
     /// `None`: as the table of hosts says.
@@ -74,6 +78,8 @@ pub enum Drawing {
 pub struct Level {
     pub name: Option<String>,
     pub policy: Option<PathBuf>,
+    /// The file that lists the tools that may be used.
+    pub scope: Option<PathBuf>,
     pub unattended: Option<Unattended>,
     pub approval_timeout: Option<Duration>,
     pub host_timeout: Option<Duration>,
@@ -94,6 +100,8 @@ pub enum ConfigError {
     /// Every problem in it.
     #[error("{} has errors:{}", path.display(), listed(path, problems))]
     Problems { path: PathBuf, problems: Vec<Problem> },
+    #[error("the scope {} {why}", path.display())]
+    Scope { path: PathBuf, why: String },
 }
 
 impl ConfigError {
@@ -102,6 +110,10 @@ impl ConfigError {
         match self {
             Self::Place(error) => error.hint(),
             Self::Unreadable { .. } => "check the path, and that you may read the file".to_owned(),
+            Self::Scope { .. } => {
+                "give a JSON array of tool names, or the server's answer to tools/list, in a file that only you can write"
+                    .to_owned()
+            }
             Self::Problems { .. } => {
                 "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
                     .to_owned()
@@ -122,6 +134,7 @@ impl Level {
         Self {
             name: self.name.or(next.name),
             policy: self.policy.or(next.policy),
+            scope: self.scope.or(next.scope),
             unattended: self.unattended.or(next.unattended),
             approval_timeout: self.approval_timeout.or(next.approval_timeout),
             host_timeout: self.host_timeout.or(next.host_timeout),
@@ -146,6 +159,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
     Ok(WrapSettings {
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
+        scope: level.scope.map_or(Ok(Scope::Whole), scope)?,
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -194,6 +208,15 @@ pub fn roles(places: &Places) -> Result<Vec<Role>, ConfigError> {
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
     named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
+}
+
+/// Reads a scope. One that cannot be read stops the wrapper: without it more tools could be used.
+fn scope(path: PathBuf) -> Result<Scope, ConfigError> {
+    let read = match policy_file::text(&path) {
+        Ok(text) => Scope::read(&text).map_err(|error| format!("cannot be used: {error}")),
+        Err(why) => Err(why.to_string()),
+    };
+    read.map_err(|why| ConfigError::Scope { path, why })
 }
 
 /// All of `config.toml` but `[console]`.
@@ -256,6 +279,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                 }
             }
             "policy" => level.policy = path(reading, value, name, folder),
+            "scope" => level.scope = path(reading, value, name, folder),
             "unattended" => {
                 let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny)];
                 level.unattended = reading.word(value, name, &words);

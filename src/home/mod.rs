@@ -8,4 +8,5 @@ pub mod layers;
 pub mod name;
 pub mod places;
 pub mod policy_file;
+pub mod record;
 pub mod user;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::notice;
+use crate::audit::record::Assurance;
 use crate::gate::data::event::{Event, Now};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
@@ -116,7 +117,7 @@ impl Consoles {
             pid: std::process::id(),
             command: registration.command.clone(),
             started: registration.started,
-            assurance: "L0".into(),
+            assurance: Assurance::L0.word().to_owned(),
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;

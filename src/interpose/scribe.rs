@@ -76,6 +76,9 @@ struct Open {
     replaced: bool,
 }
 
+/// What a thread does until the loop is gone.
+type Work = Box<dyn FnOnce() + Send>;
+
 /// The loop's side.
 pub struct Scribe {
     folds: Sender<Fold>,
@@ -109,7 +112,7 @@ impl Scribe {
         let folding = Arc::new(AtomicUsize::new(0));
         let tell = move |what| on_done(Done(what));
         let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), tell.clone());
-        let jobs: [(&str, Box<dyn FnOnce() + Send>); 2] = [
+        let jobs: [(&str, Work); 2] = [
             ("audit fold", Box::new(move || folder.work())),
             ("audit sync", Box::new(move || syncing::work(&sync_jobs, tell))),
         ];
@@ -206,7 +209,7 @@ impl Scribe {
     /// The disk did not answer in time; what was not acknowledged may be lost.
     pub fn finish(mut self) -> Result<(), Unfinished> {
         self.retire();
-        let sealing = self.sealing.take().map(|entry| Arc::unwrap_or_clone(entry));
+        let sealing = self.sealing.take().map(Arc::unwrap_or_clone);
         let rest: Vec<_> = sealing.into_iter().chain(self.waiting.drain(..)).collect();
         let told = self.folds.send(Fold::Last(rest)).map_err(|_| Unfinished);
         drop((self.folds, self.syncs));

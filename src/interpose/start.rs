@@ -25,7 +25,6 @@ use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
 use super::wrapper::Wrapper;
-use crate::capability::scope::Scope;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
 use crate::home::config::WrapSettings;
@@ -149,7 +148,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         unattended: settings.unattended,
         mode: settings.mode,
         trust: settings.trust,
-        scope: Scope::Whole,
+        scope: settings.scope,
         approvers,
         pins,
         expected: settings.expect,

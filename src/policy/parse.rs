@@ -21,7 +21,6 @@ use crate::wire::digest::Digest;
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
 const DEFAULTS: &[&str] = &["pure", "mutates", "hazard"];
-const DECISIONS: &[(&str, Decision)] = &[("allow", Decision::Allow), ("ask", Decision::Ask), ("deny", Decision::Deny)];
 const ASKING: Defaults = Defaults { pure: Decision::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
@@ -115,16 +114,17 @@ fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, gi
     let Some(table) = reading.table(value, "defaults") else {
         return;
     };
+    let decisions = lists::words(Decision::ALL, Decision::word);
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "pure" => set(&mut given.pure, reading.word(value, "pure", DECISIONS)),
-            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", DECISIONS)),
+            "pure" => set(&mut given.pure, reading.word(value, "pure", &decisions)),
+            "hazard" => set(&mut given.hazard, reading.word(value, "hazard", &decisions)),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
                 "`mutates` can never be \"allow\": every change would run unseen",
                 "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run",
             ),
-            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &DECISIONS[1..])),
+            "mutates" => set(&mut given.mutates, reading.word(value, "mutates", &decisions[1..])),
             other => reading.unknown_key(key.span(), other, DEFAULTS),
         }
     }

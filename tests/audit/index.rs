@@ -195,9 +195,12 @@ fn filled(db: &Path) -> (Reader, Index) {
     (reader, index)
 }
 
+/// How an index is spoiled, in words and in deed.
+type Spoiled<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[test]
 fn a_broken_foreign_or_old_index_is_made_anew() {
-    let cases: &[(&str, &dyn Fn(&Path))] = &[
+    let cases: &[Spoiled<'_>] = &[
         ("no database", &|at| std::fs::write(at, "nothing of ours ".repeat(1000)).unwrap()),
         ("cut off", &|at| std::fs::OpenOptions::new().write(true).open(at).unwrap().set_len(5000).unwrap()),
         ("of another form", &|at| Connection::open(at).unwrap().execute_batch("PRAGMA user_version=99").unwrap()),

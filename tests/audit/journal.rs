@@ -161,7 +161,7 @@ fn a_journal_that_was_emptied_goes_on() {
         store.fold(&journal.take()).unwrap();
         store.sync().unwrap();
         journal.empty().unwrap();
-        assert_eq!(journal.has_grown(), false);
+        assert!(!journal.has_grown());
     }
     let wal = || file(&db).with_extension("db-wal").metadata().unwrap().len();
     let before = wal();

@@ -18,7 +18,8 @@ fn padding_hides_no_method() {
         }
     }
     assert_eq!(said(&json!({ "method": format!("  GET{}", " ".repeat(90)) })), "PURE READ");
-    assert_eq!(said(&json!({ "action": format!("{}x", "get_".repeat(40)) })), "MUTATES UNKNOWN", "too long to read");
+    assert_eq!(said(&json!({ "action": "get_".repeat(16) })), "PURE READ", "as long as one is read");
+    assert_eq!(said(&json!({ "action": format!("{}x", "get_".repeat(16)) })), "MUTATES UNKNOWN", "too long to read");
 }
 
 #[test]
@@ -91,4 +92,31 @@ fn a_method_of_computing_that_the_tool_lists_is_no_act() {
     assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Mutability::Pure);
     assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Mutability::Mutates);
     assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Mutability::Mutates, "a list of HTTP methods");
+}
+
+/// A body, or a batch of requests: JSON in a text is read like the arguments around it.
+#[test]
+fn every_text_of_json_is_read_for_the_choices_in_it() {
+    let text = |method: &str| json!({ "method": method }).to_string();
+    assert_eq!(said(&json!({ "body": text("GET") })), "PURE READ");
+    let mut batch = vec![text("GET"); 5];
+    batch.push(text("DELETE"));
+    assert_eq!(said(&json!({ "requests": batch })), "MUTATES DELETE", "the sixth counts like the first");
+    let inner = json!({ "body": text("DELETE") }).to_string();
+    assert_eq!(said(&json!({ "body": json!({ "body": inner }).to_string() })), "MUTATES DELETE", "three deep");
+}
+
+#[test]
+fn the_worst_finding_is_never_crowded_out() {
+    let request = |method: &str, n: usize| json!({ "method": method, "url": format!("https://h{n}/") });
+    let found = |last: &str| {
+        let mut batch: Vec<Value> = (0..64).map(|n| request("GET", n)).collect();
+        batch.push(request(last, 64));
+        mcp_approve::behavior::arguments::found(None, &json!({ "requests": batch }))
+    };
+    let says = |last: &str| found(last).iter().map(|one| one.says.clone()).collect::<Vec<_>>();
+    let mild = says("GET");
+    assert_eq!((mild.len(), mild[0].as_str(), mild[63].as_str()), (64, "GET to h0", "GET to h63"));
+    let worst = says("DELETE");
+    assert_eq!((worst.len(), worst[0].as_str(), worst[1].as_str()), (64, "DELETE to h64", "GET to h1"));
 }

@@ -210,3 +210,24 @@ fn e4_a_log_that_was_removed_between_two_calls_is_found() {
     let (code, said) = verify();
     assert!(code == Some(1) && said.contains("RECORDS ARE MISSING"), "{said}");
 }
+
+#[test]
+fn a_scope_lets_only_its_tools_be_called_and_one_that_cannot_be_read_starts_nothing() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let file = home.path().join("scope.json");
+    let option = file.to_str().unwrap();
+    for (scope, runs) in [(r#"["read"]"#, true), (r#"{"tools":[{"name":"die"}]}"#, false)] {
+        fs::write(&file, scope).unwrap();
+        let (answer, _) = one_read(home.path(), &["--scope", option], &server);
+        assert_eq!(answer["error"]["code"] == -32000, !runs, "{scope}: {answer}");
+    }
+    assert_eq!(server.executed().len(), 1);
+    for (scope, why) in [("{}", "no list of tools"), ("[1]", "no name")] {
+        fs::write(&file, scope).unwrap();
+        let mut wrapped = Command::new(BINARY);
+        wrapped.arg("--home").arg(home.path()).args(["--scope", option, "--", "true"]);
+        let out = wrapped.output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && said.contains(why) && said.contains("JSON array"), "{scope}: {said}");
+    }
+}

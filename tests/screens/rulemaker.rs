@@ -12,6 +12,7 @@ use mcp_approve::console::tried::{Matched, Suggested, SuggestedRule, Trial, Trie
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::policy::explain::Near;
+use mcp_approve::policy::maker::Scope;
 use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
@@ -287,7 +288,7 @@ fn past_calls_at_every_size_those_denied_first() {
 fn suggested(n: usize, tool: &str) -> Arc<SuggestedRule> {
     Arc::new(SuggestedRule {
         id: tool.into(),
-        says: format!("this tool with path under ~/shop/{n}"),
+        scope: Scope::Under { names: vec!["path".into()], folder: format!("~/shop/{n}") },
         server: "filesystem#2".into(),
         tool: tool.into(),
         toml: format!("[[rule]]\nid = \"{tool}\"\ndecision = \"allow\"\ntool = \"{tool}\"\n"),

@@ -1,4 +1,4 @@
-//! What went wrong inside SQLite, and what it means for the log.
+//! What SQLite's own errors mean for the log.
 
 use std::path::Path;
 

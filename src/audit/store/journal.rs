@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 
-use super::database::connect;
 use super::fault::Fault;
+use super::open::connect;
 use super::state::number;
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Head, Writer};
@@ -256,6 +256,15 @@ impl Journal {
     }
 }
 
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.head.seq == self.base {
+            // There is nothing in it that anyone would have to fold.
+            remove(&self.file.path);
+        }
+    }
+}
+
 /// Where the journal of a writer lies.
 pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
     let name: String = writer.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -267,14 +276,5 @@ pub(super) fn remove(path: &Path) {
     for suffix in ["-wal", ""] {
         // What cannot be removed is found to be folded by whoever opens the log next.
         let _ = std::fs::remove_file(place::beside(path, suffix));
-    }
-}
-
-impl Drop for Journal {
-    fn drop(&mut self) {
-        if self.head.seq == self.base {
-            // There is nothing in it that anyone would have to fold.
-            remove(&self.file.path);
-        }
     }
 }

@@ -13,9 +13,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::database::{connect, folder_of, row_of};
 use super::fault::Fault;
 use super::journal::{APPLICATION, VERSION, path_of, remove};
+use super::open::{connect, folder_of, row_of};
 use super::state::{State, head};
 use crate::audit::body::BodyWriter;
 use crate::audit::chain::{Verifier, Writer};

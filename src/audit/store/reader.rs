@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::database::{Contents, connect, examine, row_of};
 use super::fault::Fault;
 use super::leftover::{self, Left};
+use super::open::{Contents, connect, examine, row_of};
 use crate::audit::chain::Row;
 use crate::audit::error::StoreError;
 use crate::audit::place;

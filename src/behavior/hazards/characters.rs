@@ -47,7 +47,7 @@ fn judged(before: char, c: char, after: Option<char>) -> Option<Deceit> {
 }
 
 /// Default-ignorable code points (Unicode 16, `DerivedCoreProperties`), separators that break lines, and fillers.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

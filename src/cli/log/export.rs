@@ -4,9 +4,11 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use serde_json::value::RawValue;
+
 use super::{Finding, LogError, Of, search};
 use crate::audit::chain::Row;
-use crate::audit::fields::{Field, Record};
+use crate::audit::fields::{Field, Record, TEXTS};
 use crate::audit::moment::Since;
 use crate::audit::query;
 use crate::audit::record::Kind;
@@ -44,27 +46,6 @@ pub enum Format {
     Csv,
 }
 
-const COLUMNS: [&str; 18] = [
-    "seq",
-    "time",
-    "kind",
-    "server",
-    "session",
-    "ticket",
-    "tool",
-    "badge",
-    "identity",
-    "ruling",
-    "verdict",
-    "by",
-    "rule",
-    "digest",
-    "latency_ms",
-    "arguments",
-    "writer",
-    "link",
-];
-
 /// Writes records, the oldest first, as they are read.
 ///
 /// # Errors
@@ -77,7 +58,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, now: i64, out: &mut dyn Wr
     let search = search(&options.of, options.since, now).with(Field::Kind, options.kind.map(Kind::word));
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
-        writeln!(out, "{}", COLUMNS.join(","))?;
+        writeln!(out, "seq,{},latency_ms,arguments,writer,link", TEXTS.join(","))?;
     }
     let mut written = Ok(());
     query::each(&reader, &search, &mut |row| {
@@ -102,39 +83,20 @@ fn jsonl(row: &Row<'_>) -> String {
 }
 
 fn csv(row: &Row<'_>) -> String {
-    let found = Record::new(row);
-    let text = |text: Option<&str>| visible(text.unwrap_or_default());
-    let json = |json: Option<&serde_json::value::RawValue>| visible_json(json.map_or("", |json| json.get()));
-    let (seq, writer, link) = (row.seq.to_string(), hex(row.writer), hex(row.link));
-    let cells = match found.fields() {
-        Some(fields) => [
-            seq,
-            text(Some(&fields.time)),
-            text(Some(&fields.kind)),
-            text(Some(&fields.server)),
-            text(Some(&fields.session)),
-            text(fields.ticket.as_deref()),
-            text(fields.tool.as_deref()),
-            text(fields.badge.as_deref()),
-            text(fields.identity.as_deref()),
-            text(fields.ruling.as_deref()),
-            text(fields.verdict.as_deref()),
-            text(fields.by.as_deref()),
-            text(fields.rule.as_deref()),
-            text(fields.digest.as_deref()),
-            json(fields.latency_ms),
-            json(fields.arguments),
-            writer,
-            link,
-        ],
+    let record = Record::new(row);
+    let json = |json: Option<&RawValue>| visible_json(json.map_or("", |json| json.get()));
+    let texts = |texts: [Option<&str>; 13]| texts.map(|text| visible(text.unwrap_or_default()));
+    let (texts, latency, arguments) = match record.fields() {
+        Some(fields) => (texts(fields.texts()), json(fields.latency_ms), json(fields.arguments)),
         None => {
-            let mut cells = <[String; 18]>::default();
-            (cells[0], cells[2], cells[15]) = (seq, "UNREADABLE".to_owned(), visible(&found.body));
-            (cells[16], cells[17]) = (writer, link);
-            cells
+            let mut unreadable = <[Option<&str>; 13]>::default();
+            unreadable[1] = Some("UNREADABLE");
+            (texts(unreadable), String::new(), visible(&record.body))
         }
     };
-    cells.map(|cell| quoted(&cell)).join(",")
+    let cells =
+        [row.seq.to_string()].into_iter().chain(texts).chain([latency, arguments, hex(row.writer), hex(row.link)]);
+    cells.map(|cell| quoted(&cell)).collect::<Vec<_>>().join(",")
 }
 
 /// One cell. What a spreadsheet would run as a formula is made a text by the quote that they know for it.

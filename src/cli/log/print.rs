@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::audit::fields::{Fields, Record};
+use crate::audit::fields::{Fields, Record, TEXTS};
 use crate::audit::redact::string_token;
 use crate::cli::print::{self, Column, visible};
 
@@ -75,25 +75,12 @@ pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
-    let text = [
-        ("time", Some(&*fields.time)),
-        ("kind", Some(&*fields.kind)),
-        ("server", Some(&*fields.server)),
-        ("session", Some(&*fields.session)),
-        ("ticket", fields.ticket.as_deref()),
-        ("tool", fields.tool.as_deref()),
-        ("badge", fields.badge.as_deref()),
-        ("identity", fields.identity.as_deref()),
-        ("ruling", fields.ruling.as_deref()),
-        ("verdict", fields.verdict.as_deref()),
-        ("by", fields.by.as_deref()),
-        ("rule", fields.rule.as_deref()),
-        ("digest", fields.digest.as_deref()),
+    let others = [
         ("latency", latency.as_deref()),
         ("assurance", fields.assurance.as_deref()),
         ("policy", fields.policy.as_deref()),
     ];
-    for (name, value) in text {
+    for (name, value) in TEXTS.into_iter().zip(fields.texts()).chain(others) {
         if let Some(value) = value {
             writeln!(out, "  {name:<10} {}", visible(value))?;
         }

@@ -109,7 +109,7 @@ fn record(one: &Pending, places: &Places, now: i64) {
         .with("file", one.file.as_str())
         .with("text", one.digest.to_string())
         .with("loosens", one.loosens.clone());
-    if let Err(error) = person::record(places, entry) {
+    if let Err(error) = crate::home::record::record(places, entry) {
         tracing::warn!(%error, "an acceptance was not recorded");
     }
 }

@@ -1,12 +1,80 @@
-//! The options of the commands that change or try the rules. Decides nothing.
+//! The commands about the rules, and their options. Decides nothing.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit::moment::Since;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
+
+/// What to do with the rules.
+#[derive(Clone, Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Lists the defaults and the rules
+    List {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Checks the policy: every problem with line and mend (exit code 1 if there is one)
+    Check {
+        /// Print one JSON array
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tells how a call would be ruled, and how each rule stands to it
+    #[command(
+        after_help = "CALL.json is an object with the keys server, tool, arguments, and, to judge it as a wrapper
+would, the tool's `definition` as in tools/list. Without it the tool is judged as its
+server described it last, or, where none did, as one that nobody described.
+
+Example:
+  echo '{\"server\":\"filesystem\",\"tool\":\"write_file\",\"arguments\":{\"path\":\"a.txt\"}}' |
+    mcp-approve rules explain -"
+    )]
+    Explain {
+        /// The call; `-` reads it from stdin
+        #[arg(value_name = "CALL.json", value_hint = ValueHint::FilePath, required_unless_present = "record")]
+        call: Option<PathBuf>,
+        /// A call of the log instead, by the number of a record or its ticket
+        #[arg(long, value_name = "SEQ|TICKET", conflicts_with = "call")]
+        record: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what was loosened in a changed policy, and accepts it (at a terminal only)
+    #[command(
+        after_help = "A changed policy tightens at once. What it loosens (a new allow, a dropped ask or deny) counts once you
+have seen it here, or in the console."
+    )]
+    Accept,
+    /// Adds a rule: from a call of the log, from options, or from a text
+    Add(AddOptions),
+    /// Removes a rule
+    Remove(RemoveOptions),
+    /// Switches a rule off: it stays in the file and decides nothing
+    Disable(SwitchOptions),
+    /// Switches a rule on again
+    Enable(SwitchOptions),
+    /// Opens the policy in your editor and checks it, or changes keys of a rule
+    Edit(EditOptions),
+    /// Adds an exception (`unless`) to an ask or a deny rule
+    Except(ExceptOptions),
+    /// Takes back the last change that add, remove, disable, enable, edit, except, suggest or import made
+    Undo,
+    /// Plays the calls of the log against the policy as it is now: which verdicts would change
+    Replay(ReplayOptions),
+    /// Suggests the rules that would have saved the most questions
+    Suggest(SuggestOptions),
+    /// Turns another program's permissions into rules
+    Import(ImportOptions),
+    /// Prints the JSON Schema of the policy, for editors
+    Schema,
+    /// Prints where the policy is read from
+    Path,
+}
 
 /// A rule to add.
 #[derive(Clone, Debug, Args)]

@@ -188,7 +188,7 @@ fn is_whole(identity: Identity) -> bool {
 }
 
 fn record(places: &Places, now: i64, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), Error> {
-    person::record(places, entry(now, server, tool, what, &user::name()))
+    Ok(crate::home::record::record(places, entry(now, server, tool, what, &user::name()))?)
 }
 
 fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {

@@ -6,7 +6,7 @@ use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
 use crate::audit::tally::{Tally, ToolTally};
 use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::{Claim, Evidence};
+use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
@@ -51,33 +51,21 @@ pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
 
 /// One piece of evidence as JSON.
 pub(super) fn piece(evidence: &Evidence) -> Value {
-    json!({ "source": evidence.source, "says": said(evidence.says), "span": evidence.span, "strength": evidence.strength })
+    json!({ "source": evidence.source, "says": evidence.says.to_string(), "span": evidence.span, "strength": evidence.strength })
 }
 
 /// One piece of evidence on one line: `annotated PURE: readOnlyHint: true`. Foreign text in it, raw.
 pub(super) fn evidence(evidence: &Evidence) -> String {
-    let source = format!("{:?}", evidence.source).to_lowercase();
-    format!("{source} {}: {}", said(evidence.says), evidence.span)
+    format!("{} {}: {}", evidence.source.word(), evidence.says, evidence.span)
 }
 
 /// The badge's reason in one line, for a list: the first evidence that agrees with it. Foreign text in it, raw.
 pub(super) fn because(behavior: &Behavior) -> String {
     let agrees = |one: &&Evidence| one.says.mutability == Some(behavior.badge());
     match behavior.evidence.iter().find(agrees) {
-        Some(one) => format!("{}, {}", format!("{:?}", one.source).to_lowercase(), one.span),
+        Some(one) => format!("{}, {}", one.source.word(), one.span),
         None => "nobody knows what it does".to_owned(),
     }
-}
-
-/// A claim in one line: `PURE READ DATA`, `MUTATES`; empty where it is silent.
-pub(super) fn said(claim: Claim) -> String {
-    let words = [
-        claim.mutability.map(|word| word.word()),
-        claim.action.map(|word| word.word()),
-        claim.output_domain.map(|word| word.word()),
-        claim.content_type.map(|word| word.word()),
-    ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn hazard(hazard: &Hazard) -> Value {

@@ -188,7 +188,6 @@ pub fn nearest(near: &[Near], width: usize) -> Vec<Row> {
 }
 
 fn proof(evidence: &Evidence, width: usize) -> Vec<Row> {
-    let source = format!("{:?}", evidence.source).to_lowercase();
     let strength = format!("{:?}", evidence.strength).to_lowercase();
     let mut row = Row::of(Tone::Ours, says(&evidence.says));
     row.push(Tone::Quiet, format!(" · {strength}"));
@@ -196,16 +195,10 @@ fn proof(evidence: &Evidence, width: usize) -> Vec<Row> {
         row.push(Tone::Quiet, " · ");
         row = row.and_foreign(Tone::Foreign, &evidence.span);
     }
-    entry(&source, row, width)
+    entry(evidence.source.word(), row, width)
 }
 
 fn says(claim: &Claim) -> String {
-    let words = [
-        claim.mutability.map(|m| m.word()),
-        claim.action.map(|a| a.word()),
-        claim.output_domain.map(|o| o.word()),
-        claim.content_type.map(|c| c.word()),
-    ];
-    let said: Vec<&str> = words.into_iter().flatten().collect();
-    if said.is_empty() { "silent".to_owned() } else { said.join(" ") }
+    let said = claim.to_string();
+    if said.is_empty() { "silent".to_owned() } else { said }
 }

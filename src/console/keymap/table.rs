@@ -1,399 +1,131 @@
 //! The lines of the table. Owns no lookup.
 
+use super::Key::{Char, Ctrl, Down, End, Enter, Esc, Home, PageDown, PageUp, Tab, Up};
 use super::Place::{
     Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Review, Rule, Rules, Search, Servers,
     Tools, Unreadable, Word,
 };
-use super::{Action, Binding, Key, Place};
+use super::{Action, Binding, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
 
-/// The key of a screen.
-const fn screen(
-    action: Action,
-    keys: &'static [Key],
-    shown: &'static str,
-    name: &'static str,
-    help: &'static str,
-) -> Binding {
-    Binding { action, keys, shown, name, places: SCREENS, help }
+const BACK: &[Place] = &[
+    Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason, Unreadable,
+    Batch, Rule, Review, Find,
+];
+
+/// A line: the action, its keys, how they and it are named, where it counts, and what help says of it.
+macro_rules! bindings {
+    ($($action:ident [$($key:expr),*] $shown:literal $name:literal $places:expr => $help:literal;)*) => {
+        &[$(Binding {
+            action: Action::$action,
+            keys: &[$($key),*],
+            shown: $shown,
+            name: $name,
+            places: $places,
+            help: $help,
+        }),*]
+    };
 }
 
 /// The table. The footer names keys in this order as far as there is room.
-pub const BINDINGS: &[Binding] = &[
-    Binding {
-        action: Action::Approve,
-        keys: &[Key::Char('a')],
-        shown: "a",
-        name: "approve",
-        places: CARD,
-        help: "Approves the call on screen, once its arguments were shown to their end; a dangerous one then asks for y.",
-    },
-    Binding {
-        action: Action::Deny,
-        keys: &[Key::Char('d')],
-        shown: "d",
-        name: "deny",
-        places: CARD,
-        help: "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.",
-    },
-    Binding {
-        action: Action::Confirm,
-        keys: &[Key::Char('y')],
-        shown: "y",
-        name: "yes",
-        places: &[Confirm, Batch],
-        help: "Confirms the approval of a dangerous call, or the decision about all listed calls once the list was read.",
-    },
-    Binding {
-        action: Action::Send,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "deny",
-        places: &[Reason],
-        help: "Sends the denial with its reason.",
-    },
-    Binding {
-        action: Action::Edit,
-        keys: &[Key::Char('e')],
-        shown: "e",
-        name: "edit",
-        places: &[Queue, Detail, Rules, Unreadable],
-        help: "Opens the arguments, or the selected rule, in $EDITOR; a changed card comes back and waits, a changed rule counts once what it loosens was accepted.",
-    },
-    Binding {
-        action: Action::Rule,
-        keys: &[Key::Char('r')],
-        shown: "r",
-        name: "rule",
-        places: &[Queue, Detail, Log],
-        help: "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.",
-    },
-    Binding {
-        action: Action::WriteRule,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "do it",
-        places: &[Rule],
-        help: "Writes the rule on show; a rule with a warning, and a grant, which approves the call, once it is pressed again.",
-    },
-    Binding {
-        action: Action::Scope,
-        keys: &[Key::Char('c'), Key::Char('v'), Key::Char('f'), Key::Char('t'), Key::Char('n')],
-        shown: "c v f t n",
-        name: "how wide",
-        places: &[Rule],
-        help: "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never.",
-    },
-    Binding {
-        action: Action::Number,
-        keys: &[
-            Key::Char('0'),
-            Key::Char('1'),
-            Key::Char('2'),
-            Key::Char('3'),
-            Key::Char('4'),
-            Key::Char('5'),
-            Key::Char('6'),
-            Key::Char('7'),
-            Key::Char('8'),
-            Key::Char('9'),
-        ],
-        shown: "0…9",
-        name: "how many",
-        places: &[Rule],
-        help: "Types the number of minutes or calls of the grant on show.",
-    },
-    Binding {
-        action: Action::Accept,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "accept",
-        places: &[Review],
-        help: "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested.",
-    },
-    Binding {
-        action: Action::Refuse,
-        keys: &[Key::Char('x')],
-        shown: "x",
-        name: "refuse",
-        places: &[Review],
-        help: "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.",
-    },
-    Binding {
-        action: Action::End,
-        keys: &[Key::Char('x')],
-        shown: "x",
-        name: "end",
-        places: &[Rules],
-        help: "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.",
-    },
-    Binding {
-        action: Action::Replay,
-        keys: &[Key::Char('R')],
-        shown: "R",
-        name: "replay",
-        places: &[Rules],
-        help: "Shows which past rulings the policy as it is written would change, from what to what.",
-    },
-    Binding {
-        action: Action::Mark,
-        keys: &[Key::Char(' ')],
-        shown: "space",
-        name: "mark",
-        places: &[Queue],
-        help: "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y.",
-    },
-    Binding {
-        action: Action::Open,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "open",
-        places: SCREENS,
-        help: "Opens what is selected on the whole screen, or closes it. Never approves.",
-    },
-    Binding {
-        action: Action::Back,
-        keys: &[Key::Esc],
-        shown: "Esc",
-        name: "back",
-        places: &[
-            Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason,
-            Unreadable, Batch, Rule, Review, Find,
-        ],
-        help: "Goes back one step without deciding anything; in a list, drops its search.",
-    },
-    Binding {
-        action: Action::Down,
-        keys: &[Key::Char('j'), Key::Down],
-        shown: "j ↓",
-        name: "down",
-        places: SCROLLS,
-        help: "Moves down: to the next call in the queue, by one line elsewhere.",
-    },
-    Binding {
-        action: Action::Up,
-        keys: &[Key::Char('k'), Key::Up],
-        shown: "k ↑",
-        name: "up",
-        places: SCROLLS,
-        help: "Moves up: to the previous call in the queue, by one line elsewhere.",
-    },
-    Binding {
-        action: Action::PageDown,
-        keys: &[Key::PageDown],
-        shown: "PgDn",
-        name: "page",
-        places: SCROLLS,
-        help: "Reads on by a page.",
-    },
-    Binding {
-        action: Action::PageUp,
-        keys: &[Key::PageUp],
-        shown: "PgUp",
-        name: "page back",
-        places: SCROLLS,
-        help: "Reads back by a page.",
-    },
-    Binding {
-        action: Action::Top,
-        keys: &[Key::Home],
-        shown: "Home",
-        name: "start",
-        places: SCROLLS,
-        help: "Goes to the first line.",
-    },
-    Binding {
-        action: Action::Bottom,
-        keys: &[Key::End],
-        shown: "End",
-        name: "end",
-        places: SCROLLS,
-        help: "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.",
-    },
-    Binding {
-        action: Action::ApproveUnread,
-        keys: &[Key::Char('A')],
-        shown: "A",
-        name: "approve unread",
-        places: CARD,
-        help: "Approves without having read to the end; the record says so. A dangerous call still asks for y.",
-    },
-    Binding {
-        action: Action::Sort,
-        keys: &[Key::Char('s')],
-        shown: "s",
-        name: "sort",
-        places: &[Queue],
-        help: "Sorts the queue: oldest first, or by risk.",
-    },
-    Binding {
-        action: Action::Find,
-        keys: &[Key::Char('/')],
-        shown: "/",
-        name: "find",
-        places: SCREENS,
-        help: "Finds words in the card; searches a list for words and fields such as tool:write verdict:deny since:1d.",
-    },
-    Binding {
-        action: Action::Seek,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "find",
-        places: &[Find],
-        help: "Goes to the next place where the words stand.",
-    },
-    Binding {
-        action: Action::NextHit,
-        keys: &[Key::Char('n')],
-        shown: "n",
-        name: "next",
-        places: CARD,
-        help: "Goes to the next place that was looked for.",
-    },
-    Binding {
-        action: Action::PreviousHit,
-        keys: &[Key::Char('N')],
-        shown: "N",
-        name: "previous",
-        places: CARD,
-        help: "Goes to the previous place that was looked for.",
-    },
-    Binding {
-        action: Action::Fold,
-        keys: &[Key::Char('z')],
-        shown: "z",
-        name: "fold",
-        places: CARD,
-        help: "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.",
-    },
-    Binding {
-        action: Action::FoldAll,
-        keys: &[Key::Char('Z')],
-        shown: "Z",
-        name: "fold all",
-        places: CARD,
-        help: "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.",
-    },
-    Binding {
-        action: Action::NextFold,
-        keys: &[Key::Tab],
-        shown: "Tab",
-        name: "next fold",
-        places: CARD,
-        help: "Goes to the next object or list of the arguments that folds.",
-    },
-    Binding {
-        action: Action::Group,
-        keys: &[Key::Char('g')],
-        shown: "g",
-        name: "group",
-        places: &[Queue],
-        help: "Shows identical calls as one row that is decided together, or each on its own row.",
-    },
-    Binding {
-        action: Action::DenyServer,
-        keys: &[Key::Char('D')],
-        shown: "D",
-        name: "deny server",
-        places: CARD,
-        help: "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.",
-    },
-    Binding {
-        action: Action::Undo,
-        keys: &[Key::Char('u')],
-        shown: "u",
-        name: "undo",
-        places: &[Queue, Detail, Tools, Rules],
-        help: "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.",
-    },
-    Binding {
-        action: Action::Switch,
-        keys: &[Key::Char('t')],
-        shown: "t",
-        name: "on/off",
-        places: &[Rules],
-        help: "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.",
-    },
-    Binding {
-        action: Action::Earlier,
-        keys: &[Key::Up],
-        shown: "↑",
-        name: "earlier reason",
-        places: &[Reason],
-        help: "Takes an earlier reason, the last first.",
-    },
-    Binding {
-        action: Action::Later,
-        keys: &[Key::Down],
-        shown: "↓",
-        name: "later reason",
-        places: &[Reason],
-        help: "Goes back to a later reason.",
-    },
-    Binding {
-        action: Action::Palette,
-        keys: &[Key::Char(':')],
-        shown: ":",
-        name: "commands",
-        places: SCREENS,
-        help: "Lists every command and key by name; Enter does what is chosen, and never decides a call.",
-    },
-    screen(Action::Waiting, &[Key::Char('1')], "1", "waiting", "Shows the calls that wait."),
-    screen(Action::Activity, &[Key::Char('2')], "2", "activity", "Shows everything that passes, live."),
-    screen(
-        Action::Log,
-        &[Key::Char('3')],
-        "3",
-        "log",
-        "Shows the audit log; from an open tool, rule or server, its records.",
-    ),
-    screen(
-        Action::Tools,
-        &[Key::Char('4')],
-        "4",
-        "tools",
-        "Shows every tool that is known; from an open record, its tool.",
-    ),
-    screen(
-        Action::Rules,
-        &[Key::Char('5')],
-        "5",
-        "rules",
-        "Shows the rules and what they decided; from an open record, its rule.",
-    ),
-    screen(
-        Action::Servers,
-        &[Key::Char('6')],
-        "6",
-        "servers",
-        "Shows the wrapped servers; from an open record, its server.",
-    ),
-    Binding {
-        action: Action::Run,
-        keys: &[Key::Enter],
-        shown: "Enter",
-        name: "go",
-        places: &[Search, Palette],
-        help: "Keeps the search, or does what is chosen.",
-    },
-    Binding {
-        action: Action::Help,
-        keys: &[Key::Char('?')],
-        shown: "?",
-        name: "help",
-        places: SCROLLS,
-        help: "Shows this table, or closes it.",
-    },
-    Binding {
-        action: Action::Quit,
-        keys: &[Key::Char('q'), Key::Ctrl('c')],
-        shown: "q",
-        name: "quit",
-        places: SCROLLS,
-        help: "Leaves the console (Ctrl-C too). Held calls stay held.",
-    },
-];
+pub const BINDINGS: &[Binding] = bindings! {
+    Approve [Char('a')] "a" "approve" CARD =>
+        "Approves the call on screen, once its arguments were shown to their end; a dangerous one then asks for y.";
+    Deny [Char('d')] "d" "deny" CARD =>
+        "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.";
+    Confirm [Char('y')] "y" "yes" &[Confirm, Batch] =>
+        "Confirms the approval of a dangerous call, or the decision about all listed calls once the list was read.";
+    Send [Enter] "Enter" "deny" &[Reason] =>
+        "Sends the denial with its reason.";
+    Edit [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
+        "Opens the arguments, or the selected rule, in $EDITOR; a changed card comes back and waits, a changed rule counts once what it loosens was accepted.";
+    Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
+        "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.";
+    WriteRule [Enter] "Enter" "do it" &[Rule] =>
+        "Writes the rule on show; a rule with a warning, and a grant, which approves the call, once it is pressed again.";
+    Scope [Char('c'), Char('v'), Char('f'), Char('t'), Char('n')] "c v f t n" "how wide" &[Rule] =>
+        "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never.";
+    Number [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]
+        "0…9" "how many" &[Rule] =>
+        "Types the number of minutes or calls of the grant on show.";
+    Accept [Enter] "Enter" "accept" &[Review] =>
+        "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested.";
+    Refuse [Char('x')] "x" "refuse" &[Review] =>
+        "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.";
+    End [Char('x')] "x" "end" &[Rules] =>
+        "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.";
+    Replay [Char('R')] "R" "replay" &[Rules] =>
+        "Shows which past rulings the policy as it is written would change, from what to what.";
+    Mark [Char(' ')] "space" "mark" &[Queue] =>
+        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y.";
+    Open [Enter] "Enter" "open" SCREENS =>
+        "Opens what is selected on the whole screen, or closes it. Never approves.";
+    Back [Esc] "Esc" "back" BACK =>
+        "Goes back one step without deciding anything; in a list, drops its search.";
+    Down [Char('j'), Down] "j ↓" "down" SCROLLS =>
+        "Moves down: to the next call in the queue, by one line elsewhere.";
+    Up [Char('k'), Up] "k ↑" "up" SCROLLS =>
+        "Moves up: to the previous call in the queue, by one line elsewhere.";
+    PageDown [PageDown] "PgDn" "page" SCROLLS =>
+        "Reads on by a page.";
+    PageUp [PageUp] "PgUp" "page back" SCROLLS =>
+        "Reads back by a page.";
+    Top [Home] "Home" "start" SCROLLS =>
+        "Goes to the first line.";
+    Bottom [End] "End" "end" SCROLLS =>
+        "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.";
+    ApproveUnread [Char('A')] "A" "approve unread" CARD =>
+        "Approves without having read to the end; the record says so. A dangerous call still asks for y.";
+    Sort [Char('s')] "s" "sort" &[Queue] =>
+        "Sorts the queue: oldest first, or by risk.";
+    Find [Char('/')] "/" "find" SCREENS =>
+        "Finds words in the card; searches a list for words and fields such as tool:write verdict:deny since:1d.";
+    Seek [Enter] "Enter" "find" &[Find] =>
+        "Goes to the next place where the words stand.";
+    NextHit [Char('n')] "n" "next" CARD =>
+        "Goes to the next place that was looked for.";
+    PreviousHit [Char('N')] "N" "previous" CARD =>
+        "Goes to the previous place that was looked for.";
+    Fold [Char('z')] "z" "fold" CARD =>
+        "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.";
+    FoldAll [Char('Z')] "Z" "fold all" CARD =>
+        "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.";
+    NextFold [Tab] "Tab" "next fold" CARD =>
+        "Goes to the next object or list of the arguments that folds.";
+    Group [Char('g')] "g" "group" &[Queue] =>
+        "Shows identical calls as one row that is decided together, or each on its own row.";
+    DenyServer [Char('D')] "D" "deny server" CARD =>
+        "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.";
+    Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
+        "Takes back the last change of your policy file that was made here or by `rules`; on Tools, the last review.";
+    Switch [Char('t')] "t" "on/off" &[Rules] =>
+        "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
+    Earlier [Up] "↑" "earlier reason" &[Reason] =>
+        "Takes an earlier reason, the last first.";
+    Later [Down] "↓" "later reason" &[Reason] =>
+        "Goes back to a later reason.";
+    Palette [Char(':')] ":" "commands" SCREENS =>
+        "Lists every command and key by name; Enter does what is chosen, and never decides a call.";
+    Waiting [Char('1')] "1" "waiting" SCREENS =>
+        "Shows the calls that wait.";
+    Activity [Char('2')] "2" "activity" SCREENS =>
+        "Shows everything that passes, live.";
+    Log [Char('3')] "3" "log" SCREENS =>
+        "Shows the audit log; from an open tool, rule or server, its records.";
+    Tools [Char('4')] "4" "tools" SCREENS =>
+        "Shows every tool that is known; from an open record, its tool.";
+    Rules [Char('5')] "5" "rules" SCREENS =>
+        "Shows the rules and what they decided; from an open record, its rule.";
+    Servers [Char('6')] "6" "servers" SCREENS =>
+        "Shows the wrapped servers; from an open record, its server.";
+    Run [Enter] "Enter" "go" &[Search, Palette] =>
+        "Keeps the search, or does what is chosen.";
+    Help [Char('?')] "?" "help" SCROLLS =>
+        "Shows this table, or closes it.";
+    Quit [Char('q'), Ctrl('c')] "q" "quit" SCROLLS =>
+        "Leaves the console (Ctrl-C too). Held calls stay held.";
+};

@@ -147,14 +147,14 @@ fn suggested(rule: &SuggestedRule, width: usize) -> Row {
     let row = Row::of(Tone::Key, " + suggest ");
     let saves = counted(rule.saves, "question");
     // The tool stands before it.
-    let says = rule.says.strip_prefix("this tool with ").unwrap_or(&rule.says);
+    let says = rule.scope.narrowed().unwrap_or_else(|| rule.scope.says());
     let row = if width < NARROW {
         row.and(Tone::Strong, format!("{:>4} ", grouped(rule.saves)))
     } else {
         row.and(Tone::Strong, format!("saves {saves:<14} "))
     };
     let row = row.and_foreign(Tone::Ours, rules_name(&rule.server)).and(Tone::Quiet, "/");
-    row.and_foreign(Tone::Strong, &rule.tool).and(Tone::Quiet, ": ").and_foreign(Tone::Ours, says)
+    row.and_foreign(Tone::Strong, &rule.tool).and(Tone::Quiet, ": ").and_foreign(Tone::Ours, &says)
 }
 
 fn rule<'a>(model: &'a Model, line: &RuleHits) -> Option<&'a RuleLine> {
@@ -309,11 +309,7 @@ fn waits_sheet(pending: &Pending, width: usize) -> Vec<Row> {
 }
 
 fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
-    let allows = Row::default()
-        .and_foreign(Tone::Strong, &rule.tool)
-        .and(Tone::Ours, " ")
-        .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default());
-    let mut rows = entry("would allow", allows, width);
+    let mut rows = entry("would allow", rule.covers(), width);
     rows.extend(foreign("server", rules_name(&rule.server), width));
     let saves =
         format!("{}: all ran, approved or observed; no call it covers was denied", counted(rule.saves, "question"));

@@ -55,7 +55,7 @@ fn written(
     }
     Some(Arc::new(SuggestedRule {
         id,
-        says: one.proposal.scope.says(),
+        scope: one.proposal.scope.clone(),
         server: first.server.clone(),
         tool: first.tool.clone(),
         toml,

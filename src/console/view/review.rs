@@ -42,13 +42,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, review: &Review, area: 
             "until it is accepted, no allow rule covers it ",
         ),
         Change::Written => (Row::of(Tone::Strong, " Replay"), "the policy as it is written, on the calls of the log "),
-        Change::Suggested(rule) => (
-            Row::of(Tone::Strong, " Suggested: allow ")
-                .and_foreign(Tone::Strong, &rule.tool)
-                .and(Tone::Ours, " ")
-                .and_foreign(Tone::Ours, rule.says.strip_prefix("this tool ").unwrap_or_default()),
-            "from the log; nothing is written yet ",
-        ),
+        Change::Suggested(rule) => {
+            (Row::of(Tone::Strong, " Suggested: allow ").joined(rule.covers()), "from the log; nothing is written yet ")
+        }
     };
     let mut shown = vec![ends(title, Row::of(Tone::Quiet, hint), width)];
     shown.extend(all.into_iter().skip(review.top).take(room));

@@ -1,4 +1,4 @@
-//! Callbacks that the operator registered: each hears of a call before it is decided, and may ask or deny. Runs none.
+//! Has the callbacks that the operator registered asked about a call before it is decided. Runs none of them.
 
 use serde_json::{Value, json};
 

@@ -32,12 +32,12 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
         | Action::Send
         | Action::Unknown => Vec::new(),
     };
-    let stands = |target: &&Facts| match target.kind {
+    let exists = |target: &&Facts| match target.kind {
         FileKind::Missing | FileKind::Unseen => false,
         FileKind::File | FileKind::Folder | FileKind::Other => true,
     };
     let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
-    let replaces = if targets.iter().any(stands) {
+    let replaces = if targets.iter().any(exists) {
         Some("something stands there already")
     } else if targets.iter().any(unseen) {
         Some("what it would replace could not be seen")

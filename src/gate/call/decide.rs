@@ -82,7 +82,7 @@ impl Gate {
     }
 
     /// The decision is in the log, but the call was withdrawn before: an approval does nothing, and a denial agrees with the
-    /// end. Only the answer depends on who is left to hear it.
+    /// end. Only the answer depends on whether the host still waits.
     fn decided_too_late(&mut self, now: Now, held: &Held, decision: Decided, why: Withdrawal, out: &mut Vec<Effect>) {
         match decision {
             Decided::Approve(approval) => self.end_withdrawn(now, held, Some(&approval.case.judged), why, out),

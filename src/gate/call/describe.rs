@@ -72,7 +72,7 @@ impl Gate {
         }
     }
 
-    /// The whole list is known afresh: every call that waited for it is judged, or told that there is no such tool.
+    /// The whole list is known afresh: every call that waited for it is judged, or denied for want of such a tool.
     pub(in crate::gate) fn on_described(&mut self, now: Now, out: &mut Vec<Effect>) {
         for number in self.calls.waiting::<Describing>() {
             let Some((held, Describing { session, before })) = self.calls.take(number) else { continue };

@@ -1,4 +1,4 @@
-//! Our own line on what a call does, from identity and arguments: it stands before anything the server says.
+//! Our own line on what a call does, from identity and arguments. It is shown before anything the server says.
 
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ const TELLING: [&str; 24] = [
 /// How many characters of a value the line shows; the card shows all of it.
 const SHOWN: usize = 80;
 
-/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument tells what this very call would do,
+/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument shows what this very call would do,
 /// that: `DELETE on users without WHERE — sql = "…"`. Values in it are foreign text, raw; it is one line.
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));

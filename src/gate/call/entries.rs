@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
-use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
@@ -137,7 +136,7 @@ impl Gate {
     }
 }
 
-/// What a call would touch: where it leads and what stands there, not its content. `None` where nobody looked.
+/// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.
 pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
     let found = seen.found.as_ref()?;
     let real = found.real.iter().map(|(path, real)| json!({ "path": path, "real": real }));
@@ -149,7 +148,7 @@ pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
 }
 
 fn evidence(judged: &Judged) -> Value {
-    judged.behavior.evidence.iter().map(evidence_line).collect()
+    judged.behavior.evidence.iter().map(ToString::to_string).collect()
 }
 
 /// What one argument would do, and the words that prove it.
@@ -165,33 +164,4 @@ fn analysis(analysis: &Analysis) -> Value {
         row.insert("fingerprint".into(), fingerprint.as_str().into());
     }
     row
-}
-
-/// One piece of evidence on one line: `annotated PURE: readOnlyHint=true`.
-fn evidence_line(evidence: &Evidence) -> Value {
-    let mut line = String::from(source(evidence.source));
-    let says = &evidence.says;
-    let words = [
-        says.mutability.map(|word| word.word()),
-        says.action.map(|word| word.word()),
-        says.output_domain.map(|word| word.word()),
-    ];
-    for word in words.into_iter().flatten() {
-        line.push(' ');
-        line.push_str(word);
-    }
-    line.push_str(": ");
-    line.push_str(&evidence.span);
-    line.into()
-}
-
-fn source(source: Source) -> &'static str {
-    match source {
-        Source::Pinned => "pinned",
-        Source::Curated => "curated",
-        Source::Declared => "declared",
-        Source::Annotated => "annotated",
-        Source::Inferred => "inferred",
-        Source::Arguments => "arguments",
-    }
 }

@@ -32,7 +32,7 @@ impl Gate {
                 return self.stop(now, &held, &judged, &unproven.to_string(), reply, out);
             }
         };
-        // A continued call is by the operator too, but nobody was asked again.
+        // A continued call is by the operator too, but the operator was not asked again.
         let by_person = verdict.operator.is_some();
         if by_person {
             self.consoles.status.approved_by_operator += 1;

@@ -38,7 +38,7 @@ pub struct Held {
 /// Whether the call was put before the operator, and whether that record, arguments and all, is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskRecord {
-    /// It was not put before the operator, so no console has to hear of its end.
+    /// It was not put before the operator, so no console waits for its end.
     NotAsked,
     /// Not in the log for certain: the decision carries the arguments again.
     Sent,
@@ -129,7 +129,7 @@ pub struct Forwarding {
     pub look: u64,
 }
 
-/// What was decided, on its way to the log.
+/// What was decided, sent to the log.
 #[derive(Debug)]
 pub enum Decided {
     Approve(Approval),
@@ -179,7 +179,7 @@ pub struct Operator {
 pub enum Withdrawal {
     /// The host cancelled it: no answer is due.
     Cancelled,
-    /// The host is gone: nobody is left to answer.
+    /// The host is gone: there is no one left to answer.
     HostGone,
     /// The server is gone: the host is told that nothing ran.
     ServerGone,

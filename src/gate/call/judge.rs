@@ -91,7 +91,7 @@ impl Gate {
                 Verdict::by(By::Observe, rule, format!("observing: would have asked, because {reason}"))
             }
             (Decision::Ask, None) if self.denies_unattended() => {
-                // No time ran out and nobody was asked: it is what applies here by default. The rule is the one that asked.
+                // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.
                 let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
                 let reply = replies::unattended(&held.call);
                 return self.deny(now, held, Some(case.judged), verdict, reply, out);
@@ -118,7 +118,7 @@ impl Gate {
         let described = match (self.catalog.find(held.call.name()), &judged.described) {
             (Known::Yes(known), _) => Some(known),
             (Known::No | Known::Ask, None) => None,
-            // It changed, and nobody knows yet what it is: no ruling on the old one may let it pass.
+            // It changed, and the server has not said yet how: no ruling on the old one may let it pass.
             (Known::No | Known::Ask, Some(_)) => return false,
         };
         let anew = judged::judge(now, &held.call, described, self.judge_input(), &held.seen);

@@ -130,7 +130,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
-    // Nobody is shown a call that reads and passes at once.
+    // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
     Judged {

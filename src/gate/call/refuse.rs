@@ -1,6 +1,6 @@
 //! A line of the host's that goes nowhere: recorded, and answered where an answer is due.
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::record::{Entry, Kind, RefusedLines};
 use crate::gate::Gate;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
@@ -72,7 +72,7 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Fault);
         entry.digest = digest;
         entry
-            .with("what", "refused a line from the host")
+            .with("what", RefusedLines::One.word())
             .with("reason", refusal.what.as_str())
             .with("code", refusal.code)
             .with("bytes", bytes)
@@ -81,7 +81,7 @@ impl Gate {
     /// Refused lines of one reason that were not recorded one by one.
     fn refused_run_entry(&self, now: Now, run: &Run) -> Entry {
         self.entry(now, Kind::Fault)
-            .with("what", "refused more lines from the host")
+            .with("what", RefusedLines::More.word())
             .with("reason", run.reason.as_str())
             .with("code", run.code)
             .with("lines", run.lines)

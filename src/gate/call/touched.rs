@@ -1,4 +1,4 @@
-//! What a call would change of what stands on this machine: from its action, its arguments and the shell's facts. Reads
+//! What a call would change on this machine: from its action, its arguments and the shell's facts. Reads
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
 pub mod alike;
@@ -12,7 +12,7 @@ use crate::gate::data::facts::Facts;
 pub use change::{Change, How, blind, thing};
 use written::{Writing, is_listed};
 
-/// Arguments that say that a path is a place elsewhere, whatever stands here under the same name.
+/// Arguments that say that a path is on another machine, whatever is here under the same name.
 const ELSEWHERE: [&str; 13] = [
     "repo",
     "repository",

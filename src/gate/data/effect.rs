@@ -28,7 +28,7 @@ pub enum Effect {
     /// Look at what a call would touch; the answer comes as [`crate::gate::data::event::Event::Facts`] with the same number, in
     /// good time, and says so where something could not be seen.
     LookUp { ticket: String, look: u64, wanted: Look },
-    /// Have these approvers asked about a call, told as JSON; all that they say comes as
+    /// Have these approvers asked about a call, given as JSON; all that they say comes as
     /// [`crate::gate::data::event::Event::Consulted`] with the same number, one opinion for each name.
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.

@@ -64,9 +64,9 @@ pub enum Event {
     Recorded(Receipt),
     /// The log could not take an entry.
     RecordFailed { entry: u64, why: Arc<str> },
-    /// Another policy stands, with its banner.
+    /// Another policy is in force, with its banner.
     PolicyChanged(Arc<Policy>),
-    /// What a call would touch, as it stands on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
+    /// What a call would touch on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
     Facts { ticket: String, look: u64, found: Findings },
     /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
@@ -76,7 +76,7 @@ pub enum Event {
     GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
     /// An operator accepted a changed policy file, as it was shown.
     PolicyAccepted { file: String, digest: Digest, who: Arc<str>, console: ConsoleId },
-    /// What is remembered of this server was read, or reviewed elsewhere: this is what stands now.
+    /// What is remembered of this server was read, or reviewed elsewhere: this is what is remembered now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
@@ -88,7 +88,7 @@ pub enum Event {
     Intruded { what: String },
     /// The host has what it asked for: now there is time to learn from it.
     ParseLists,
-    /// The server takes nothing more; what it still says is heard.
+    /// The server takes nothing more; what it still says is relayed.
     Deaf { how: String },
     /// One end is gone. For the server: how it ended.
     Closed { side: Side, how: String },

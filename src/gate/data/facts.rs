@@ -27,20 +27,20 @@ pub struct Look {
 /// What the shell has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that could not be told in time.
+    /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that was not known in time.
     pub real: BTreeMap<String, Option<String>>,
     /// One for each of [`Look::files`], in their order.
     pub files: Vec<Facts>,
 }
 
-/// One path that a call names, as it stands on this machine. All texts are foreign, raw.
+/// One path that a call names, and what is there on this machine. All texts are foreign, raw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The JSON Pointer of the argument: `/path`.
     pub argument: String,
     /// The path as the argument gives it.
     pub path: String,
-    /// Where it leads: absolute, links followed. `None` where that could not be told.
+    /// Where it leads: absolute, links followed. `None` where that is not known.
     pub real: Option<String>,
     /// What the last part of the path, being a link, says. `None` when it is no link.
     pub link: Option<String>,
@@ -49,9 +49,9 @@ pub struct Facts {
     pub size: Option<u64>,
     /// Of the content; `None` where it was not read to its end.
     pub digest: Option<Digest>,
-    /// Inode and time of change, which stand for the digest where there is none.
+    /// Inode and time of change: compared where there is no digest.
     pub stamp: Option<String>,
-    /// Of a path where nothing stands: the first folder on its way that does not stand either.
+    /// Of a path where nothing exists: the first folder in it that does not exist either.
     #[serde(default)]
     pub lacks: Option<String>,
     /// How many entries a folder has; counting stops at 10,000.
@@ -62,7 +62,7 @@ pub struct Facts {
     pub unseen: Option<String>,
 }
 
-/// What stands at the end of a path.
+/// What is at the end of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -72,7 +72,7 @@ pub enum FileKind {
     Folder,
     /// A device, a pipe, a socket: not looked into.
     Other,
-    /// It could not be told.
+    /// Not known.
     Unseen,
 }
 
@@ -102,7 +102,7 @@ impl Look {
             && (other.left_out == LeftOut::None || self.left_out == LeftOut::Some)
     }
 
-    /// What is told in the place of the paths that are left out: that nothing was seen of them.
+    /// The fact that takes the place of the paths that are left out: nothing was seen of them.
     pub fn beyond(&self) -> Option<Facts> {
         let why = || format!("at most {MOST} paths of a call are looked at");
         (self.left_out == LeftOut::Some).then(|| Facts::unseen("", "more paths than these", &why()))
@@ -118,12 +118,12 @@ impl Look {
 }
 
 impl Facts {
-    /// Whether it stands for paths that nobody looks at.
+    /// Whether it takes the place of paths that are not looked at.
     pub fn is_beyond(&self) -> bool {
         self.argument.is_empty()
     }
 
-    /// A path of which nothing could be told.
+    /// A path of which nothing is known.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
         Self {
             argument: argument.to_owned(),

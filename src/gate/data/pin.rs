@@ -91,7 +91,7 @@ impl Pins {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
 
-    /// Takes notice of a definition: its state, and whether that is news worth keeping.
+    /// Takes notice of a definition: its state, and whether it is new or changed.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
         let Some(pin) = self.tools.get_mut(&tool.name) else {
             let trusted = (trust != Trust::None).then_some(digest);
@@ -108,12 +108,12 @@ impl Pins {
             self.tools.insert(tool.name.clone(), pin);
             return (pin_state, true);
         };
-        let news = pin.latest != digest;
-        if news {
+        let is_new = pin.latest != digest;
+        if is_new {
             pin.latest = digest;
             pin.version += 1;
         }
-        (pin.state_of(digest), news)
+        (pin.state_of(digest), is_new)
     }
 
     /// What operator and curated list say of a definition.

@@ -1,4 +1,4 @@
-//! What the gate tells a console beside held calls, and what an operator answers: plain data. Names are foreign text.
+//! What the gate sends a console beside held calls, and what an operator answers: plain data. Names are foreign text.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ pub enum ActivityKind {
     Refused,
 }
 
-/// How a wrapper stands.
+/// The state of a wrapper.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     pub waiting: u64,

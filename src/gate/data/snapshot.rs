@@ -23,7 +23,7 @@ pub struct Snapshot {
     pub title: Option<String>,
     /// The server's description of the tool.
     pub description: Option<String>,
-    /// Rust notation; `None` for a tool nobody described.
+    /// Rust notation; `None` for a tool that the server has not described.
     pub signature: Option<String>,
     pub identity: Identity,
     pub content_type: ContentType,
@@ -57,7 +57,7 @@ pub struct Snapshot {
     pub deadline: Option<i64>,
     /// Who asks: the host's own name and version.
     pub host: Option<String>,
-    /// What the host's `_meta` tells of who asks within it: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
+    /// Who asks within the host, by its `_meta`: a word of ours (`thread`, `sub-agent`, …) and its value, foreign.
     #[serde(default)]
     pub caller: Vec<(String, String)>,
     /// Why one careless key must not approve it; `None` when one key may do.
@@ -66,7 +66,7 @@ pub struct Snapshot {
     pub edited_from: Option<Digest>,
     /// The original arguments' text, when edited.
     pub original_arguments: Option<String>,
-    /// What the call would touch, as it stands on this machine; empty where its arguments name no path.
+    /// What the call would touch on this machine; empty where its arguments name no path.
     #[serde(default)]
     pub facts: Vec<Facts>,
     /// What has changed since it was approved, where it is asked again for that; in our words.
@@ -90,7 +90,7 @@ pub struct Check {
     pub what: String,
 }
 
-/// How a check stands.
+/// The state of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {

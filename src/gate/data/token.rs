@@ -119,10 +119,8 @@ mod tests {
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{{"path":"{path}"}}}}}}"#
         );
-        match sort(Line::new(line.into_bytes())) {
-            Sorted::Call(call) => *call,
-            other => panic!("no call: {other:?}"),
-        }
+        let Sorted::Call(call) = sort(Line::new(line.into_bytes())) else { panic!("no call") };
+        *call
     }
 
     fn in_scope(call: &Call) -> InScope {

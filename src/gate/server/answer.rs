@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::record::{Entry, Kind, Outcome};
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
@@ -38,11 +38,11 @@ impl Gate {
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
-                let heard = self.catalog.hear(now, &id, failed, content);
-                if !matches!(heard, ListReply::Relay) {
+                let reply = self.catalog.on_response(now, &id, failed, content);
+                if !matches!(reply, ListReply::Relay) {
                     self.prune_grants(now, out);
                 }
-                match heard {
+                match reply {
                     ListReply::Relay => {}
                     ListReply::More(question) => return out.push(Effect::Query(question)),
                     ListReply::Fresh => return self.on_described(now, out),
@@ -116,9 +116,9 @@ impl Gate {
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
-        let result = if *failed { "error" } else { "streamed" };
+        let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
-            self.outcome_entry(now, &flight, result).with("bytes", bytes).with("answer", digest.to_string());
+            self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
         if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
@@ -136,8 +136,9 @@ impl Gate {
             Answer::Complete { is_error: false, structured: None }
         };
         self.flights.expect_more(now, flight, &answer);
+        let outcome = outcome(&answer);
         let mut entry = self
-            .outcome_entry(now, flight, result_word(&answer))
+            .outcome_entry(now, flight, outcome)
             .with("bytes", content.len())
             .with("answer", line.digest().to_string());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
@@ -150,25 +151,24 @@ impl Gate {
             entry = entry.with("output_schema", checked);
         }
         self.record(entry, out);
-        let failed =
-            matches!(answer, Answer::Complete { is_error: true, .. } | Answer::Failed { .. } | Answer::Unreadable);
+        let failed = outcome.is_failure();
         self.consoles.status.failed += u64::from(failed);
         self.show_outcome(now, flight, content.len() as u64, failed, out);
     }
 
-    /// The host cancelled a call that runs: the cancellation passes, and the record says that nobody waits any more.
+    /// The host cancelled a call that runs: the cancellation passes, and the record says that the host waits no more.
     pub(in crate::gate) fn cancelled_in_flight(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) {
         if let Some(flight) = self.flights.cancel(id) {
             let flight = flight.clone();
             let entry = self
-                .outcome_entry(now, &flight, "cancelled")
+                .outcome_entry(now, &flight, Outcome::Cancelled)
                 .with("reason", "the host cancelled the call while it ran");
             self.record(entry, out);
         }
     }
 
     /// What a server answered to a forwarded call.
-    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, result: &str) -> Entry {
+    pub(in crate::gate) fn outcome_entry(&self, now: Now, flight: &Flight, outcome: Outcome) -> Entry {
         let mut entry = self.entry(now, Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
@@ -176,7 +176,7 @@ impl Gate {
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity.clone());
         entry.latency_us = Some(now.mono.saturating_sub(flight.forwarded.mono));
-        entry.with("result", result)
+        entry.with("result", outcome.word())
     }
 
     fn show_outcome(&self, now: Now, flight: &Flight, bytes: u64, failed: bool, out: &mut Vec<Effect>) {
@@ -193,15 +193,14 @@ impl Gate {
     }
 }
 
-/// The result word of an answer.
-pub(in crate::gate) fn result_word(answer: &Answer) -> &'static str {
+fn outcome(answer: &Answer) -> Outcome {
     match answer {
-        Answer::Complete { is_error: false, .. } => "ok",
-        Answer::Complete { is_error: true, .. } => "tool-error",
-        Answer::InputRequired { .. } => "input-required",
-        Answer::Task { .. } => "task",
-        Answer::Failed { .. } => "error",
-        Answer::Unreadable => "unreadable",
+        Answer::Complete { is_error: false, .. } => Outcome::Ok,
+        Answer::Complete { is_error: true, .. } => Outcome::ToolError,
+        Answer::InputRequired { .. } => Outcome::InputRequired,
+        Answer::Task { .. } => Outcome::Task,
+        Answer::Failed { .. } => Outcome::Error,
+        Answer::Unreadable => Outcome::Unreadable,
     }
 }
 

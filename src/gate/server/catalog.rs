@@ -86,8 +86,8 @@ pub struct Catalog {
     pins: Pins,
     /// Our list of this server's package, once there is a definition to look up.
     curated: Option<Curated>,
-    /// New and changed definitions that nobody has taken away yet.
-    news: Vec<Sighting>,
+    /// New and changed definitions not handed out yet.
+    sightings: Vec<Sighting>,
     nonce: Arc<str>,
     asked: u64,
     /// Rises with everything learned.
@@ -115,7 +115,7 @@ impl Catalog {
             trust,
             pins,
             curated: None,
-            news: Vec::new(),
+            sightings: Vec::new(),
             nonce,
             asked: 0,
             version: 0,
@@ -191,8 +191,8 @@ impl Catalog {
         Some(self.question(Vec::new(), None, own))
     }
 
-    /// Hears a response of the server; learns from it when it answers a `tools/list`.
-    pub fn hear(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> ListReply {
+    /// Takes a response of the server; learns from it when it answers a `tools/list`.
+    pub fn on_response(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> ListReply {
         let Some(at) = self.listings.iter().position(|listing| &listing.id == id) else {
             if self.is_ours(id) {
                 // Too late for whoever waited, and still worth knowing.
@@ -248,7 +248,7 @@ impl Catalog {
     pub fn parse_relayed(&mut self, now: Now) -> bool {
         let Some((id, line)) = self.unparsed.pop_front() else { return false };
         // The host's own list is relayed already: nothing is left to send.
-        let _ = self.hear(now, &id, false, line.content());
+        let _ = self.on_response(now, &id, false, line.content());
         true
     }
 
@@ -319,7 +319,7 @@ impl Catalog {
                     let (pin_state, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
                     let described = Arc::new(self.describe(tool, digest, pin_state));
                     if is_news {
-                        self.tell(&described);
+                        self.sighted(&described);
                     }
                     described
                 }
@@ -345,9 +345,9 @@ impl Catalog {
         }
     }
 
-    /// The definitions that are news since this was asked last.
-    pub fn news(&mut self) -> Vec<Sighting> {
-        std::mem::take(&mut self.news)
+    /// Hands out the definitions that are new or changed since this was asked last.
+    pub fn take_sightings(&mut self) -> Vec<Sighting> {
+        std::mem::take(&mut self.sightings)
     }
 
     /// Whether what is remembered has been read: before that, nothing is learnt and nothing judged.
@@ -360,20 +360,20 @@ impl Catalog {
         self.pins.changed.as_ref()
     }
 
-    fn tell(&mut self, described: &Described) {
+    fn sighted(&mut self, described: &Described) {
         let Some(pin) = self.pins.tools.get_mut(&described.tool.name) else { return };
         if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
         let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state);
-        self.news.push(Sighting { tool, pin, pin_state });
+        self.sightings.push(Sighting { tool, pin, pin_state });
     }
 
     fn describe(&mut self, tool: Tool, digest: Digest, pin_state: PinState) -> Described {
         let package = self.pins.package.as_deref();
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
-        let told = self.pins.said_of(curated, &tool.name, &digest);
-        let mut behavior = conclude::of_tool_with(&tool, self.trust, told);
+        let overrides = self.pins.said_of(curated, &tool.name, &digest);
+        let mut behavior = conclude::of_tool_with(&tool, self.trust, overrides);
         behavior.hazards.extend(pin_state.hazard(behavior.identity));
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));

@@ -26,12 +26,20 @@ pub enum Scope {
 impl Scope {
     /// What it covers, in words: `this tool with path under ~/scratch`. Holds foreign text.
     pub fn says(&self) -> String {
+        match (self, self.narrowed()) {
+            (Self::ThisCall, _) => "this exact call".to_owned(),
+            (_, Some(narrowed)) => format!("this tool with {narrowed}"),
+            (_, None) => "this tool".to_owned(),
+        }
+    }
+
+    /// What of the tool's calls it covers: `path under ~/scratch`; `None` where it is all of them, or one. Holds foreign text.
+    pub fn narrowed(&self) -> Option<String> {
         match self {
-            Self::ThisCall => "this exact call".to_owned(),
-            Self::Same(names) => format!("this tool with the same {}", names.join(" and ")),
-            Self::Under { names, folder } => format!("this tool with {} under {folder}", names.join(" and ")),
-            Self::Address { name, start } => format!("this tool with {name} at {start}"),
-            Self::ThisTool => "this tool".to_owned(),
+            Self::Same(names) => Some(format!("the same {}", names.join(" and "))),
+            Self::Under { names, folder } => Some(format!("{} under {folder}", names.join(" and "))),
+            Self::Address { name, start } => Some(format!("{name} at {start}")),
+            Self::ThisCall | Self::ThisTool => None,
         }
     }
 

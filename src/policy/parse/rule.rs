@@ -7,7 +7,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
 
-use super::DECISIONS;
 use super::condition;
 use super::example::{self, Example};
 use super::lists::{any_of, globs, words};
@@ -95,7 +94,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "id" => draft.id = Some((value.span(), read_id(reading, value))),
-            "decision" => draft.decision = Some(reading.word(value, "decision", DECISIONS)),
+            "decision" => draft.decision = Some(reading.word(value, "decision", &words(Decision::ALL, Decision::word))),
             "server" => draft.server = globs(reading, value, "server", Glob::new),
             "tool" => draft.tool = globs(reading, value, "tool", ToolGlob::new),
             "mutability" => {

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use crate::audit::fields::{Field, JudgedDetail};
 use crate::audit::numbers::Histogram;
 use crate::audit::tally::ToolTally;
-use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::{PinBook, PinnedTool};
@@ -127,7 +126,7 @@ fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.badge = Some(pinned.identity.mutability);
     line.identity = pinned.identity.hash();
     line.words = pinned.identity.to_string();
-    line.evidence = pinned.evidence.iter().map(proof).collect();
+    line.evidence = pinned.evidence.iter().map(ToString::to_string).collect();
     line.hazards = pinned.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
     line.disputed = pinned.disputed;
     line.tags.clone_from(&pinned.tags);
@@ -145,23 +144,10 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     line.badge = Some(tool.identity.mutability);
     line.identity = tool.identity.hash();
     line.words = tool.identity.to_string();
-    line.evidence = tool.evidence.iter().map(proof).collect();
+    line.evidence = tool.evidence.iter().map(ToString::to_string).collect();
     line.hazards = tool.hazards.iter().map(|one| (one.kind.word().to_owned(), one.what.clone())).collect();
     line.disputed = tool.disputed;
     line.pin = Some(tool.pin);
     line.definition = Some(tool.digest.to_string());
     line.source = ToolSource::Offered;
-}
-
-/// `annotated PURE: readOnlyHint=true`, as records have it.
-pub(in crate::console) fn proof(evidence: &Evidence) -> String {
-    let source = format!("{:?}", evidence.source).to_lowercase();
-    let says = &evidence.says;
-    let words = [
-        says.mutability.map(|word| word.word()),
-        says.action.map(|word| word.word()),
-        says.output_domain.map(|word| word.word()),
-    ];
-    let words: Vec<&str> = words.into_iter().flatten().collect();
-    format!("{source} {}: {}", words.join(" "), evidence.span)
 }

@@ -1,4 +1,4 @@
-//! How a database of ours is opened, and told from another program's: connections, schema versions. Holds no state.
+//! Opens the databases of the log: how SQLite is set up, and what a file that is there already holds.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,7 +73,6 @@ pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     Ok(db.execute_batch(&format!("BEGIN IMMEDIATE; {make} PRAGMA user_version={VERSION}; COMMIT"))?)
 }
 
-/// A row as it is, whatever somebody else wrote there.
 pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>> {
     Ok(Row {
         seq: row.get_ref(0)?.as_i64().unwrap_or(0),
