@@ -165,8 +165,10 @@ impl Scribe {
                 self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));
             }
             What::NoJournal { why } => {
-                // One that has grown serves on.
-                if !matches!(self.place, Place::Here(_)) {
+                if let Place::Here(open) = &mut self.place {
+                    // One that has grown serves on.
+                    open.replaced = false;
+                } else {
                     self.place = Place::Nowhere;
                     return self.fail_all(&why);
                 }

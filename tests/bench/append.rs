@@ -51,14 +51,16 @@ fn bodies(rounds: i64, redactor: &Redactor) {
 
 fn appends(title: &str, rounds: i64, redactor: &Redactor, db: &Path, entries: impl Fn(i64) -> Vec<Entry>) {
     let mut store = Store::open(db, [1; 16]).unwrap();
+    let mut journal = store.journal([1; 16]).unwrap();
     let times = (0..rounds)
         .map(|n| {
             let batch: Vec<_> = (0..).zip(entries(n)).collect();
-            if store.backlog() > 4 << 20 {
-                store.checkpoint().unwrap();
+            if journal.has_grown() {
+                store.fold(&journal.take()).unwrap();
+                journal.empty().unwrap();
             }
             let start = Instant::now();
-            store.append(&batch, redactor).unwrap();
+            journal.record(&batch, redactor).unwrap();
             start.elapsed().as_nanos()
         })
         .collect();

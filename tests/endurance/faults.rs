@@ -50,8 +50,15 @@ impl Came {
     }
 }
 
-/// Calls until one is refused and some more, reads and writes that a rule allows.
-fn session(host: &mut Host, server: &Server, db: &Path, chance: &mut Chance, most: u64, size: usize) -> Came {
+/// Calls until one is refused and some more, reads and writes that a rule allows; `cure` makes room again at the end:
+/// what is recorded and could not be folded any more is in the log then.
+fn session(
+    host: &mut Host,
+    server: &Server,
+    db: &Path,
+    (chance, most, size): (&mut Chance, u64, usize),
+    cure: impl FnOnce(),
+) -> Came {
     host.handshake("2025-11-25");
     let mut came = Came::default();
     for id in 0..most {
@@ -71,6 +78,7 @@ fn session(host: &mut Host, server: &Server, db: &Path, chance: &mut Chance, mos
     assert_eq!(host.answer("still")["result"], json!({}), "what needs no record does not pass");
     host.hang_up();
     assert!(host.wait().success());
+    cure();
     let executed = server.executed();
     came.ran = executed.len();
     came.unrecorded = unrecorded(db, &executed);
@@ -107,7 +115,8 @@ pub fn disk_full(run: &Run) -> Measured {
         let server = Server::with(&[reader("read"), writer("write")]);
         let options = ["--name", "s", "--policy", policy.to_str().unwrap(), "--audit-db", db.to_str().unwrap()];
         let mut host = Host::wrapping(home.path(), &options, &server.command());
-        let came = session(&mut host, &server, &db, &mut chance, 3_000, 1_000);
+        let cure = || fs::remove_file(disk.0.join("filler")).unwrap();
+        let came = session(&mut host, &server, &db, (&mut chance, 3_000, 1_000), cure);
         let verify = log::run(home.path(), &["verify", "--audit-db", db.to_str().unwrap()]);
         // Too little room for even an empty log leaves none, or an unfinished one that holds nothing.
         assert!(verify.status.success() || came.ran == 0, "{verify:?}");
@@ -133,7 +142,7 @@ pub fn size_limit(run: &Run) -> Measured {
         command.args(["--name", "s", "--policy"]).arg(&policy).arg("--").args(server.command());
         let db = home.path().join("state/audit.db");
         let mut host = Host::over(command);
-        let came = session(&mut host, &server, &db, &mut chance, 2_000, 300);
+        let came = session(&mut host, &server, &db, (&mut chance, 2_000, 300), || {});
         let verify = log::run(home.path(), &["verify"]);
         assert!(verify.status.success() || came.ran == 0, "{limit}: {verify:?}");
         came
