@@ -56,7 +56,7 @@ impl Store {
     /// Why there can be none.
     pub fn journal(&mut self, writer: Writer) -> Result<Journal, StoreError> {
         let folder = folder_of(&self.path);
-        self.locked(|_, held| Journal::create(&folder, writer, held))
+        Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
     }
 
     /// Puts a part of a journal into the log, as far as it is not in it yet. Nothing is synced by it.

@@ -50,14 +50,13 @@ impl Came {
     }
 }
 
-/// Calls until one is refused and some more, reads and writes that a rule allows; `cure` makes room again at the end:
-/// what is recorded and could not be folded any more is in the log then.
+/// Calls until one is refused and some more, reads and writes that a rule allows. `find` gives the log as it is read in
+/// the end: where there is room for what was recorded and could not be folded any more.
 fn session(
     host: &mut Host,
     server: &Server,
-    db: &Path,
     (chance, most, size): (&mut Chance, u64, usize),
-    cure: impl FnOnce(),
+    find: impl FnOnce() -> PathBuf,
 ) -> Came {
     host.handshake("2025-11-25");
     let mut came = Came::default();
@@ -78,10 +77,9 @@ fn session(
     assert_eq!(host.answer("still")["result"], json!({}), "what needs no record does not pass");
     host.hang_up();
     assert!(host.wait().success());
-    cure();
     let executed = server.executed();
     came.ran = executed.len();
-    came.unrecorded = unrecorded(db, &executed);
+    came.unrecorded = unrecorded(&find(), &executed);
     came
 }
 
@@ -115,8 +113,13 @@ pub fn disk_full(run: &Run) -> Measured {
         let server = Server::with(&[reader("read"), writer("write")]);
         let options = ["--name", "s", "--policy", policy.to_str().unwrap(), "--audit-db", db.to_str().unwrap()];
         let mut host = Host::wrapping(home.path(), &options, &server.command());
-        let cure = || fs::remove_file(disk.0.join("filler")).unwrap();
-        let came = session(&mut host, &server, &db, (&mut chance, 3_000, 1_000), cure);
+        let elsewhere = home.path().join("elsewhere");
+        let find = || {
+            let copied = Command::new("cp").arg("-r").arg(&disk.0).arg(&elsewhere).status().unwrap();
+            assert!(copied.success());
+            elsewhere.join("audit.db")
+        };
+        let came = session(&mut host, &server, (&mut chance, 3_000, 1_000), find);
         let verify = log::run(home.path(), &["verify", "--audit-db", db.to_str().unwrap()]);
         // Too little room for even an empty log leaves none, or an unfinished one that holds nothing.
         assert!(verify.status.success() || came.ran == 0, "{verify:?}");
@@ -140,9 +143,9 @@ pub fn size_limit(run: &Run) -> Measured {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -f \"$0\"; exec \"$@\"", &limit.to_string(), BINARY, "--home"]).arg(home.path());
         command.args(["--name", "s", "--policy"]).arg(&policy).arg("--").args(server.command());
-        let db = home.path().join("state/audit.db");
         let mut host = Host::over(command);
-        let came = session(&mut host, &server, &db, (&mut chance, 2_000, 300), || {});
+        let db = home.path().join("state/audit.db");
+        let came = session(&mut host, &server, (&mut chance, 2_000, 300), || db);
         let verify = log::run(home.path(), &["verify"]);
         assert!(verify.status.success() || came.ran == 0, "{limit}: {verify:?}");
         came

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::fault::Fault;
 use super::open::connect;
@@ -46,6 +48,13 @@ pub struct Journal {
     unfolded: Part,
     /// About how many bytes the file holds.
     size: u64,
+}
+
+/// A file that is to be a journal, under SQLite's exclusive lock.
+pub(super) struct Claimed {
+    db: Connection,
+    path: PathBuf,
+    writer: Writer,
 }
 
 /// Where a journal is.
@@ -96,42 +105,46 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Makes a journal in this folder. The caller holds the lock of the log, so that nobody takes it for a dead one
-    /// before its own lock is in place.
-    pub(super) fn create(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Self, StoreError> {
+    /// Takes a file in this folder for a new journal, so that nobody takes it for a dead one: the caller holds the lock of
+    /// the log until SQLite's is in place.
+    pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held<'_>) -> Result<Claimed, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
-        let made = Self::set_up(&path).map_err(|fault| fault.of(&path)).and_then(|db| {
-            let wal_path = place::beside(&path, "-wal");
-            let wal = File::open(&wal_path).map_err(|error| place::failed(&wal_path, &error))?;
-            Ok((db, wal))
-        });
-        let (db, wal) = made.inspect_err(|_| remove(&path))?;
-        let identity = place::identity(&path);
-        let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        let (file, wal) = (Arc::new(JournalFile { path, identity }), Arc::new(wal));
-        Ok(Self { db, file, wal, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
+        let claim = || -> Result<Connection, Fault> {
+            let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
+            // finished holds nothing, so it needs no rollback journal on the disk.
+            db.execute_batch(&format!(
+                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-256; PRAGMA locking_mode=EXCLUSIVE;
+                 PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
+            ))?;
+            Ok(db)
+        };
+        match claim() {
+            Ok(db) => Ok(Claimed { db, path, writer }),
+            Err(fault) => {
+                remove(&path);
+                Err(fault.of(&path))
+            }
+        }
     }
 
-    fn set_up(path: &Path) -> Result<Connection, Fault> {
-        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // A file that was not finished holds nothing, so it needs no journal of its own while it is made. The exclusive
-        // mode comes before the write-ahead log: that is then without shared memory.
-        db.execute_batch(&format!(
-            "PRAGMA page_size={PAGE}; PRAGMA cache_size=-256; PRAGMA fullfsync=ON; PRAGMA locking_mode=EXCLUSIVE;
-             PRAGMA journal_mode=MEMORY; PRAGMA synchronous=NORMAL"
-        ))?;
-        let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
-        if mode != "wal" {
-            return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
-        }
-        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        db.execute_batch(&format!(
-            "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
-             PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
-            Head::EMPTY.link
-        ))?;
-        Ok(db)
+    /// Makes the journal: it takes a few syncs, and no lock between wrappers.
+    pub(super) fn create(claimed: Claimed) -> Result<Self, StoreError> {
+        let Claimed { db, path, writer } = claimed;
+        let wal_path = place::beside(&path, "-wal");
+        let made = set_up(&db).map_err(|fault| fault.of(&path)).and_then(|()| {
+            let wal = File::open(&wal_path).map_err(|error| place::failed(&wal_path, &error))?;
+            // Only to be told quickly that its wrapper lives; nobody else may have it.
+            flock(&wal, FlockOperation::NonBlockingLockExclusive)
+                .map_err(|error| place::failed(&wal_path, &error.into()))?;
+            Ok(wal)
+        });
+        let wal = Arc::new(made.inspect_err(|_| remove(&path))?);
+        let identity = place::identity(&path);
+        let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
+        let file = Arc::new(JournalFile { path, identity });
+        Ok(Self { db, file, wal, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -263,6 +276,26 @@ impl Drop for Journal {
             remove(&self.file.path);
         }
     }
+}
+
+fn set_up(db: &Connection) -> Result<(), Fault> {
+    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL")?;
+    let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
+    }
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(db.execute_batch(&format!(
+        "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
+         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
+        Head::EMPTY.link
+    ))?)
+}
+
+/// Whether its wrapper lives, as far as that is told quickly: `false` where it takes a closer look.
+pub(super) fn is_in_use(path: &Path) -> bool {
+    let wal = File::open(place::beside(path, "-wal"));
+    wal.is_ok_and(|wal| flock(&wal, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
 
 /// Where the journal of a writer lies.

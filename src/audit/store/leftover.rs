@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::fault::Fault;
-use super::journal::{APPLICATION, VERSION, path_of, remove};
+use super::journal::{APPLICATION, VERSION, is_in_use, path_of, remove};
 use super::open::{connect, folder_of, row_of};
 use super::state::{State, head};
 use crate::audit::body::BodyWriter;
@@ -98,7 +98,7 @@ struct Dead {
 /// The journals of dead wrappers, and those of which it cannot be told.
 fn find(folder: &Path, _held: &Held<'_>) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
     let (mut dead, mut left) = (Vec::new(), Vec::new());
-    for (path, writer) in journals(folder)? {
+    for (path, writer) in journals(folder)?.into_iter().filter(|(path, _)| !is_in_use(path)) {
         match open(&path) {
             Err(Fault::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
             Err(fault) if !is_broken(&fault) => {
