@@ -147,6 +147,8 @@ impl<T: Fn(What)> Folder<T> {
             return Err(why);
         }
         self.forget(&parts);
+        // Asked before those that are retired are removed: only another's removal is a fault.
+        let in_place = parts.iter().all(|(_, file)| file.is_in_place());
         for mut journal in std::mem::take(&mut self.retired) {
             if self.last.is_none() && journal.empty().is_ok() {
                 self.spare = Some(journal);
@@ -155,10 +157,7 @@ impl<T: Fn(What)> Folder<T> {
             }
         }
         self.checkpoint(BUSY_BACKLOG);
-        match parts.iter().all(|(_, file)| file.is_in_place()) {
-            true => Ok(()),
-            false => Err("the journal of this wrapper was removed".to_owned()),
-        }
+        if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }
     }
 
     /// Closes the journals that get no more entries: from here on whoever opens the log folds them from their files, and
