@@ -147,7 +147,7 @@ impl<T: Fn(What)> Folder<T> {
             return Err(why);
         }
         self.forget(&parts);
-        // Asked before any is removed because all of it is folded.
+        // Asked before those that are retired are removed: only another's removal is a fault.
         let in_place = parts.iter().all(|(_, file)| file.is_in_place());
         for mut journal in std::mem::take(&mut self.retired) {
             if self.last.is_none() && journal.empty().is_ok() {
