@@ -252,6 +252,28 @@ fn a_journal_that_was_removed_is_replaced() {
     assert_eq!(tickets(&db), ["filesystem-1", "filesystem-2"]);
 }
 
+/// The last part, the journal's end and ours may all wait for the log at once: the loop hears of no failure.
+#[test]
+fn an_end_that_waits_for_the_log_is_no_failure() {
+    let (_folder, db) = folder();
+    let mut scribe = Loop::over(&db);
+    scribe.open();
+    let lock = std::fs::File::options().write(true).open(db.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    scribe.record(vec![(1, read(1))]);
+    let due = scribe.scribe.wake_at().unwrap();
+    assert!(scribe.scribe.rest(due).is_empty());
+    scribe.record(vec![(2, read(2))]);
+    let Loop { scribe, done, .. } = scribe;
+    std::thread::scope(|scope| {
+        scope.spawn(|| scribe.finish().unwrap());
+        std::thread::sleep(Duration::from_millis(50));
+        lock.unlock().unwrap();
+    });
+    assert_eq!(done.try_iter().count(), 0);
+    assert_eq!(tickets(&db), ["filesystem-1", "filesystem-2"]);
+}
+
 #[test]
 fn a_wrapper_that_ends_at_once_leaves_nothing_behind() {
     let (_folder, db) = folder();

@@ -5,8 +5,10 @@
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
 
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 use rustix::fs::{FlockOperation, flock};
@@ -39,7 +41,6 @@ const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 pub struct Journal {
     db: Connection,
     file: Arc<JournalFile>,
-    wal: Arc<File>,
     head: Head,
     /// The last entry before those in the file.
     base: u64,
@@ -62,12 +63,37 @@ pub(super) struct Claimed {
 pub struct JournalFile {
     path: PathBuf,
     identity: Option<Identity>,
+    /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
+    db: File,
+    wal: File,
+    /// Whether the disk has the database and its name; the write-ahead log is worth nothing without them.
+    rooted: AtomicBool,
 }
 
 impl JournalFile {
+    fn open(path: &Path) -> io::Result<Self> {
+        let (db, wal) = (File::open(path)?, File::open(place::beside(path, "-wal"))?);
+        // Only to be told quickly that its wrapper lives; nobody else may have it for longer than such a look.
+        flock(&wal, FlockOperation::LockExclusive)?;
+        let (path, identity) = (path.to_path_buf(), place::identity(path));
+        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false) })
+    }
+
     /// Whether it is still the file of its name: another would not be found after our death.
     pub fn is_in_place(&self) -> bool {
         self.identity.is_some() && place::identity(&self.path) == self.identity
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if !self.rooted.load(Ordering::Relaxed) {
+            self.db.sync_all()?;
+            // The name of the file, and that of its folder.
+            for folder in self.path.ancestors().skip(1).take(2) {
+                File::open(folder)?.sync_all()?;
+            }
+            self.rooted.store(true, Ordering::Relaxed);
+        }
+        self.wal.sync_data()
     }
 }
 
@@ -83,7 +109,6 @@ pub enum Commit {
 /// A batch that is committed, and its receipts, which nobody gets before the disk has it.
 #[derive(Debug)]
 pub struct Unsynced {
-    wal: Arc<File>,
     file: Arc<JournalFile>,
     receipts: Vec<Receipt>,
 }
@@ -94,7 +119,7 @@ impl Unsynced {
     /// # Errors
     /// The ids of the entries, and why the disk may not have them.
     pub fn sync(self) -> Result<Vec<Receipt>, (Vec<u64>, StoreError)> {
-        match self.wal.sync_data() {
+        match self.file.sync() {
             Ok(()) => Ok(self.receipts),
             Err(error) => {
                 let entries = self.receipts.iter().map(Receipt::entry).collect();
@@ -129,22 +154,15 @@ impl Journal {
         }
     }
 
-    /// Makes the journal: it takes a few syncs, and no lock between wrappers.
+    /// Makes the journal. It needs no lock between wrappers any more.
     pub(super) fn create(claimed: Claimed) -> Result<Self, StoreError> {
         let Claimed { db, path, writer } = claimed;
-        let wal_path = place::beside(&path, "-wal");
-        let made = set_up(&db).map_err(|fault| fault.of(&path)).and_then(|()| {
-            let wal = File::open(&wal_path).map_err(|error| place::failed(&wal_path, &error))?;
-            // Only to be told quickly that its wrapper lives; nobody else may have it.
-            flock(&wal, FlockOperation::NonBlockingLockExclusive)
-                .map_err(|error| place::failed(&wal_path, &error.into()))?;
-            Ok(wal)
-        });
-        let wal = Arc::new(made.inspect_err(|_| remove(&path))?);
-        let identity = place::identity(&path);
+        let file = set_up(&db)
+            .map_err(|fault| fault.of(&path))
+            .and_then(|()| JournalFile::open(&path).map_err(|error| place::failed(&path, &error)));
+        let file = Arc::new(file.inspect_err(|_| remove(&path))?);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        let file = Arc::new(JournalFile { path, identity });
-        Ok(Self { db, file, wal, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
+        Ok(Self { db, file, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -225,8 +243,7 @@ impl Journal {
 
     fn committed(&self, receipts: Vec<Receipt>, durable: bool) -> Commit {
         if durable {
-            let (wal, file) = (Arc::clone(&self.wal), Arc::clone(&self.file));
-            Commit::Unsynced(Unsynced { wal, file, receipts })
+            Commit::Unsynced(Unsynced { file: Arc::clone(&self.file), receipts })
         } else {
             Commit::Recorded(receipts)
         }
@@ -279,7 +296,8 @@ impl Drop for Journal {
 }
 
 fn set_up(db: &Connection) -> Result<(), Fault> {
-    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL")?;
+    // What has no durable entry yet need not be on the disk.
+    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=OFF")?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
@@ -287,7 +305,8 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(db.execute_batch(&format!(
         "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
-         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
+         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT;
+         PRAGMA synchronous=NORMAL",
         Head::EMPTY.link
     ))?)
 }
