@@ -21,7 +21,7 @@ use super::place::{failed, linked};
 
 /// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
 /// answering their hosts.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The lock of one log.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Lock {
         Ok(Self { file, path, queue: OnceCell::new() })
     }
 
-    /// Takes the lock, waiting five seconds at most.
+    /// Takes the lock, waiting ten seconds at most.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         self.hold_within(PATIENCE)
     }

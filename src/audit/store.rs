@@ -15,6 +15,7 @@ mod state;
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::body::BodyWriter;
 use super::chain::Writer;
@@ -31,6 +32,9 @@ pub use journal::{Commit, Journal, JournalFile, Unsynced};
 pub use leftover::Left;
 pub use reader::{Order, Reader};
 
+/// How often the head is noted while records come without end.
+const NOTE_EVERY: Duration = Duration::from_secs(1);
+
 /// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
 pub struct Store {
@@ -39,6 +43,7 @@ pub struct Store {
     open: Option<Open>,
     /// Whether something was recorded since the head was noted.
     unnoted: bool,
+    noted_at: Option<Instant>,
 }
 
 impl Store {
@@ -47,7 +52,7 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_path_buf(), writer, open: Some(Open::new(path)?), unnoted: false })
+        Ok(Self { path: path.to_path_buf(), writer, open: Some(Open::new(path)?), unnoted: false, noted_at: None })
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
@@ -84,22 +89,30 @@ impl Store {
         Ok(last)
     }
 
-    /// Syncs to disk what was committed, and notes the chain's head ([`noted`]).
+    /// Syncs to disk what was committed, and now and then notes the chain's head ([`noted`]).
     ///
     /// # Errors
     /// Why the disk may not have it.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.with(|open| open.state.sync())?;
-        self.note_head();
+        // A new file and a new name each time: under load that would cost more than the sync.
+        if self.noted_at.is_none_or(|at| at.elapsed() >= NOTE_EVERY) {
+            self.note_head();
+        }
         Ok(())
+    }
+
+    /// Whether something was recorded since the head was noted.
+    pub fn is_unnoted(&self) -> bool {
+        self.unnoted
     }
 
     /// Notes the chain's head beside the log, if nobody else is at it: whoever is will note one as new. That it cannot
     /// be noted costs a later proof, and no record.
-    fn note_head(&mut self) {
+    pub fn note_head(&mut self) {
         let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
         let Ok(Some(_held)) = open.lock.try_hold() else { return };
-        self.unnoted = false;
+        (self.unnoted, self.noted_at) = (false, Some(Instant::now()));
         if let Err(error) = noted::note(open.state.db(), &self.path) {
             tracing::warn!(%error, "the head of the chain was not noted");
         }

@@ -33,7 +33,7 @@ pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page anew, and a new page costs three.
 const PAGE: u64 = 16384;
 /// A write-ahead log of so many bytes is begun anew.
-const GROWN: u64 = 4 << 20;
+const GROWN: u64 = 2 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
 
 /// The open journal of this wrapper.

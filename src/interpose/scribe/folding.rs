@@ -102,6 +102,7 @@ impl<T: Fn(What)> Folder<T> {
             tracing::error!(why, "the last entries did not reach the log");
         }
         self.sync();
+        self.note_head();
     }
 
     /// The next job; `None` when the loop is gone. What there is time for until it comes is done.
@@ -113,13 +114,25 @@ impl<T: Fn(What)> Folder<T> {
                 job => return job.ok(),
             }
         }
-        if self.log.as_ref().is_some_and(|log| log.store.backlog() >= IDLE_BACKLOG) {
+        if self.log.as_ref().is_some_and(|log| log.store.backlog() >= IDLE_BACKLOG || log.store.is_unnoted()) {
             match self.jobs.recv_timeout(IDLE) {
-                Err(RecvTimeoutError::Timeout) => self.checkpoint(IDLE_BACKLOG),
+                Err(RecvTimeoutError::Timeout) => self.rest(),
                 job => return job.ok(),
             }
         }
         self.jobs.recv().ok()
+    }
+
+    /// Does what nobody waits for.
+    fn rest(&mut self) {
+        self.checkpoint(IDLE_BACKLOG);
+        self.note_head();
+    }
+
+    fn note_head(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.store.note_head();
+        }
     }
 
     /// Syncs the log when that is due.
