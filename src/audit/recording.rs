@@ -47,7 +47,7 @@ impl Recording {
         Ok(self.store.journal(key::random().map_err(RecordingError::Chance)?)?)
     }
 
-    /// Records entries that nobody waits for as a call does, and syncs them.
+    /// Records entries that no call waits for, and syncs them.
     ///
     /// # Errors
     /// Why the disk may not have them.

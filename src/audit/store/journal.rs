@@ -28,7 +28,7 @@ use crate::audit::sealed::{Large, Part};
 
 const SCHEMA: &str = include_str!("../../../assets/journal.sql");
 pub(super) const VERSION: i64 = 1;
-/// `mcpj`, so that another program's database is told from a journal.
+/// `mcpj`, so that no other program's database passes for a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page anew, and a new page costs three.
 const PAGE: u64 = 16384;
@@ -106,7 +106,7 @@ pub enum Commit {
     Unsynced(Unsynced),
 }
 
-/// A batch that is committed, and its receipts, which nobody gets before the disk has it.
+/// A batch that is committed, and its receipts, which are handed out once the disk has it.
 #[derive(Debug)]
 pub struct Unsynced {
     file: Arc<JournalFile>,
@@ -311,7 +311,7 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
     ))?)
 }
 
-/// Whether its wrapper lives, as far as that is told quickly: `false` where it takes a closer look.
+/// Whether its wrapper certainly lives. `false` says nothing: SQLite's own lock then decides.
 pub(super) fn is_in_use(path: &Path) -> bool {
     let wal = File::open(place::beside(path, "-wal"));
     wal.is_ok_and(|wal| flock(&wal, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
@@ -323,7 +323,7 @@ pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
     folder.join(name + ".db")
 }
 
-/// Removes a journal. The write-ahead log goes first: without the database nobody would look for it.
+/// Removes a journal. The write-ahead log goes first: without the database no reader would look for it.
 pub(super) fn remove(path: &Path) {
     for suffix in ["-wal", ""] {
         // What cannot be removed is found to be folded by whoever opens the log next.

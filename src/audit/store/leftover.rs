@@ -1,7 +1,7 @@
 //! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal that
 //! was changed is folded up to there, noted in the log, and kept aside.
 //!
-//! A wrapper is dead when nobody holds SQLite's lock on its journal. That is only asked under the lock of the log, under
+//! A wrapper is dead when no process holds SQLite's lock on its journal. We only ask under the lock of the log, under
 //! which journals are made.
 
 use std::fs::{self, File};
@@ -244,7 +244,7 @@ fn note_broken(state: &mut State, held: &Held<'_>, dead: &Dead, why: &str) -> Re
     state.append(held, &part).map(drop)
 }
 
-/// Gives a journal a name by which nobody folds it. The write-ahead log goes first: it holds what matters.
+/// Renames a journal so that no reader folds it again. The write-ahead log goes first: it holds what matters.
 fn set_aside(path: &Path) -> Result<(), StoreError> {
     let aside = path.with_extension("broken");
     for suffix in ["-wal", ""] {
