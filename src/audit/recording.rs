@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::chain::Writer;
 use super::key;
 use super::record::Entry;
 use super::redact::Redactor;
@@ -33,10 +34,18 @@ impl Recording {
     /// # Errors
     /// Why nothing can be recorded, and what to do.
     pub fn open(log: &Path, key: &Path) -> Result<Self, RecordingError> {
-        let store = Store::open(log, key::random().map_err(RecordingError::Chance)?)?;
-        let found = key::key(key);
-        let found = found.map_err(|why| RecordingError::Key { path: key.display().to_string(), why })?;
-        Ok(Self { store, redactor: Redactor::new(&found) })
+        let store = Store::open(log, chance()?)?;
+        Ok(Self { store, redactor: redactor(key)? })
+    }
+
+    /// Opens the log, and makes a journal for a wrapper that starts.
+    ///
+    /// # Errors
+    /// As [`Self::open`] and [`Self::journal`].
+    pub fn open_with_journal(log: &Path, key: &Path) -> Result<(Self, Journal), RecordingError> {
+        let redactor = redactor(key)?;
+        let (store, journal) = Store::open_with_journal(log, chance()?, chance()?)?;
+        Ok((Self { store, redactor }, journal))
     }
 
     /// Makes a journal.
@@ -44,7 +53,7 @@ impl Recording {
     /// # Errors
     /// Why there can be none.
     pub fn journal(&mut self) -> Result<Journal, RecordingError> {
-        Ok(self.store.journal(key::random().map_err(RecordingError::Chance)?)?)
+        Ok(self.store.journal(chance()?)?)
     }
 
     /// Records entries that no call waits for, and syncs them.
@@ -57,4 +66,13 @@ impl Recording {
         }
         Ok(self.store.sync()?)
     }
+}
+
+fn chance() -> Result<Writer, RecordingError> {
+    key::random().map_err(RecordingError::Chance)
+}
+
+fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
+    let found = key::key(key).map_err(|why| RecordingError::Key { path: key.display().to_string(), why })?;
+    Ok(Redactor::new(&found))
 }

@@ -52,7 +52,21 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_path_buf(), writer, open: Some(Open::new(path)?), unnoted: false, noted_at: None })
+        Ok(Self::of(path, writer, Open::new(path, |_| Ok(()))?.0))
+    }
+
+    /// Opens the log, as [`Self::open`] does, and makes a journal for a wrapper that starts. The lock is taken once for
+    /// both. `name` is the journal's: random, and no other's.
+    ///
+    /// # Errors
+    /// Why there can be no log, or no journal.
+    pub fn open_with_journal(path: &Path, writer: Writer, name: Writer) -> Result<(Self, Journal), StoreError> {
+        let (open, claimed) = Open::new(path, |held| Journal::claim(&folder_of(path), name, held))?;
+        Ok((Self::of(path, writer, open), Journal::create(claimed)?))
+    }
+
+    fn of(path: &Path, writer: Writer, open: Open) -> Self {
+        Self { path: path.to_path_buf(), writer, open: Some(open), unnoted: false, noted_at: None }
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
@@ -146,7 +160,7 @@ impl Store {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let mut open = match self.open.take().filter(Open::is_in_place) {
             Some(open) => open,
-            None => Open::new(&self.path)?,
+            None => Open::new(&self.path, |_| Ok(()))?.0,
         };
         let done = act(&mut open)?;
         self.open = Some(open);
@@ -163,16 +177,18 @@ struct Open {
 }
 
 impl Open {
-    fn new(path: &Path) -> Result<Self, StoreError> {
+    /// Opens the log, and then does something else under the same lock.
+    fn new<T>(path: &Path, then: impl FnOnce(&Held<'_>) -> Result<T, StoreError>) -> Result<(Self, T), StoreError> {
         place::survive_size_limit();
         place::prepare(path)?;
         let lock = Lock::open(path)?;
         let held = lock.hold()?;
         let mut state = State::open(path, &held)?;
         leftover::fold_before_writing(path, &mut state, &held)?;
+        let done = then(&held)?;
         drop(held);
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { state, lock, path, identity })
+        Ok((Self { state, lock, path, identity }, done))
     }
 
     /// Whether the log is still the file of its name. A log that was removed takes no more records: nobody would find

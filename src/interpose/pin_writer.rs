@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Builder;
-use std::time::Duration;
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
 
 use super::clock;
 use super::notice;
@@ -14,6 +14,10 @@ use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How soon a review takes effect.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long to go on asking while others write: many wrappers that start at once get by each other.
+const BUSY: Duration = Duration::from_secs(15);
+/// How soon it is asked again then.
+const AGAIN: Duration = Duration::from_millis(20);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -37,7 +41,7 @@ impl PinWriter {
         let (seen, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match read(&path, &launch, trust) {
+            match patiently(|| read(&path, &launch, trust)) {
                 Ok((memory, pins, program)) => {
                     on_review(pins);
                     Writer { memory, launch, program, inbox, on_review }.work();
@@ -78,6 +82,17 @@ fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Pro
     Ok((memory, pins, program))
 }
 
+/// Does it again while others write, within a bound.
+fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, PinsError> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match act() {
+            Err(PinsError::Busy { .. }) if Instant::now() < until => thread::sleep(AGAIN),
+            done => return done,
+        }
+    }
+}
+
 /// The pins where nothing could be read: none is trusted.
 fn untrusted(why: &str, hint: &str) -> Pins {
     let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
@@ -101,7 +116,7 @@ impl<F: FnMut(Pins)> Writer<F> {
         loop {
             match self.inbox.recv_timeout(LOOK) {
                 Ok(sighting) => {
-                    if let Err(error) = self.memory.keep(&self.launch, &sighting, clock::wall_ms())
+                    if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
