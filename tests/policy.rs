@@ -1,6 +1,7 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
 mod beforehand;
+mod confidence;
 mod conditions;
 mod editing;
 mod effects;

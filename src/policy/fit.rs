@@ -10,10 +10,11 @@ use super::when::{About, Shown};
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
-use crate::behavior::taxonomy::Action;
+use crate::behavior::taxonomy::{Action, Mutability};
 
 /// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Fit {
     Matches,
     /// An allow that would match, but the call has a hazard the rule does not cover.
     NotCovered,
+    /// An allow for what only reads, and that is not proven of this call.
+    NotProven,
     /// An allow that would match, but no allow counts while the policy file is broken.
     Suspended,
     /// The first part that does not hold.
@@ -110,8 +113,14 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
         (None, Decision::Allow) if !policy.allows_count => Fit::Suspended,
         (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
+        (None, Decision::Allow) if rule.selects_by_behavior() && is_unproven(behavior) => Fit::NotProven,
         (None, Decision::Allow) => Fit::Matches,
     }
+}
+
+/// Whether a call is one that only reads, as far as its definition tells, and that is not proven.
+fn is_unproven(behavior: &Behavior) -> bool {
+    behavior.identity.mutability == Mutability::Pure && !behavior.runs_unasked()
 }
 
 /// The paths whose links must be followed before the policy can rule on a call: those that an `under` speaks of in a rule
