@@ -1,8 +1,57 @@
 //! Section F from F8 on: rules, continuations, the judge's work and the server's answers are closed worlds.
 
+use mcp_approve::behavior::conclude::{Behavior, of_call};
+use mcp_approve::policy::decide::{Question, decide};
+use mcp_approve::policy::parse::parse;
+use mcp_approve::policy::rule::Decision;
+use serde_json::{Value, json};
+
 use crate::world::{Did, World};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
+
+/// What one rule makes of a call of a tool that is not described.
+fn ruled(rule: &str, arguments: &Value) -> Decision {
+    let policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
+    let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), arguments);
+    let (server, tool) = ("s", "t");
+    decide(&policy, &Question { server, tool, behavior: &behavior, arguments, now: 0, recent: None }).decision
+}
+
+#[test]
+fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
+    let by_id = r#"SELECT "name" FROM users WHERE id = 1"#;
+    let sql = format!("decision = 'allow'\nwhen = [{{ sql = '{by_id}' }}]");
+    let under = "decision = 'allow'\nwhen = [{ arg = 'path', under = '/srv' }]";
+    let glob = "decision = 'allow'\nwhen = [{ arg = 'path', glob = '/srv/*' }]";
+    let mut many = vec![by_id; 64];
+    many.push("DROP TABLE users");
+    for (rule, covered) in [
+        (sql.as_str(), json!({ "sql": by_id })),
+        (under, json!({ "path": "/srv/a" })),
+        (glob, json!({ "path": "/srv/a" })),
+    ] {
+        assert_eq!(ruled(rule, &covered), Decision::Allow, "{rule} {covered}");
+    }
+    for (rule, beyond) in [
+        (sql.as_str(), json!({ "sql": many })),
+        (&sql, json!({ "sql": [by_id, "DROP TABLE users"] })),
+        (&sql, json!({ "sql": "SELECT `name` FROM users WHERE id = 1" })),
+        (&sql, json!({ "sql": by_id, "command": "rm -r /srv" })),
+        (under, json!({ "path": "/srv/%2e%2e/etc/passwd" })),
+        (under, json!({ "path": "$HOME/.ssh/id" })),
+        (under, json!({ "path": "file:///srv/a" })),
+        (under, json!({ "path": "/srv/..\\etc" })),
+        (glob, json!({ "path": "/srv/../etc/passwd" })),
+        (glob, json!({ "path": "/srv/%2e%2e/etc/passwd" })),
+    ] {
+        assert_eq!(ruled(rule, &beyond), Decision::Ask, "{rule} {beyond}");
+    }
+    // What asks or denies meets each statement, not the gravest alone.
+    let updates = "decision = 'deny'\naction = 'UPDATE'";
+    assert_eq!(ruled(updates, &json!({ "sql": "UPDATE t SET a = 1; DROP TABLE t" })), Decision::Deny);
+    assert_eq!(ruled(updates, &json!({ "sql": "DROP TABLE t" })), Decision::Ask);
+}
 
 #[test]
 fn f12_what_a_host_could_take_for_the_answer_to_a_held_call_never_reaches_it() {
