@@ -1,8 +1,8 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
 mod beforehand;
-mod confidence;
 mod conditions;
+mod confidence;
 mod editing;
 mod effects;
 mod glob;

@@ -82,7 +82,13 @@ impl LongLine {
     /// What the host is still to see of a line that never came to its end.
     pub fn tail(self, judge: impl Fn(&Gist) -> Way) -> Vec<u8> {
         match self.state {
-            State::Held { line, .. } => if judge(&message::peek(&line)) == Way::ToHost { line } else { Vec::new() },
+            State::Held { line, .. } => {
+                if judge(&message::peek(&line)) == Way::ToHost {
+                    line
+                } else {
+                    Vec::new()
+                }
+            }
             State::Streamed(streamed) => streamed.spoiler(judge).into(),
         }
     }
@@ -91,9 +97,11 @@ impl LongLine {
     pub fn end(self) -> Passed {
         match self.state {
             State::Held { line, .. } => Passed::Whole(Line::new(line)),
-            State::Streamed(streamed) => {
-                Passed::Streamed { gist: streamed.scanner.finish(), bytes: self.bytes, digest: streamed.hasher.finish() }
-            }
+            State::Streamed(streamed) => Passed::Streamed {
+                gist: streamed.scanner.finish(),
+                bytes: self.bytes,
+                digest: streamed.hasher.finish(),
+            },
         }
     }
 }

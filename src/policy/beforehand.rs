@@ -21,8 +21,10 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
     let by_default = by_badge(policy, behavior);
     // A rule for this tool may let some call through, depending on its arguments.
     let may_loosen = |rule: &Rule| {
-        let speaks =
-            matches!(fits(rule), Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Differs(Part::When(..) | Part::Unless(_)));
+        let speaks = matches!(
+            fits(rule),
+            Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Differs(Part::When(..) | Part::Unless(_))
+        );
         rule.decision != Decision::Deny && speaks
     };
     (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))

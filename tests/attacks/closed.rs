@@ -1,12 +1,13 @@
 //! Section F from F8 on: rules, continuations, the judge's work and the server's answers are closed worlds.
 
+use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::conclude::{Behavior, of_call};
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rule::Decision;
 use serde_json::{Value, json};
 
-use crate::world::{Did, World};
+use crate::world::{Did, TOOLS, World, modern_call};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 
@@ -51,6 +52,64 @@ fn f8_an_allow_rule_covers_what_it_says_and_no_more() {
     let updates = "decision = 'deny'\naction = 'UPDATE'";
     assert_eq!(ruled(updates, &json!({ "sql": "UPDATE t SET a = 1; DROP TABLE t" })), Decision::Deny);
     assert_eq!(ruled(updates, &json!({ "sql": "DROP TABLE t" })), Decision::Ask);
+}
+
+/// The server asks for more instead of answering the call of this id.
+fn needs_more(world: &mut World, id: u32) {
+    world.server(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"s","inputRequests":{{"a":{{}}}}}}}}"#
+    ));
+}
+
+fn retry(id: &str, more: &str, answer: &str) -> String {
+    modern_call(id, "write_file", WRITE, &format!(r#"{more},"requestState":"s","inputResponses":{{"a":{answer}}}"#))
+}
+
+#[test]
+fn f9_a_continuation_is_bound_to_the_definition_and_all_params_and_its_responses_are_judged() {
+    let plain = r#"{"action":"accept","content":{"name":"Ada"}}"#;
+    let changed = TOOLS.replace("Replaces a file's", "Replaces any file's").replace('\n', " ");
+    for (what, more, answer, definition) in [
+        ("nothing", "", plain, None),
+        ("definition", "", plain, Some(changed)),
+        ("params", r#","task":{"ttl":1}"#, plain, None),
+        ("params", r#","x":1"#, plain, None),
+        ("hazard", "", "{\"content\":{\"name\":\"A\u{200b}da\"}}", None),
+        ("hazard", "", r#"{"content":{"file":"/home/a/.ssh/id_rsa"}}"#, None),
+        ("statement", "", r#"{"content":{"sql":"DROP TABLE users"}}"#, None),
+    ] {
+        let mut world = World::new().ready();
+        world.host(&modern_call("1", "write_file", WRITE, ""));
+        world.approve("files-1");
+        if let Some(tools) = definition {
+            world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+            world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
+            world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
+        }
+        needs_more(&mut world, 1);
+        let again = retry("2", more, answer);
+        let did = world.host(&again);
+        if what == "nothing" {
+            assert_eq!(did, [Did::Forward(again)]);
+            let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
+            let recorded = last.detail.iter().find(|(name, _)| *name == "responses").expect("they are on record");
+            assert_eq!(recorded.1["a"]["content"]["name"], "Ada");
+        } else {
+            assert_eq!(did, [Did::Ask("files-2".into())], "{what}: {again}");
+            assert!(world.cards["files-2"].responses.as_ref().is_some_and(|text| text.contains("content")));
+        }
+        world.finish();
+    }
+}
+
+#[test]
+fn f9_state_that_no_server_gave_runs_nothing_unasked() {
+    let mut world = World::new().ready();
+    let read = modern_call("1", "read_file", r#"{"path":"/a"}"#, r#","requestState":"forged""#);
+    assert_eq!(world.host(&read), [Did::Ask("files-1".into())]);
+    let read = modern_call("2", "read_file", r#"{"path":"/a"}"#, "");
+    assert_eq!(world.host(&read), [Did::Forward(read.clone())], "the same without it");
+    world.finish();
 }
 
 #[test]

@@ -65,7 +65,8 @@ impl Walk {
     fn text(&mut self, text: &str) {
         self.characters(text);
         // Under any key: which of them a server opens is its own affair. A longer text, or one of several lines, is no path.
-        let may_climb = text.len() <= LONGEST_PATH && (text.contains("..") || text.contains('%')) && !text.contains('\n');
+        let may_climb =
+            text.len() <= LONGEST_PATH && (text.contains("..") || text.contains('%')) && !text.contains('\n');
         if may_climb && path::leads(text) == path::Leads::Climbs {
             self.climbs.saw(|| cut(text));
         }

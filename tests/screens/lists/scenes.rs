@@ -181,7 +181,12 @@ pub fn book() -> RuleBook {
     RuleBook {
         files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
         rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],
-        defaults: Defaults { pure: Decision::Allow, likely: Likely::AskOnce, mutates: Decision::Ask, hazard: Decision::Ask },
+        defaults: Defaults {
+            pure: Decision::Allow,
+            likely: Likely::AskOnce,
+            mutates: Decision::Ask,
+            hazard: Decision::Ask,
+        },
         broken: None,
         built_in: false,
     }
