@@ -182,8 +182,15 @@ impl Open {
         place::survive_size_limit();
         place::prepare(path)?;
         let lock = Lock::open(path)?;
+        // As much as can be is done before others wait for us. What fails here, because another is making it, say, is done
+        // again under the lock.
+        let identity = place::identity(path);
+        let made = State::open_made(path).ok().flatten();
         let held = lock.hold()?;
-        let mut state = State::open(path, &held)?;
+        let mut state = match made.filter(|_| place::identity(path) == identity) {
+            Some(state) => state,
+            None => State::open(path, &held)?,
+        };
         leftover::fold_before_writing(path, &mut state, &held)?;
         let done = then(&held)?;
         drop(held);

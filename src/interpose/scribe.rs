@@ -24,7 +24,7 @@ use syncing::Sync;
 /// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
-const FOLD_FROM: usize = 512 << 10;
+const FOLD_FROM: usize = 256 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
 const UNFOLDED: usize = 2 << 20;
 /// Microseconds after which an entry that waits for that is tried again.

@@ -153,7 +153,7 @@ impl Journal {
             // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
             // finished holds nothing, so it needs no rollback journal on the disk.
             db.execute_batch(&format!(
-                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-256; PRAGMA locking_mode=EXCLUSIVE;
+                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-128; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
             ))?;
             Ok(db)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
 use super::fault::Fault;
-use super::open::{connect, set_up};
+use super::open::{Contents, connect, examine, set_up};
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
@@ -34,13 +34,26 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Opens the log at a place that was prepared; `None` where it must be set up first, which takes the lock.
+    pub(super) fn open_made(path: &Path) -> Result<Option<Self>, StoreError> {
+        let failed = |fault: Fault| fault.of(path);
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
+        match examine(&db).map_err(failed)? {
+            Contents::Log => Self::of(db, path).map(Some),
+            Contents::Nothing | Contents::Older => Ok(None),
+        }
+    }
+
     /// Opens the log at a place that was prepared, and sets it up where it is empty.
     pub(super) fn open(path: &Path, _held: &Held<'_>) -> Result<Self, StoreError> {
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|fault| fault.of(path))?;
+        Self::of(db, path)
+    }
+
+    fn of(db: Connection, path: &Path) -> Result<Self, StoreError> {
         // Its triggers are for others: to run them costs as much as the insert, and ours only ever adds to the end.
-        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .and_then(|db| set_up(&db).map(|()| db))
-            .and_then(|db| Ok(db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(|_| db)?))
-            .map_err(|fault| fault.of(path))?;
+        let without_triggers = || Ok(db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)?);
+        set_up(&db).and_then(|()| without_triggers()).map_err(|fault| fault.of(path))?;
         let wal_path = place::beside(path, "-wal");
         let failed = |error| place::failed(&wal_path, &error);
         let wal = File::open(&wal_path).map_err(failed)?;

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::Evidence;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::retry;
 use crate::gate::data::event::Now;
 
 impl Gate {
@@ -118,8 +119,11 @@ impl Gate {
         if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
             entry.detail.push(("why", why.into()));
         }
+        if let Some(responses) = retry::recorded(&held.call) {
+            entry.detail.push(("responses", responses));
+        }
         entry.detail.push(("evidence", evidence(judged)));
-        if judged.behavior.badge() == Mutability::Mutates || !judged.behavior.analyses.is_empty() {
+        if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effect", judged.effect.as_str().into()));
         }
         if !judged.behavior.analyses.is_empty() {

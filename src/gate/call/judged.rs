@@ -8,10 +8,11 @@ use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::Violation;
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
+use crate::gate::call::retry::{self, Retry};
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
@@ -27,6 +28,7 @@ use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
@@ -42,6 +44,8 @@ pub struct Judged {
     pub undeclared: Vec<String>,
     /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
     pub violations: Vec<Violation>,
+    /// What it brings beside its arguments.
+    pub retry: Retry,
     pub danger: Option<String>,
     pub effect: String,
     /// What it is about, for a list.
@@ -105,6 +109,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
     };
     let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
+    let retry = retry::judge(call, &mut behavior);
     behavior.hazards.extend(input.roots.hazard(&arguments));
     if let Some(changed) = input.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
@@ -124,14 +129,14 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
-        match behavior.badge() {
+        match behavior.identity.mutability {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
             // Nothing is replaced: where it leads is all there is to see.
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
     // A call that reads and passes at once is shown to no one.
-    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
     Judged {
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
@@ -145,6 +150,14 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         ruling,
         undeclared,
         violations,
+        retry,
+    }
+}
+
+impl Judged {
+    /// The definition it was judged by.
+    pub fn definition(&self) -> Option<Digest> {
+        self.described.as_ref().map(|known| known.digest)
     }
 }
 
