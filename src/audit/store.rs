@@ -78,12 +78,12 @@ impl Store {
         Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
     }
 
-    /// Puts a part of a journal into the log, as far as it is not in it yet. Nothing is synced by it.
+    /// Puts parts of journals into the log, as far as they are not in it yet: all, or nothing. Nothing is synced by it.
     ///
     /// # Errors
     /// Why nothing was.
-    pub fn fold(&mut self, part: &Part) -> Result<(), StoreError> {
-        self.locked(|state, held| state.fold(held, part))?;
+    pub fn fold(&mut self, parts: &[&Part]) -> Result<(), StoreError> {
+        self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;
         Ok(())
     }

@@ -67,28 +67,31 @@ impl State {
         &self.db
     }
 
-    /// Puts into the log what it does not have yet of a part of a journal.
-    pub(super) fn fold(&mut self, _held: &Held<'_>, part: &Part) -> Result<(), StoreError> {
-        self.transact(part, |state| {
-            let statement = |sql| state.db.prepare_cached(sql);
-            let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
-            let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
-            let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
-            state.insert(part, known)?;
-            if part.last() > upto {
-                statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
-            }
-            Ok(())
-        })
+    /// Puts into the log what it does not have yet of parts of journals, in one transaction.
+    pub(super) fn fold(&mut self, _held: &Held<'_>, parts: &[&Part]) -> Result<(), StoreError> {
+        let bytes = parts.iter().map(|part| part.bytes()).sum();
+        self.transact(bytes, |state| parts.iter().try_for_each(|part| state.fold_part(part)))
+    }
+
+    fn fold_part(&self, part: &Part) -> Result<(), Fault> {
+        let statement = |sql| self.db.prepare_cached(sql);
+        let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
+        let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
+        let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
+        self.insert(part, known)?;
+        if part.last() > upto {
+            statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
+        }
+        Ok(())
     }
 
     /// Puts into the log what comes from no journal; returns the place of the last record.
     pub(super) fn append(&mut self, _held: &Held<'_>, part: &Part) -> Result<u64, StoreError> {
-        self.transact(part, |state| state.insert(part, 0))
+        self.transact(part.bytes(), |state| state.insert(part, 0))
     }
 
     /// One transaction under SQLite's own lock as well: another program may write without ours.
-    fn transact<T>(&mut self, part: &Part, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
+    fn transact<T>(&mut self, bytes: usize, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
         let acted = || -> Result<T, Fault> {
             self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             let done = act(self)?;
@@ -103,7 +106,7 @@ impl State {
         let done = acted.map_err(|fault| fault.of(&self.path))?;
         self.unsynced = true;
         // A commit writes whole pages: its last leaf again, and what the bodies fill.
-        self.backlog += 4096 + part.bytes() as u64;
+        self.backlog += 4096 + bytes as u64;
         Ok(done)
     }
 

@@ -189,7 +189,8 @@ impl<T: Fn(What)> Folder<T> {
     fn fold_parts(&mut self, parts: &[(Part, Arc<JournalFile>)]) -> Result<(), String> {
         let must_sync = self.retired.iter().any(Journal::is_durable);
         let store = &mut self.open()?.store;
-        let mut folded = parts.iter().try_for_each(|(part, _)| store.fold(part));
+        let all: Vec<&Part> = parts.iter().map(|(part, _)| part).collect();
+        let mut folded = if all.is_empty() { Ok(()) } else { store.fold(&all) };
         if must_sync {
             // Before a journal is emptied the disk must have what it was promised to have.
             folded = folded.and_then(|()| store.sync());
