@@ -94,6 +94,8 @@ fn every_entry_is_acknowledged_once() {
     scribe.scribe.finish().unwrap();
     let expected: Vec<_> = (0..1000).map(|n| format!("filesystem-{n}")).collect();
     assert_eq!(tickets(&db), expected, "in the order they came");
+    // With it goes a journal that came too late for the loop.
+    drop(scribe.done);
     assert_eq!(left(&db), 0, "the journal is gone");
 }
 
