@@ -1,6 +1,8 @@
 //! What a server can do: typed signatures, schemas, capability sets. Pure.
 
+pub mod names;
 pub mod schema;
 pub mod scope;
+pub mod shape;
 pub mod types;
 pub mod undeclared;
