@@ -1,7 +1,9 @@
 //! Schemas and signatures in tables: what compiles, what fits, and how a tool's type reads.
 
 mod undeclared;
+mod workflow;
 
+mod set;
 mod shape;
 
 use mcp_approve::capability::schema::Schema;

@@ -3,6 +3,9 @@
 pub mod names;
 pub mod schema;
 pub mod scope;
+pub mod set;
 pub mod shape;
+pub mod typed;
 pub mod types;
 pub mod undeclared;
+pub mod workflow;
