@@ -3,6 +3,7 @@
 mod undeclared;
 mod workflow;
 
+mod codegen;
 mod set;
 mod shape;
 

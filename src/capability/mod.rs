@@ -1,5 +1,6 @@
 //! What a server can do: typed signatures, schemas, capability sets. Pure.
 
+pub mod codegen;
 pub mod names;
 pub mod schema;
 pub mod scope;

@@ -65,6 +65,13 @@ pub fn identifier(cased: &str, fallback: &str) -> String {
     }
 }
 
+/// A text as the name of a type: `read_file` to `ReadFile`, beginning with a capital whatever it is made of.
+pub fn type_name(text: &str, fallback: &str) -> String {
+    let name = identifier(&pascal(text), fallback);
+    let mut chars = name.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+}
+
 /// Names that are taken in one place.
 #[derive(Clone, Debug, Default)]
 pub struct Taken(BTreeSet<String>);

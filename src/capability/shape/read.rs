@@ -163,7 +163,11 @@ impl<'a> Reader<'a> {
         let rest = self.rest(schema, depth);
         match (fields.is_empty(), rest) {
             (true, Some(rest)) => Type::Map(Box::new(rest)),
-            (true, None) if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
+            // It names its properties, and has none.
+            (true, None)
+                if schema.contains_key("properties")
+                    || schema.get("additionalProperties") == Some(&Value::Bool(false)) =>
+            {
                 Type::Record(Record::default())
             }
             (true, None) => Type::Map(Box::new(Type::Any)),

@@ -1,0 +1,54 @@
+//! Source code for a server's capabilities: argument and result types, one capability a tool, the server's union of them.
+//! Deterministic: the same manifest gives the same text. Owns no file.
+
+mod csharp;
+mod plan;
+mod rust;
+mod text;
+
+use crate::mcp::tool::Tool;
+use crate::wire::words::words;
+
+words! {
+    /// A language to generate.
+    Language {
+        Rust = "rust",
+        CSharp = "csharp",
+    }
+}
+
+/// What to generate beside the types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    pub language: Language,
+    /// Rust only: implement `mcp_approve::capability::typed::ToolCap`.
+    pub typed: bool,
+}
+
+/// Something that a reader of the generated code should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Two tools of one name and type: the second is left out.
+    Twin { tool: String },
+    /// A name that had to become another, since another tool's name falls together with it.
+    Renamed { tool: String, name: String },
+    /// A schema that is larger than is read: parts of it are untyped.
+    Cut { tool: String },
+}
+
+/// Generated code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    pub source: String,
+    pub notes: Vec<Note>,
+}
+
+/// Generates the code of one server. `server` is its name, foreign text.
+pub fn generate(server: &str, tools: &[Tool], options: Options) -> Generated {
+    let (plan, notes) = plan::plan(server, tools, options.language);
+    let source = match options.language {
+        Language::Rust => rust::source(&plan, options.typed),
+        Language::CSharp => csharp::source(&plan),
+    };
+    Generated { source, notes }
+}
