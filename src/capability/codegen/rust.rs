@@ -84,40 +84,38 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
 
 /// The source file.
 pub fn source(plan: &Plan, typed: bool) -> String {
-    let mut items = String::new();
+    let mut body = String::from(ERROR);
     for planned in &plan.types {
-        items.push('\n');
-        item(planned, &mut items);
+        body.push('\n');
+        item(planned, &mut body);
+    }
+    if body.contains("deserialize_with = \"nullable\"") {
+        body.push_str(NULLABLE);
+    }
+    traits(plan, &mut body);
+    if typed {
+        typed_tools(plan, &mut body);
     }
     let mut out = format!(
         "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
          lattice codegen --lang rust`; make it anew when the server changes.\n\n",
         plain(&plan.server)
     );
-    let uses = |word: &str| items.contains(word);
-    if uses("HashMap<") || plan.tools.iter().any(|tool| rendered(&tool.arguments, false).contains("HashMap<")) {
-        out.push_str("use std::collections::HashMap;\n");
+    let uses = [
+        ("HashMap<", "use std::collections::HashMap;\n"),
+        (" Future<", "use std::future::Future;\n"),
+        ("Deserializer<", "\nuse serde::{Deserialize, Deserializer, Serialize};\n"),
+        ("Deserialize,", "\nuse serde::{Deserialize, Serialize};\n"),
+    ];
+    for (word, line) in uses {
+        if body.contains(word) && !out.contains("Deserializer,") {
+            out.push_str(line);
+        }
     }
-    out.push_str("use std::future::Future;\n\n");
-    let needs_nullable = uses("deserialize_with = \"nullable\"");
-    match (plan.types.is_empty(), needs_nullable) {
-        (true, _) => {}
-        (false, true) => out.push_str("use serde::{Deserialize, Deserializer, Serialize};\n"),
-        (false, false) => out.push_str("use serde::{Deserialize, Serialize};\n"),
-    }
-    if out.ends_with(";\n") && !out.ends_with("Future;\n\n") {
+    if !out.ends_with("\n\n") {
         out.push('\n');
     }
-    out.push_str(ERROR);
-    out.push_str(&items);
-    if needs_nullable {
-        out.push_str(NULLABLE);
-    }
-    traits(plan, &mut out);
-    if typed {
-        typed_tools(plan, &mut out);
-    }
-    out
+    out + &body
 }
 
 fn doc(out: &mut String, indent: &str, text: Option<&str>) {
