@@ -14,9 +14,8 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::error::Error;
 use super::manifest::Manifest;
-use super::print::visible;
 use crate::audit::moment::Since;
-use crate::capability::codegen::{self, Generated, Language, Note};
+use crate::capability::codegen::{self, Language};
 use crate::home::places::{PlaceError, Places};
 
 /// What to do with capabilities.
@@ -193,19 +192,6 @@ fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Result<ExitCode, E
     let manifest = options.source.manifest()?;
     let name = options.name.as_deref().or(manifest.name.as_deref()).unwrap_or("Server");
     let wanted = codegen::Options { language: options.language, typed: options.typed };
-    let Generated { source, notes } = codegen::generate(name, &manifest.tools, wanted);
-    write!(out, "{source}")?;
-    // The code goes to standard output alone, so that it can go straight into a file.
-    for note in notes {
-        match note {
-            Note::Twin { tool } => eprintln!("note: {} is listed twice; it is generated once", visible(&tool)),
-            Note::Renamed { tool, name } => {
-                eprintln!("note: {} is called {name} here: another name is the same in this language", visible(&tool));
-            }
-            Note::Cut { tool } => {
-                eprintln!("note: the schema of {} is too large to read whole; parts of it are untyped", visible(&tool));
-            }
-        }
-    }
+    write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use super::text::{csharp_literal, lines, plain};
 use crate::capability::names::{Taken, type_name};
@@ -28,6 +29,19 @@ pub const RESERVED: &[&str] = &[
     "UnionConverter",
     "Uri",
 ];
+
+const HEAD: &str = "#nullable enable
+
+using System;
+using System.Collections.Generic;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Threading;
+using System.Threading.Tasks;
+using Microsoft.AspNetCore.Mvc;
+using ModelContextProtocol.Server;
+
+";
 
 const ERROR: &str = r#"/// <summary>What a call fails with: the code and message of the JSON-RPC error.</summary>
 public sealed class McpException : Exception
@@ -75,16 +89,15 @@ public sealed class UnionConverter<T> : JsonConverter<T> where T : class
 "#;
 
 /// The source file.
-pub fn source(plan: &Plan) -> String {
+pub fn source(plan: &Plan, notes: &[Note]) -> String {
     let name = &plan.name;
     let mut out = format!(
         "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
-         lattice codegen --lang csharp`; make it anew when the server changes.\n#nullable enable\n\nusing System;\nusing \
-         System.Collections.Generic;\nusing System.Text.Json;\nusing System.Text.Json.Serialization;\nusing \
-         System.Threading;\nusing System.Threading.Tasks;\nusing Microsoft.AspNetCore.Mvc;\nusing \
-         ModelContextProtocol.Server;\n\nnamespace {name}Capabilities;\n\n",
+         lattice codegen --lang csharp`; make it anew when the server changes.\n",
         plain(&plan.server)
     );
+    out.extend(notes.iter().map(|note| format!("//\n// {note}\n")));
+    let _ = write!(out, "{HEAD}namespace {name}Capabilities;\n\n");
     out.push_str(ERROR);
     let bases = bases(&plan.types);
     for planned in &plan.types {
@@ -127,7 +140,7 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
                 if variant != text {
                     let _ = writeln!(out, "    [JsonStringEnumMemberName({})]", csharp_literal(text));
                 }
-                let _ = writeln!(out, "    {},", variant);
+                let _ = writeln!(out, "    {variant},");
             }
             out.push_str("}\n");
         }

@@ -6,6 +6,8 @@ mod plan;
 mod rust;
 mod text;
 
+use std::fmt;
+
 use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
@@ -36,7 +38,26 @@ pub enum Note {
     Cut { tool: String },
 }
 
-/// Generated code.
+/// One line, with foreign names made plain.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Twin { tool } => write!(f, "`{}` is listed twice, and is here once.", text::plain(tool)),
+            Self::Renamed { tool, name } => {
+                write!(f, "`{}` is {name} here: another name is the same in this language.", text::plain(tool))
+            }
+            Self::Cut { tool } => {
+                write!(
+                    f,
+                    "The schema of `{}` is too large to be read whole; parts of it are untyped.",
+                    text::plain(tool)
+                )
+            }
+        }
+    }
+}
+
+/// Generated code; its notes stand in its head, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
     pub source: String,
@@ -47,8 +68,8 @@ pub struct Generated {
 pub fn generate(server: &str, tools: &[Tool], options: Options) -> Generated {
     let (plan, notes) = plan::plan(server, tools, options.language);
     let source = match options.language {
-        Language::Rust => rust::source(&plan, options.typed),
-        Language::CSharp => csharp::source(&plan),
+        Language::Rust => rust::source(&plan, &notes, options.typed),
+        Language::CSharp => csharp::source(&plan, &notes),
     };
     Generated { source, notes }
 }

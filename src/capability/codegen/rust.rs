@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use super::text::{lines, plain, rust_literal};
 use crate::capability::names::{Taken, identifier, snake};
@@ -83,7 +84,7 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
 "#;
 
 /// The source file.
-pub fn source(plan: &Plan, typed: bool) -> String {
+pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     let mut body = String::from(ERROR);
     for planned in &plan.types {
         body.push('\n');
@@ -98,9 +99,11 @@ pub fn source(plan: &Plan, typed: bool) -> String {
     }
     let mut out = format!(
         "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
-         lattice codegen --lang rust`; make it anew when the server changes.\n\n",
+         lattice codegen --lang rust`; make it anew when the server changes.\n",
         plain(&plan.server)
     );
+    out.extend(notes.iter().map(|note| format!("//!\n//! {note}\n")));
+    out.push('\n');
     let uses = [
         ("HashMap<", "use std::collections::HashMap;\n"),
         (" Future<", "use std::future::Future;\n"),

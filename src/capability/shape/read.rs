@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
             }
             // It is nothing but itself: no value is ruled out.
             Some((_, true)) => {
-                self.definitions.insert(pointer.clone(), Type::Any);
+                self.definitions.insert(pointer, Type::Any);
                 Type::Any
             }
             Some((_, false)) | None => of,

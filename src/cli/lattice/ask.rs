@@ -25,14 +25,14 @@ pub fn manifest(command: &[OsString]) -> Result<Manifest, Error> {
     let mut server = Server::start(command)?;
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": { "name": "mcp-approve", "version": env!("CARGO_PKG_VERSION") } });
-    let answer = server.request(1, "initialize", hello)?;
+    let answer = server.request(1, "initialize", &hello)?;
     let name = answer.pointer("/serverInfo/name").and_then(Value::as_str).map(str::to_owned);
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     let mut tools = Vec::new();
     let mut cursor: Option<Value> = None;
     for page in 0..MOST_PAGES {
         let params = cursor.take().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-        let mut answer = server.request(2 + page as u64, "tools/list", params)?;
+        let mut answer = server.request(2 + page as u64, "tools/list", &params)?;
         let Value::Array(listed) = answer["tools"].take() else { return Err(server.wrong("it has no list of tools")) };
         tools.extend(listed.into_iter().filter_map(Tool::read));
         cursor = answer.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
@@ -90,7 +90,7 @@ impl Server {
     }
 
     /// Sends a request and waits for its answer; whatever else the server says meanwhile is passed over.
-    fn request(&mut self, id: u64, method: &str, params: Value) -> Result<Value, Error> {
+    fn request(&mut self, id: u64, method: &str, params: &Value) -> Result<Value, Error> {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
             let left = self.until.saturating_duration_since(Instant::now());
