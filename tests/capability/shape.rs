@@ -154,7 +154,7 @@ fn hostile_schemas_cost_little_and_come_out_wider() {
     let wide = json!({ "oneOf": (0..250).map(branch).collect::<Vec<_>>() });
     for schema in [
         doubling(60),
-        json!({ "allOf": vec![wide.clone(); 12] }),
+        json!({ "allOf": vec![wide; 12] }),
         json!({ "oneOf": (0..50_000).map(branch).collect::<Vec<_>>() }),
         json!({ "allOf": [{ "enum": (0..50_000).collect::<Vec<_>>() }, { "enum": (1..50_001).collect::<Vec<_>>() }] }),
         json!({ "properties": { "x": { "anyOf": [{ "$ref": "#" }, { "$ref": "#/properties/x" }, { "type": "string" }] } } }),
