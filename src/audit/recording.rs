@@ -1,5 +1,6 @@
 //! What it takes to record: the log, the key by which secrets are hidden from it, and chance for names. Owns no thread.
 
+use std::borrow::Borrow;
 use std::path::Path;
 
 use super::chain::Writer;
@@ -60,7 +61,7 @@ impl Recording {
     ///
     /// # Errors
     /// Why the disk may not have them.
-    pub fn record(&mut self, entries: &[(u64, Entry)]) -> Result<(), RecordingError> {
+    pub fn record(&mut self, entries: &[(u64, impl Borrow<Entry>)]) -> Result<(), RecordingError> {
         if !entries.is_empty() {
             self.store.append(entries, &self.redactor)?;
         }

@@ -158,6 +158,15 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
         .iter()
         .fold([false; 2], |[signs, flags], byte| [signs | matches!(byte, b':' | b'='), flags | (*byte == b'-')]);
     let assigns = signs || flags && text.contains("--");
+    // Nor is there an address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
+    let mut in_word = false;
+    let mut may_begin = |pair: &[u8]| {
+        let is_fresh = !std::mem::replace(&mut in_word, pair[0].is_ascii_alphanumeric());
+        is_fresh && (prefixes(pair[0], pair[1]) != 0 || matches!(pair, b"ey" | [b'b' | b'B', b'e' | b'E']))
+    };
+    if !assigns && !bytes.windows(2).any(&mut may_begin) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -200,10 +209,14 @@ fn word_goes_on(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_alphanumeric()
 }
 
+/// Which of the [`PREFIXES`] may begin with these two.
+fn prefixes(first: u8, second: u8) -> u64 {
+    PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
+}
+
 /// A token told by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    let second = bytes.get(at + 1)?;
-    let candidates = PREFIX_STARTS[0][usize::from(bytes[at])] & PREFIX_STARTS[1][usize::from(*second)];
+    let candidates = prefixes(bytes[at], *bytes.get(at + 1)?);
     // Nearly every word of every call ends here.
     if candidates == 0 || !bytes.get(at..at + SHORTEST_TOKEN)?.iter().all(|&byte| in_token(byte)) {
         return None;

@@ -13,6 +13,7 @@ mod open;
 mod reader;
 mod state;
 
+use std::borrow::Borrow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -92,11 +93,11 @@ impl Store {
     ///
     /// # Errors
     /// Why nothing was recorded.
-    pub fn append(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<u64, StoreError> {
+    pub fn append(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<u64, StoreError> {
         // Sealed before the lock is taken, because others wait for it.
         let (mut part, mut bodies) = (Part::new(self.writer, 1), BodyWriter::default());
         for (_, entry) in batch {
-            part.push(entry, &mut bodies, redactor);
+            part.push(entry.borrow(), &mut bodies, redactor);
         }
         let last = self.locked(|state, held| state.append(held, &part))?;
         self.unnoted = true;

@@ -88,9 +88,9 @@ pub struct Scribe {
     place: Place,
     /// Entries in order that are not committed: for want of a journal, because one before them is being sealed, or because
     /// the log is behind.
-    waiting: VecDeque<(u64, Entry)>,
+    waiting: VecDeque<(u64, Box<Entry>)>,
     /// The entry that is being sealed, before those that wait.
-    sealing: Option<Arc<(u64, Entry)>>,
+    sealing: Option<Arc<(u64, Box<Entry>)>>,
     /// Bytes with the folding thread.
     folding: Arc<AtomicUsize>,
     fold_at: Option<u64>,
@@ -149,8 +149,8 @@ impl Scribe {
     /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or when a
     /// thread has done its part, and then they come with [`Self::done`]. Never waits.
     #[must_use]
-    pub fn record(&mut self, now: u64, batch: Vec<(u64, Entry)>) -> Vec<Ack> {
-        self.waiting.extend(batch);
+    pub fn record(&mut self, now: u64, batch: Vec<(u64, impl Into<Box<Entry>>)>) -> Vec<Ack> {
+        self.waiting.extend(batch.into_iter().map(|(id, entry)| (id, entry.into())));
         self.go_on(now)
     }
 

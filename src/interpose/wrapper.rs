@@ -301,7 +301,7 @@ impl Running {
                 }
             }
             Effect::Query(question) => self.server.ask(question),
-            Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
+            Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),

@@ -8,6 +8,7 @@
 //! to one of them, or none, in whatever order the disk took the writes: all pages of the table are in the write-ahead log,
 //! because it is empty whenever that begins, and a frame of an earlier round does not carry the salt of this one.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -182,14 +183,14 @@ impl Journal {
     ///
     /// # Errors
     /// Why nothing was recorded. The journal is then of no more use.
-    pub fn record(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<Commit, StoreError> {
+    pub fn record(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<Commit, StoreError> {
         let before = self.unfolded.sealed.count();
         for (_, entry) in batch {
-            self.unfolded.push(entry, &mut self.bodies, redactor);
+            self.unfolded.push(entry.borrow(), &mut self.bodies, redactor);
         }
         self.commit(before)?;
-        let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry)).collect();
-        let durable = batch.iter().any(|(_, entry)| entry.is_durable());
+        let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry.borrow())).collect();
+        let durable = batch.iter().any(|(_, entry)| entry.borrow().is_durable());
         Ok(self.committed(receipts, durable))
     }
 

@@ -30,7 +30,7 @@ pub(super) enum Fold {
     /// A journal that gets no more entries; all of it was sent before.
     Retired(Box<Journal>),
     /// The last entries, which found no journal.
-    Last(Vec<(u64, Entry)>),
+    Last(Vec<(u64, Box<Entry>)>),
 }
 
 pub(super) struct Folder<T> {
@@ -49,7 +49,7 @@ pub(super) struct Folder<T> {
     /// A journal that was emptied, for the next time one is wanted.
     spare: Option<Journal>,
     /// The last entries; `None` until the end.
-    last: Option<Vec<(u64, Entry)>>,
+    last: Option<Vec<(u64, Box<Entry>)>>,
 }
 
 impl<T: Fn(What)> Folder<T> {
@@ -218,7 +218,7 @@ impl<T: Fn(What)> Folder<T> {
         Ok(What::Journal(Box::new(journal), redactor))
     }
 
-    fn record(&mut self, entries: &[(u64, Entry)]) -> Result<(), String> {
+    fn record(&mut self, entries: &[(u64, Box<Entry>)]) -> Result<(), String> {
         if entries.is_empty() {
             return Ok(());
         }
