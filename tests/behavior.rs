@@ -262,7 +262,7 @@ fn hazards_of_arguments_are_found_wherever_they_stand() {
     for (arguments, expected) in rows {
         let behavior = called(&note, arguments);
         assert_eq!(kinds(&behavior), expected.iter().copied().collect::<Vec<_>>(), "{arguments}");
-        assert_eq!(behavior.badge(), Badge::Pure, "a hazard is no change of badge");
+        assert_eq!(behavior.identity.mutability, Mutability::Pure, "a hazard is no change of mutability");
     }
 }
 
