@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 mod analysers;
 mod choices;
 mod deceptions;
+mod explained;
 mod hazards;
 mod languages;
 mod places;

@@ -36,10 +36,10 @@ pub fn of_words(words: &[&str]) -> Choice {
     } else if matches!(words, ["action" | "operation" | "op"]) {
         Choice::Act
     } else if words::among(last, "action actions operation operations op ops procedure rpc subcommand")
-        || matches!(words, ["act" | "do" | "command" | "cmd" | "task" | "run" | "exec" | "execute"])
+        || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
     {
         Choice::Named
-    } else if words::among(last, "type mode kind intent strategy") {
+    } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
         Choice::Sort
     } else {
         Choice::Nothing
@@ -78,7 +78,8 @@ pub fn is_known_sort(value: &str) -> bool {
         artists playlist playlists game games stock stocks crypto fund funds index bond bonds open closed active inactive public private \
         internal external local remote daily weekly monthly yearly hourly asc desc ascending descending newest oldest exact fuzzy \
         semantic keyword keywords hybrid vector lexical string number integer boolean date datetime driving walking cycling transit \
-        bicycling fast slow quick deep dense sparse read readonly summary stdio http sse main light dark";
+        bicycling fast slow quick deep dense sparse read readonly summary stdio http sse main light dark point multipoint \
+        linestring multilinestring polygon multipolygon geometrycollection feature featurecollection topic cluster host device sensor";
     let words = words::of_name(value);
     value.len() <= 64
         && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ','))
@@ -88,14 +89,26 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    lexicon::verb(word).is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
+    is_firm_change(word) || lexicon::verb(word).is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
 }
 
-/// Whether one of the values that a schema lists is an act that changes something, by any of its words.
+/// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
 pub fn is_change(value: &str) -> bool {
-    of_word(value).is_some_and(|effect| matches!(effect, Effect::Changes(_)))
-        || words::of_name(value).first().is_some_and(|word| changes(word))
+    words::of_name(value).first().is_some_and(|word| is_firm_change(word))
 }
+
+/// Whether a word is a verb that changes something, and hardly ever a noun.
+pub fn is_firm_change(word: &str) -> bool {
+    words::among(word, FIRM)
+}
+
+const FIRM: &str = "create insert update modify alter delete remove erase destroy purge wipe clear truncate drop reset revoke terminate uninstall \
+    install upload overwrite rename send resend publish unpublish pay transfer withdraw deposit refund approve reject cancel abort kill \
+    shutdown restart reboot execute exec eval invoke deploy redeploy undeploy enable disable activate deactivate unlock grant deny flush \
+    evict expunge unsubscribe subscribe register deregister provision deprovision promote demote rebase revert rollback upsert append prepend \
+    replace write persist ingest enqueue dequeue dispatch broadcast notify invite ban unban unblock mute unmute unarchive assign unassign \
+    reassign attach detach mount unmount allocate deallocate reload quit halt poweroff trash vacuum reindex regenerate rotate quarantine \
+    suspend resume pause unpause scale drain cordon evacuate failover obliterate nuke unset setenv putenv impersonate sudo";
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///

@@ -56,7 +56,7 @@ pub fn named(word: &str) -> Languages {
         "promql" | "prometheus" | "metricsql" => one(L::PromQl),
         "influxql" => one(L::InfluxQl),
         "influx" | "influxdb" => one(L::InfluxQl).with(one(L::Other)),
-        "jq" => one(L::Jq),
+        "jq" | "jmespath" => one(L::Jq),
         "jql" | "wiql" | "odata" => one(L::Filter),
         "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl" | "dax"
         | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog" => one(L::Other),

@@ -144,7 +144,7 @@ fn inside(value: &Value, depth: usize) -> Option<Found> {
 
 /// Whether an operator only compares, computes or shapes what is read.
 pub fn is_read_operator(name: &str) -> bool {
-    among(name, STAGES) || among(name, OPERATORS)
+    among(name, OPERATORS)
 }
 
 fn unknown(span: &str, says: String) -> Found {
@@ -157,7 +157,7 @@ const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup 
 
 const OPERATORS: &str = "$eq $ne $gt $gte $lt $lte $in $nin $and $or $not $nor $exists $type $regex $options $mod $all $elemMatch $size $text \
     $search $language $caseSensitive $near $nearSphere $geoWithin $geoIntersects $geometry $maxDistance $minDistance $box $center \
-    $centerSphere $polygon $slice $meta $sum $avg $min $max $first $last $push $addToSet $stdDevPop $cond $if $ifNull $switch $expr \
+    $centerSphere $polygon $slice $meta $sum $avg $min $max $first $last $stdDevPop $cond $if $ifNull $switch $expr \
     $add $subtract $multiply $divide $abs $ceil $floor $round $concat $substr $toLower $toUpper $toString $toInt $toDate $toObjectId \
     $dateToString $dateFromString $year $month $dayOfMonth $hour $arrayElemAt $filter $map $reduce $range $concatArrays $mergeObjects \
     $objectToArray $arrayToObject $cmp $literal $let $split $trim $oid $date $numberLong $numberDecimal $ref $defs $schema $id $value \

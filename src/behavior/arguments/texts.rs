@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Found, Language};
 use super::explain::key::Role;
-use super::explain::place::Place;
+use super::explain::place::{Declared, Place};
 use super::explain::prose::{self, Reads};
 use super::explain::{Kind, text};
 use super::statement::{self, Joined};
@@ -43,7 +43,9 @@ impl<'a> Walk<'a> {
             return chosen;
         }
         if is_listed {
-            return Ok(Kind::Borrowed("one of the tool's choices"));
+            // Sorts of events are listed as well, so a filter by one of them asks.
+            let reads = !choice::is_change(text);
+            return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
         }
         if self.plain.iter().any(|name| name == at.name) {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
@@ -56,6 +58,7 @@ impl<'a> Walk<'a> {
         }
         match self.statement(at, text) {
             Some(judged) => judged,
+            None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
             None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
         }
     }
@@ -87,8 +90,7 @@ impl<'a> Walk<'a> {
             }
         }
         if is_listed {
-            // A list of a tool that reads may still hold an act that does not.
-            return choice::is_change(text).then_some(Err("chooses a change"));
+            return None;
         }
         let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
         match choice {
@@ -139,6 +141,13 @@ impl<'a> Walk<'a> {
             }
         }
         let joined = statement::read(at.possible, text, at.dialect);
+        // A condition by itself is no statement of a language that only a description names.
+        if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
+            let found = grammar::filter::read(text);
+            if found.effect.reads() {
+                return Some(Ok(kind_of(Language::Filter, &found)));
+            }
+        }
         match joined {
             Joined::Reads(language, found) => {
                 let kind = kind_of(language, &found);
@@ -227,6 +236,13 @@ impl<'a> Walk<'a> {
             && !prose::is_statement(text, Reads::Statements)
             && !sql::plainly_changes(text)
     }
+}
+
+/// Whether a text is a host and a path on it: `example.org/solr`.
+fn names_a_host(text: &str) -> bool {
+    let Some((host, _)) = text.split_once('/') else { return false };
+    let end = host.rsplit('.').next().unwrap_or_default();
+    host.contains('.') && !host.starts_with('.') && end.len() >= 2 && end.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 /// How a statement that reads is called.

@@ -12,8 +12,9 @@ use super::explain::{Explanation, Kind, key, name};
 use super::language::{Languages, Spoken};
 use super::reading::{Part, Reading};
 use super::sql::Dialect;
-use super::{http, language, mongo, redis, shell};
+use super::{choice, grammar, http, language, mongo, redis, shell};
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
 /// As much text of one call is read, keys included.
@@ -65,6 +66,8 @@ pub(super) struct At<'n> {
     /// Those and the ones that descriptions say.
     pub(super) possible: Languages,
     pub(super) dialect: Option<Dialect>,
+    /// Whether the tool's schema names it.
+    pub(super) declared: Declared,
     /// The address beside it, for the eye.
     pub(super) url: Option<&'n str>,
 }
@@ -98,6 +101,7 @@ impl<'a> Walk<'a> {
         match value {
             Value::Null => self.explained("null"),
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
+            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
             Value::Number(_) => self.explained("a number"),
             Value::String(text) => match self.text(at, place, text, depth) {
@@ -133,6 +137,11 @@ impl<'a> Walk<'a> {
             self.push(Language::MongoDb, at.name, found);
             return;
         }
+        // An object where a command is expected names it by its first key.
+        let is_free = !place.schemas.iter().any(|schema| schema.get("properties").is_some());
+        if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
+            self.unexplained("may be a command");
+        }
         let text = |keys: &[&str]| {
             let named = fields.iter().find(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
             named.and_then(|(_, value)| value.as_str())
@@ -147,6 +156,10 @@ impl<'a> Walk<'a> {
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
+        if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
+            self.unexplained("is a request that hands over a body where reading takes none");
+        }
         let paired = self.command_with_words(fields);
         for (name, field) in fields {
             if self.leaves == 0 {
@@ -182,7 +195,7 @@ impl<'a> Walk<'a> {
         if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
             key.role = above.key.role;
         }
-        let mut at = At { name, key, url, ..At::default() };
+        let mut at = At { name, key, url, declared, ..At::default() };
         if matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_)) {
             self.languages(&mut at, &below);
         }
@@ -275,7 +288,7 @@ impl<'a> Walk<'a> {
 
     /// A method that a header or an address puts in the place of the request's own.
     pub(super) fn method(&mut self, name: &str, method: &str) {
-        let change = super::choice::changing(super::choice::Choice::Method, method, super::choice::Choices::Acts);
+        let change = choice::changing(choice::Choice::Method, method, choice::Choices::Acts);
         if change.is_some() {
             self.push(Language::Http, name, http::request(method, None, change));
         }
@@ -370,6 +383,15 @@ impl<'a> Walk<'a> {
     }
 }
 
+fn is_filled(body: &Value) -> bool {
+    match body {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
 fn unread(says: &str) -> Found {
     Found { effect: Effect::Unknown, action: Action::Unknown, span: "…".to_owned(), says: says.to_owned(), fingerprint: None }
 }
@@ -379,6 +401,10 @@ fn is_free_key(name: &str) -> bool {
     if name.starts_with('$') {
         return mongo::is_read_operator(name);
     }
-    let plain = |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '/' | '@' | '[' | ']' | '(' | ')' | '*' | '#');
-    name.len() <= 128 && !name.starts_with(['-', '_']) && !name.is_empty() && name.chars().all(plain) && !name.contains("//")
+    let plain = |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '[' | ']' | '(' | ')' | '*' | '#');
+    name.len() <= 128
+        && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
+        && name.chars().all(plain)
+        && !matches!(name, "constructor" | "prototype")
+        && !words::of_name(name).iter().any(|word| choice::is_firm_change(word))
 }

@@ -22,7 +22,6 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
     if text.len() > LONGEST || depth > DEEPEST {
         return Err("is an address too long to be read");
     }
-    let is_plain = |c: char| c.is_alphanumeric() || "-._~:/?#[]@!$&'()*+,=%".contains(c);
     if !text.chars().all(is_plain) || text.contains("$(") {
         return Err("is an address with a character that none has");
     }
@@ -37,6 +36,14 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
     if host.is_empty() || !host.chars().all(is_host) || host.starts_with('-') || (host.contains(':') && !host.starts_with('[')) {
         return Err("is an address whose host cannot be read");
     }
+    check_path(rest, depth)
+}
+
+/// The same for what follows the host: a path, a query, a fragment.
+pub fn check_path(rest: &str, depth: usize) -> Result<(), &'static str> {
+    if rest.len() > LONGEST || !rest.chars().all(is_plain) {
+        return Err("is an address with a character that none has");
+    }
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let Some(path) = decoded(path) else { return Err("is an address with control characters") };
@@ -47,6 +54,10 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
         return Err("is an address whose fragment cannot be read");
     }
     query.split('&').filter(|pair| !pair.is_empty()).try_for_each(|pair| parameter(pair, depth))
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "-._~:/?#[]@!$&'()*+,=%".contains(c)
 }
 
 /// One `name=value` of a query.
@@ -62,6 +73,9 @@ fn parameter(pair: &str, depth: usize) -> Result<(), &'static str> {
     }
     if !key.languages.is_empty() {
         return Err("is an address with a statement in it");
+    }
+    if key.acts == super::key::Acts::Changes && !matches!(value.as_str(), "" | "0" | "false" | "no") {
+        return Err("is an address that switches a change on");
     }
     match text::of(&value, key.role, depth + 1) {
         Ok(_) => Ok(()),

@@ -27,6 +27,10 @@ pub enum Role {
     Address,
     /// Headers of a request.
     Headers,
+    /// Where something is written or sent: `output_path`, `callback_url`, `bcc`.
+    Destination,
+    /// When something runs: fields of cron, or a time.
+    Schedule,
 }
 
 /// A name, read once for all that stands below it.
@@ -47,6 +51,8 @@ pub enum Acts {
     #[default]
     No,
     Changes,
+    /// It holds a change back: `dry_run`.
+    Holds,
 }
 
 impl Key {
@@ -58,7 +64,11 @@ impl Key {
         let heads = words.iter().rev();
         let head = heads.clone().find(|word| !is_form(word)).or(words.last()).copied().unwrap_or_default();
         let joined = words.concat();
-        let role = role(head).or_else(|| role(&joined)).unwrap_or_default();
+        let role = if is_destination(&words, &joined) {
+            Role::Destination
+        } else {
+            role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
+        };
         let carries = matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
         let last = words.last().copied().unwrap_or_default();
         let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
@@ -72,6 +82,7 @@ impl Key {
             languages = language::in_word(&joined);
         }
         let acts = match words.as_slice() {
+            ["dry", "run", ..] | ["dryrun" | "simulate" | "readonly"] | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
             [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => Acts::Changes,
             _ => Acts::No,
         };
@@ -122,20 +133,40 @@ fn role(word: &str) -> Option<Role> {
         "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion" | "selector"
         | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
         "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
-        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "task" | "invocation" | "shellcommand" => Role::Command,
+        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
         "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches" | "kwargs"
-        | "params" | "parameters" | "extraargs" | "env" | "environment" => Role::Options,
+        | "extraargs" | "env" | "environment" => Role::Options,
         "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby" | "perl"
         | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template" | "macro" | "handler" | "lambda"
         | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module" | "powershell" | "applescript" => Role::Code,
         "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude" | "includes"
-        | "excludes" | "ignore" | "grep" => Role::Pattern,
+        | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
         "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage" | "webhook" | "remote"
-        | "upstream" | "repo" | "repository" | "repositories" | "origin" | "proxy" | "feed" | "site" | "from" | "source"
-        | "src" | "target" | "destination" | "location" | "address" | "base" | "host" | "image" => Role::Address,
+        | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
         "header" | "headers" => Role::Headers,
+        "schedule" | "cron" | "crontab" => Role::Schedule,
         _ => return None,
     })
+}
+
+/// A condition is one whatever it is of: `filter_label`.
+fn conditions(words: &[&str]) -> Option<Role> {
+    let is_named = words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));
+    let any = words.iter().any(|word| matches!(*word, "filter" | "where" | "selector"));
+    (any && !is_named).then_some(Role::Condition)
+}
+
+/// Whether a name says where something is written or sent.
+fn is_destination(words: &[&str], joined: &str) -> bool {
+    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let place = any(&["path", "file", "filename", "filepath", "dir", "directory", "folder", "to", "location", "url", "uri", "as"]);
+    any(&[
+        "callback", "callbacks", "webhook", "webhooks", "hook", "proxy", "bcc", "cc", "sink", "outfile", "outdir", "outputfile", "dest",
+        "destination", "registry", "recipient", "recipients", "recipe_out", "postback", "pingback",
+    ]) || (place && any(&["output", "out", "save", "saved", "export", "download", "write", "cache", "log", "dump", "store", "upload", "forward", "reply", "notify", "send", "redirect", "result", "results", "target"]))
+        || (any(&["push", "forward", "notification", "notify"]) && any(&["endpoint", "url", "to", "address", "email"]))
+        || (any(&["api"]) && any(&["base", "host", "endpoint"]))
+        || matches!(joined, "out" | "output" | "saveto" | "saveas" | "forwardto" | "writeto" | "outputpath")
 }
 
 /// Words that name a change where they are the first of a name.
@@ -144,6 +175,8 @@ fn is_change(word: &str) -> bool {
         word,
         "delete" | "remove" | "drop" | "purge" | "overwrite" | "write" | "apply" | "commit" | "create" | "insert" | "update"
             | "execute" | "send" | "destroy" | "truncate" | "erase" | "clear" | "save" | "upsert" | "autocommit" | "kill"
-            | "reset" | "replace" | "publish" | "push" | "install" | "wipe" | "prune" | "rewrite" | "cleanup"
+            | "reset" | "replace" | "publish" | "push" | "install" | "wipe" | "prune" | "rewrite" | "cleanup" | "mark" | "fix" | "notify"
+            | "autofix" | "repair" | "upgrade" | "sync" | "archive" | "email" | "deploy" | "rebuild" | "regenerate" | "subscribe" | "unlock"
+            | "enable" | "disable" | "approve" | "accept" | "merge" | "restart" | "vacuum" | "flush" | "evict" | "acknowledge" | "ack"
     )
 }

@@ -68,7 +68,7 @@ pub fn is_email(text: &str) -> bool {
 pub fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars().peekable();
     let starts = chars.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '.' | '*'));
-    if !starts || text.len() > LONGEST || text.ends_with("--") || text.contains("//") || !is_without_scheme(text) {
+    if !starts || text.len() > LONGEST || text.ends_with("--") || text.contains("//") || climbs(text) || !is_without_scheme(text) {
         return false;
     }
     let padded = text.trim_end_matches('=');
@@ -160,6 +160,11 @@ pub fn is_path(text: &str) -> bool {
         && named.chars().all(fits)
         && !named.contains("//")
         && !named.contains(" -")
+        && !named.contains(" /")
+        && (!named.contains(' ') || named.contains(['/', '\\']) || is_file_name(named))
+        && (!named.contains('\'') || is_possessive(named))
+        && !climbs(named)
+        && !named.split(['/', '\\']).any(|part| part.starts_with('-'))
         && !named.contains("{{")
         && (!named.contains('=') || !named.contains(' '))
         && (!named.starts_with('~') || named == "~" || named.starts_with("~/"))
@@ -168,8 +173,36 @@ pub fn is_path(text: &str) -> bool {
         && (!text.contains('(') || is_worded(named))
 }
 
+/// Whether a part of a path leads out of what is before it.
+pub fn climbs(text: &str) -> bool {
+    text.contains("..") && text.split(['/', '\\', ' ']).any(|part| part == "..") && text.contains(['/', '\\'])
+}
+
 /// Whether every bracket in a file's name stands behind a space or a word and closes: `Report (final).pdf`.
 fn is_worded(text: &str) -> bool {
     let opens = text.matches('(').count();
-    opens == text.matches(')').count() && !text.contains("()") && !text.contains("(/")
+    let is_after_word = text.match_indices('(').any(|(at, _)| text.get(..at).is_some_and(|before| before.ends_with(is_letter)));
+    opens == text.matches(')').count() && !is_after_word && !text.contains("()") && !text.contains("(/")
+}
+
+/// Whether a text with spaces is the name of one file: it ends in a short extension.
+fn is_file_name(text: &str) -> bool {
+    let ends = |extension: &str| (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !text.contains('@') && text.rsplit_once('.').is_some_and(|(_, extension)| ends(extension))
+}
+
+/// Whether every apostrophe stands in a word: `Bob's notes.txt`.
+fn is_possessive(text: &str) -> bool {
+    text.match_indices('\'').all(|(at, _)| {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+        before.ends_with(is_letter) && after.starts_with(is_letter)
+    })
+}
+
+/// Whether the text is a color as CSS writes it: `rgb(250, 250, 245)`.
+pub fn is_color(text: &str) -> bool {
+    let Some((name, rest)) = text.split_once('(') else { return false };
+    let Some(numbers) = rest.strip_suffix(')') else { return false };
+    matches!(name, "rgb" | "rgba" | "hsl" | "hsla" | "oklch" | "lab" | "lch")
+        && numbers.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | ' ' | '%' | '/'))
 }

@@ -20,12 +20,21 @@ fn fits(chars: &[char], at: usize) -> bool {
     match c {
         ' ' | '.' | '*' | '+' | '?' | '[' | ']' | '^' | ',' | ':' | '=' | '!' | '_' | '-' | '#' | '@' | '\'' | '"' | '%' => true,
         '/' => next != Some('/'),
-        '(' => before != '$' && before != '<' && before != '>',
+        '(' => {
+            let group = next != Some('?') || chars.get(at + 2).is_some_and(|c| matches!(c, ':' | '=' | '!' | '<' | 'P' | 'i' | 'm' | 's' | 'x'));
+            group && !matches!(before, '$' | '<' | '>')
+        }
         ')' => true,
         // The end of a line; `$(`, `${` and `$NAME` are a shell's.
         '$' => next.is_none_or(|next| matches!(next, ')' | ' ' | '.')),
         '\\' => next.is_some_and(|next| !next.is_control()),
-        '{' => before != '{' && before != '$',
+        // A count, or the alternatives of a glob.
+        '{' => {
+            let inner: Vec<char> = chars.iter().skip(at + 1).copied().take_while(|c| *c != '}').collect();
+            let counts = inner.iter().all(|c| c.is_ascii_digit() || *c == ',') && !matches!(before, '?' | '{' | '$');
+            let listed = inner.contains(&',') && inner.iter().all(|c| is_letter(*c) || matches!(c, ',' | '.' | '_' | '-' | '*'));
+            (counts || (listed && !matches!(before, '?' | '$' | '{'))) && chars.len() > at + 1 + inner.len()
+        }
         '}' => true,
         '|' => {
             let capital = |c: Option<char>| c.is_some_and(|c| c.is_ascii_uppercase());

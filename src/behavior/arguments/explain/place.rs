@@ -22,8 +22,9 @@ pub struct Schema<'a> {
 }
 
 /// Whether a key is one that the schema names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Declared {
+    #[default]
     Named,
     Free,
 }

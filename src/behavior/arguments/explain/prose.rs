@@ -1,8 +1,10 @@
 //! Plain words: what people write to look for something. Tells them from statements, options, templates and shell lines.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_normalization::UnicodeNormalization;
 
 use super::name;
+use crate::behavior::arguments::choice;
 
 /// A longer text is a document, not words to look for.
 const LONGEST: usize = 2048;
@@ -10,11 +12,15 @@ const LONGEST: usize = 2048;
 /// Whether a text is words of a natural language with their ordinary punctuation, and nothing that a shell, a template or a
 /// program would read as its own.
 pub fn is_plain(text: &str) -> bool {
-    if text.len() > LONGEST {
+    if text.len() > LONGEST || name::climbs(text) {
         return false;
     }
     let chars: Vec<char> = text.chars().collect();
     let many = text.trim().contains(' ');
+    // `@reboot /bin/x`: an entry of a table, not words.
+    if many && text.starts_with('@') && text.contains(" /") {
+        return false;
+    }
     (0..chars.len()).all(|at| fits(&chars, at, many))
         && quotes_close(&chars)
         && text.split(' ').all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word))
@@ -41,10 +47,11 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         // `.drop table`, and a call on what is before it.
         '.' => !(starts && many && next.is_ascii_alphabetic()) && !matches!(before, ')' | ']'),
         ',' | '?' => true,
-        '!' => !starts || ends,
+        '!' => !starts || next == ' ',
         ':' => {
             let compares = matches!(next, '<' | '>') && chars.get(at + 2).is_some_and(|c| c.is_ascii_digit() || *c == '=');
             !(starts && next != ' ')
+                && !(chars.first() == Some(&'/') && name::is_letter(next))
                 && (matches!(next, ' ' | '"' | '\'' | '*' | '@' | '#' | '.' | '_' | ')' | '-') || name::is_letter(next) || compares)
                 && !(next == '-' && !chars.get(at + 2).is_some_and(char::is_ascii_digit))
         }
@@ -88,7 +95,9 @@ fn has_lower(chars: &[char], at: usize) -> bool {
 /// Punctuation and symbols that are not ASCII, and that no folding makes a sign of a shell or a language.
 fn is_punctuation(c: char) -> bool {
     use GeneralCategory as G;
-    let folds = ('\u{ff00}'..='\u{ff5e}').contains(&c) && !matches!(c, '，' | '！' | '？' | '：' | '（' | '）' | '．' | '０'..='９' | 'Ａ'..='Ｚ' | 'ａ'..='ｚ');
+    // What folds to a sign of ASCII is that sign to whoever folds it.
+    let folded: String = std::iter::once(c).nfkc().collect();
+    let folds = folded.is_ascii() && !matches!(folded.as_str(), "," | "." | "..." | "?" | "!" | ":" | "(" | ")" | "'" | "\"");
     let category = get_general_category(c);
     !folds
         && matches!(
@@ -108,7 +117,6 @@ fn is_punctuation(c: char) -> bool {
                 | G::LetterNumber
                 | G::EnclosingMark
         )
-        && !matches!(c, ';' | '﹔' | '︔' | '﹤' | '﹥' | '﹠' | '﹩' | '﹨' | '∣' | '⁄' | '￤' | '＜' | '＞')
 }
 
 /// Whether quotes stand in pairs; an apostrophe in or behind a word is none.
@@ -166,6 +174,10 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     }
     if words.len() == 1 {
         return ALONE.contains(&head) && (first_is_upper || reads == Reads::Statements);
+    }
+    // A change in capitals, wherever it stands: `a001 EXPUNGE`.
+    if raw.iter().any(|word| is_upper(word) && choice::is_firm_change(&word.to_ascii_lowercase())) {
+        return true;
     }
     let is_prose = words.iter().any(|word| PROSE.contains(&word.as_str()));
     let pair = |(at, two): (usize, &[String])| match two {

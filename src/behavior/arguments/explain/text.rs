@@ -2,6 +2,8 @@
 
 use super::key::Role;
 use super::{address, name, pattern, prose};
+use crate::behavior::arguments::choice;
+use crate::behavior::words;
 use prose::Reads;
 
 /// The kind that explains the text, or why none does.
@@ -30,11 +32,15 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Command => Err("may be a command"),
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
+        Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
         Role::Pattern => shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
             false => Err(why),
         }),
-        Role::Plain | Role::Open | Role::Condition | Role::Address | Role::Headers => shape(text, role, reads, depth),
+        Role::Destination if text.contains(['/', '\\', '.', '@', '~', ':']) => Err("names where something is written or sent"),
+        Role::Schedule if is_schedule(text) => Ok("a schedule"),
+        Role::Schedule if text.contains(['*', '@', '/']) => Err("may be an entry that runs something"),
+        Role::Destination | Role::Schedule | Role::Plain | Role::Open | Role::Condition | Role::Address | Role::Headers => shape(text, role, reads, depth),
     }
 }
 
@@ -48,8 +54,16 @@ fn shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static 
     if prose::is_statement(text, reads) {
         return Err("has the shape of a statement that no reader took as a whole");
     }
+    if names_an_act(text, role) {
+        return Err("names an act that changes something");
+    }
+    if text.starts_with('/') && text.contains('?') && text.contains('=') {
+        return address::check_path(text, depth).map(|()| "a path and its query");
+    }
     if name::is_time(text) {
         Ok("a time")
+    } else if name::is_color(text) {
+        Ok("a color")
     } else if name::is_version(text) {
         Ok("a version")
     } else if name::is_email(text) {
@@ -95,5 +109,47 @@ fn is_request(text: &str) -> bool {
 /// Whether a path ends in an act of a search engine that changes something: `/users/_delete_by_query`.
 fn changes_an_index(text: &str) -> bool {
     use crate::behavior::arguments::grammar::elastic;
-    text.split(['/', '?']).any(|part| part.starts_with('_') && elastic::changes(part))
+    text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
+}
+
+/// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.
+fn names_an_act(text: &str, role: Role) -> bool {
+    // `refund-flow` is a slug; acts of interfaces are written in one word.
+    let is_one = |word: &str| !word.contains('-') && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first));
+    if text.contains(' ') {
+        return false;
+    }
+    if !text.contains(['/', ':']) {
+        // A statement that is kept under its name: `DeleteUserMutation`.
+        return text.to_ascii_lowercase().ends_with("mutation") && is_one(text);
+    }
+    let path = text.split(['?', '#']).next().unwrap_or(text);
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let by_colon = last.rsplit_once(':').is_some_and(|(_, act)| is_one(act) && path.contains('/'));
+    // A file has an extension; an act of an interface has none, or the long name of a function.
+    let act = match last.rsplit_once('.') {
+        Some((_, extension)) if extension.len() <= 5 => "",
+        Some((_, act)) => act,
+        None => last,
+    };
+    let of_interface = text.starts_with("/api") || text.starts_with("/v1") || text.starts_with("/v2") || role == Role::Address;
+    let administers = of_interface && path.split('/').any(|part| part == "admin");
+    by_colon || (path.contains('/') && is_one(act)) || administers || path.split('/').any(|part| part == "-")
+}
+
+/// Whether a text is the fields of cron: `*/5 0 1,15 * MON`.
+fn is_schedule(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || matches!(c, '*' | '/' | ',' | '-' | '?' | '#' | ' ');
+    let fields = text.split(' ').filter(|field| !field.is_empty()).count();
+    (5..=7).contains(&fields) && text.chars().all(fits)
+}
+
+/// Whether a text begins as a line of an editor's script does: a line number, and one letter.
+fn is_line_edit(text: &str) -> bool {
+    if text.starts_with(['s', 'y']) && text.get(1..).is_some_and(|rest| rest.starts_with('/')) && text.matches('/').count() >= 3 {
+        return true;
+    }
+    let Some((head, _)) = text.split_once(' ') else { return false };
+    let letter = head.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',' || c == '$');
+    letter.len() == 1 && letter.len() < head.len() && letter.bytes().all(|byte| byte.is_ascii_alphabetic())
 }

@@ -37,6 +37,12 @@ fn unread(endpoint: &str) -> Found {
     Found::new(Effect::Unknown, Action::Unknown, endpoint, format!("Elasticsearch, {endpoint} that is not known to read"))
 }
 
+/// Whether a path ends at an endpoint that reads, and whose request has no body then: `/_cluster/settings`.
+pub fn takes_no_body(path: &str) -> bool {
+    let mut endpoints = path.split(['/', '?']).filter(|part| part.starts_with('_')).peekable();
+    endpoints.peek().is_some() && !endpoints.any(|endpoint| among(endpoint, POSTED))
+}
+
 /// Whether an endpoint changes something.
 pub fn changes(endpoint: &str) -> bool {
     among(

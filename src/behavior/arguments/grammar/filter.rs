@@ -6,7 +6,12 @@ use crate::behavior::taxonomy::Action;
 
 /// What a condition does: it reads, or it is not read to its end.
 pub fn read(text: &str) -> Found {
-    let compares = tokens(text, FILTER.quotes, FILTER.signs).is_some_and(|tokens| tokens.iter().any(is_comparison));
+    let compares = tokens(text, FILTER.quotes, FILTER.signs).is_some_and(|tokens| {
+        // A formula begins with a sign, and padding ends with one.
+        let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
+        let ends = !matches!(tokens.last(), Some(Token::Sign(sign)) if !matches!(sign, ')' | ']'));
+        begins && ends && tokens.iter().any(is_comparison)
+    });
     if compares { FILTER.read(text) } else { FILTER.unread(text) }
 }
 
