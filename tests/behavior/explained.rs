@@ -21,7 +21,8 @@ fn table(text: &str) -> Vec<Row> {
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of a table is JSON"));
     let (tools, calls): (Vec<Value>, Vec<Value>) = lines.partition(|line| line.get("tool").is_some());
     let tools: Vec<_> = tools.iter().map(|line| tool(line["tool"].clone())).collect();
-    let pinned = Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
+    let pinned =
+        Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
     let judged = |row: Value| {
         let tool = &tools[row["of"].as_u64().expect("a number of a tool") as usize];
         let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
@@ -41,9 +42,19 @@ impl Row {
         let arguments: String = self.row["arguments"].to_string().chars().take(300).collect();
         let hazards: Vec<&str> = self.behavior.hazards.iter().map(|hazard| hazard.kind.word()).collect();
         let line: String = self.behavior.explanation.line().chars().take(200).collect();
-        let found: Vec<String> =
-            self.behavior.analyses.iter().filter(|one| !one.effect.reads()).map(|one| one.says.clone()).take(3).collect();
-        format!("{}\t{}\t{arguments}\t{line}\t{found:?} {hazards:?}", self.row["class"].as_str().unwrap_or_default(), self.name)
+        let found: Vec<String> = self
+            .behavior
+            .analyses
+            .iter()
+            .filter(|one| !one.effect.reads())
+            .map(|one| one.says.clone())
+            .take(3)
+            .collect();
+        format!(
+            "{}\t{}\t{arguments}\t{line}\t{found:?} {hazards:?}",
+            self.row["class"].as_str().unwrap_or_default(),
+            self.name
+        )
     }
 }
 
@@ -52,7 +63,8 @@ fn no_changing_argument_runs_unasked() {
     let rows = table(include_str!("../fixtures/arguments/attacks.jsonl"));
     let clear = rows.iter().filter(|row| row.row["severity"] == "clear");
     let ran: Vec<String> = clear.clone().filter(|row| row.runs()).map(Row::shown).collect();
-    let arguable = rows.iter().filter(|row| row.row["severity"] != "clear" && row.runs()).map(Row::shown).collect::<Vec<_>>();
+    let arguable =
+        rows.iter().filter(|row| row.row["severity"] != "clear" && row.runs()).map(Row::shown).collect::<Vec<_>>();
     eprintln!("{} arguable ran\n{}", arguable.len(), arguable.join("\n"));
     assert!(clear.count() >= 400);
     assert!(ran.is_empty(), "{} ran\n{}", ran.len(), ran.join("\n"));

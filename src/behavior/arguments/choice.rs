@@ -29,8 +29,9 @@ pub fn of_words(words: &[&str]) -> Choice {
     // The name of a stored thing (`paymentMethodId`) is no choice.
     if words::among(last, "id ids guid uuid") {
         Choice::Nothing
-    } else if is_any("method methods verb verbs httpmethod httpmethods requestmethod httpverb methodname methodoverride")
-        || ["httpmethod", "methodoverride"].iter().any(|known| joined.contains(known))
+    } else if is_any(
+        "method methods verb verbs httpmethod httpmethods requestmethod httpverb methodname methodoverride",
+    ) || ["httpmethod", "methodoverride"].iter().any(|known| joined.contains(known))
     {
         Choice::Method
     } else if matches!(words, ["action" | "operation" | "op"]) {
@@ -89,7 +90,9 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word) || lexicon::verb(word).is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
+    is_firm_change(word)
+        || lexicon::verb(word)
+            .is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
 }
 
 /// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
@@ -176,7 +179,8 @@ pub enum Choices {
 pub fn choices<'a>(mut listed: impl Iterator<Item = &'a str>) -> Choices {
     let harmless = |choice: &str| {
         let upper = choice.to_ascii_uppercase();
-        !METHODS.iter().any(|(_, methods)| words::among(&upper, methods)) && !matches!(of_word(choice), Some(Effect::Changes(_)))
+        !METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
+            && !matches!(of_word(choice), Some(Effect::Changes(_)))
     };
     if listed.all(harmless) { Choices::Harmless } else { Choices::Acts }
 }

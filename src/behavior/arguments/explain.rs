@@ -38,7 +38,7 @@ pub struct Unexplained {
     /// JSON Pointer into the arguments; foreign text, raw.
     pub pointer: String,
     /// Why, in our words: `is not plain words, an identifier, a path or a web address`.
-    pub why: &'static str,
+    pub why: String,
 }
 
 /// How the leaves of one call's arguments are explained.
@@ -93,7 +93,7 @@ impl Explanation {
 
     pub(super) fn unexplained(&mut self, pointer: &str, why: &'static str) {
         if self.unexplained.len() < MOST_UNEXPLAINED {
-            self.unexplained.push(Unexplained { pointer: pointer.to_owned(), why });
+            self.unexplained.push(Unexplained { pointer: pointer.to_owned(), why: why.to_owned() });
         } else {
             self.more_unexplained += 1;
         }

@@ -155,9 +155,7 @@ impl Grammar {
             Some(_) => self.begins.is_empty(),
             None => false,
         };
-        begins
-            && is_balanced(tokens)
-            && (0..tokens.len()).all(|at| self.fits(tokens, at))
+        begins && is_balanced(tokens) && (0..tokens.len()).all(|at| self.fits(tokens, at))
     }
 
     /// Whether a token may stand where it stands.
@@ -187,7 +185,9 @@ impl Grammar {
         match self.names {
             Names::Operands => !before.is_some_and(|before| self.ends_operand(before)),
             Names::Marked => {
-                next == Some(&Token::Sign(':')) || matches!(before, Some(Token::Sign(':'))) || among(&upper, self.functions)
+                next == Some(&Token::Sign(':'))
+                    || matches!(before, Some(Token::Sign(':')))
+                    || among(&upper, self.functions)
             }
         }
     }

@@ -40,7 +40,9 @@ pub fn overriding<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 
 /// As [`overriding`], of any line of a text: `X-HTTP-Method-Override: DELETE`.
 pub fn overriding_line(text: &str) -> Option<&str> {
-    let line = |line: &'_ str| line.split_once(':').or_else(|| line.split_once('=')).map(|(name, value)| (name.len(), value.len()));
+    let line = |line: &'_ str| {
+        line.split_once(':').or_else(|| line.split_once('=')).map(|(name, value)| (name.len(), value.len()))
+    };
     text.split(['\r', '\n']).find_map(|one| {
         let (name, value) = line(one)?;
         overriding(one.get(..name)?, one.get(one.len() - value..)?)
@@ -83,7 +85,9 @@ pub fn is_plain_header(name: &str) -> bool {
 
 /// Whether every line of a text is a header that is known, or none of them has a name.
 pub fn is_plain_line(text: &str) -> bool {
-    text.split(['\r', '\n']).filter_map(|line| line.split_once(':')).all(|(name, _)| is_plain_header(name) || !is_header_name(name))
+    text.split(['\r', '\n'])
+        .filter_map(|line| line.split_once(':'))
+        .all(|(name, _)| is_plain_header(name) || !is_header_name(name))
         && (!text.contains(['\r', '\n']) || text.contains(':'))
 }
 

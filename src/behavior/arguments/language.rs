@@ -43,8 +43,8 @@ pub fn named(word: &str) -> Languages {
     use Language as L;
     let one = Languages::of;
     match word {
-        "sql" | "sqlite" | "postgres" | "mariadb" | "duckdb" | "clickhouse" | "bigquery" | "redshift" | "snowflake" | "trino"
-        | "psql" | "plsql" => one(L::Sql),
+        "sql" | "sqlite" | "postgres" | "mariadb" | "duckdb" | "clickhouse" | "bigquery" | "redshift" | "snowflake"
+        | "trino" | "psql" | "plsql" => one(L::Sql),
         "graphql" | "gql" => one(L::GraphQl),
         "redis" | "valkey" | "keydb" | "dragonflydb" => one(L::Redis),
         "mongo" | "mongodb" | "mongosh" | "documentdb" | "mql" => one(L::MongoDb),
@@ -58,8 +58,8 @@ pub fn named(word: &str) -> Languages {
         "influx" | "influxdb" => one(L::InfluxQl).with(one(L::Other)),
         "jq" | "jmespath" => one(L::Jq),
         "jql" | "wiql" | "odata" => one(L::Filter),
-        "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl" | "dax"
-        | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog" => one(L::Other),
+        "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl"
+        | "dax" | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog" => one(L::Other),
         _ if word.len() > 3 && word.ends_with("sql") && !word.starts_with("no") => one(L::Sql),
         // A query language that no list has.
         _ if word.len() >= 3 && word.len() <= 12 && word.ends_with("ql") => one(L::Other),
@@ -76,7 +76,8 @@ pub fn in_word(word: &str) -> Languages {
     if matches!(word, "lua" | "javascript" | "js" | "python" | "ruby" | "perl" | "php" | "groovy" | "painless") {
         return Languages::of(Language::Other);
     }
-    const LATER: [&str; 9] = ["query", "queries", "text", "statement", "statements", "stmt", "string", "command", "script"];
+    const LATER: [&str; 9] =
+        ["query", "queries", "text", "statement", "statements", "stmt", "string", "command", "script"];
     const EARLIER: [&str; 6] = ["raw", "run", "exec", "query", "custom", "native"];
     let later = LATER.iter().filter_map(|part| word.strip_suffix(part));
     let earlier = EARLIER.iter().filter_map(|part| word.strip_prefix(part));

@@ -9,6 +9,7 @@ pub mod grammar;
 pub mod graphql;
 pub mod http;
 pub mod language;
+mod lists;
 pub mod mongo;
 pub mod named;
 pub mod path;
@@ -27,6 +28,9 @@ use effect::Analysis;
 use explain::Explanation;
 use reading::Reading;
 use walk::{Walk, Wants};
+
+/// As many findings one call is told of; that there are more is one of them.
+pub const MOST: usize = 64;
 
 /// What one call's arguments would do, and how their leaves are explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

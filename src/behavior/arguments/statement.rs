@@ -32,7 +32,8 @@ pub enum Joined {
 
 /// Reads a text in every language of a set.
 pub fn read(languages: Languages, text: &str, dialect: Option<Dialect>) -> Joined {
-    let outcomes: Vec<(Language, Outcome)> = languages.each().map(|language| (language, read_in(language, text, dialect))).collect();
+    let outcomes: Vec<(Language, Outcome)> =
+        languages.each().map(|language| (language, read_in(language, text, dialect))).collect();
     let worst = outcomes.iter().filter_map(|(language, outcome)| match outcome {
         Outcome::Changes(found) => Some((*language, found)),
         Outcome::Reads(_) | Outcome::Unread(_) | Outcome::Foreign(_) => None,
@@ -115,7 +116,12 @@ fn judged(found: Found) -> Outcome {
 }
 
 fn none(text: &str, says: &str) -> Found {
-    Found::new(Effect::Unknown, crate::behavior::taxonomy::Action::Unknown, text.chars().take(60).collect::<String>(), says)
+    Found::new(
+        Effect::Unknown,
+        crate::behavior::taxonomy::Action::Unknown,
+        text.chars().take(60).collect::<String>(),
+        says,
+    )
 }
 
 /// The languages whose shape a text has, where nothing names one.
@@ -127,12 +133,15 @@ pub fn by_shape(text: &str) -> Languages {
     if text.starts_with("db.") {
         return Languages::of(Language::MongoDb);
     }
-    let head: String = text.chars().take_while(char::is_ascii_alphabetic).take(12).collect::<String>().to_ascii_lowercase();
+    let head: String =
+        text.chars().take_while(char::is_ascii_alphabetic).take(12).collect::<String>().to_ascii_lowercase();
     let rest = text.get(head.len()..).unwrap_or_default().trim_start();
     let sparql = rest.starts_with(['?', '{', '<']) || text.contains('?');
     match head.as_str() {
         "select" | "describe" if sparql => Languages::of(Language::Sparql),
-        "select" | "explain" | "show" | "describe" | "desc" | "pragma" | "table" | "values" => Languages::of(Language::Sql),
+        "select" | "explain" | "show" | "describe" | "desc" | "pragma" | "table" | "values" => {
+            Languages::of(Language::Sql)
+        }
         "with" => Languages::of(Language::Sql).with(Languages::of(Language::Cypher)),
         "match" | "optional" | "unwind" | "return" | "call" => Languages::of(Language::Cypher),
         "prefix" | "ask" | "construct" => Languages::of(Language::Sparql),

@@ -187,9 +187,8 @@ impl<'a> Walk<'a> {
             }
         }
         let shape = statement::by_shape(text);
-        let is_statement = shape.has(Language::GraphQl)
-            || shape.has(Language::MongoDb)
-            || prose::is_statement(text, self.reads(at));
+        let is_statement =
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || prose::is_statement(text, self.reads(at));
         if shape.is_empty() || !is_statement {
             return None;
         }

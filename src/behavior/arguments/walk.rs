@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use super::effect::{Analysis, Effect, Found, Language};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
-use super::explain::{Explanation, Kind, key, name};
+use super::explain::{Explanation, Kind, name};
 use super::language::{Languages, Spoken};
 use super::reading::{Part, Reading};
 use super::sql::Dialect;
-use super::{choice, grammar, http, language, mongo, redis, shell};
+use super::{MOST, choice, grammar, http, language, mongo};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words;
 use crate::mcp::tool::Tool;
@@ -23,8 +23,6 @@ const MAX_TEXT: usize = 256 * 1024;
 const MAX_LEAVES: usize = 100_000;
 /// And so deep. The wire refuses deeper calls.
 const MAX_DEPTH: usize = 64;
-/// As many findings one call is told of; that there are more is one of them.
-const MOST: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
 
@@ -129,7 +127,10 @@ impl<'a> Walk<'a> {
 
     fn object(&mut self, at: &At<'_>, place: &Place<'a>, fields: &Map<String, Value>, depth: usize) {
         // A command to a database is read as one; its parts are looked at as well.
-        if at.possible.has(Language::MongoDb) && !at.name.eq_ignore_ascii_case("filter") && !at.name.eq_ignore_ascii_case("query") {
+        if at.possible.has(Language::MongoDb)
+            && !at.name.eq_ignore_ascii_case("filter")
+            && !at.name.eq_ignore_ascii_case("query")
+        {
             let found = mongo::command(fields);
             if !found.effect.reads() {
                 self.unexplained("is a command to a database that is not known to read");
@@ -173,7 +174,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn field(&mut self, above: &At<'_>, place: &Place<'a>, (name, field): (&str, &Value), url: Option<&str>, depth: usize) {
+    fn field(
+        &mut self,
+        above: &At<'_>,
+        place: &Place<'a>,
+        (name, field): (&str, &Value),
+        url: Option<&str>,
+        depth: usize,
+    ) {
         if !self.spend(name.len()) {
             return;
         }
@@ -187,7 +195,10 @@ impl<'a> Walk<'a> {
             self.unexplained("is under a key that is no plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
             self.unexplained("may be an option of a program");
-        } else if above.key.role == Role::Headers && !http::is_plain_header(name) && !matches!(name, "name" | "key" | "value" | "header") {
+        } else if above.key.role == Role::Headers
+            && !http::is_plain_header(name)
+            && !matches!(name, "name" | "key" | "value" | "header")
+        {
             self.unexplained("is a header that is not known to read");
         }
         let mut key = Key::of(name);
@@ -203,7 +214,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Which languages a value of this name may hold: decided once for all that stands below it.
-    fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
+    pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;
         let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
@@ -230,62 +241,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A list that is one thing: a pipeline, an argument vector. Whether it was.
-    fn list(&mut self, at: &At<'_>, items: &[Value]) -> bool {
-        if items.is_empty() {
-            return false;
-        }
-        if at.possible.has(Language::MongoDb) && items.iter().all(Value::is_object) {
-            let found = mongo::pipeline(items);
-            self.whole(Language::MongoDb, at.name, found);
-            return true;
-        }
-        let is_args = at.name.eq_ignore_ascii_case("args");
-        let plural = at.name.ends_with(['s', 'S']);
-        let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-        let Some(words) = words.filter(|_| !plural || is_args) else { return false };
-        if at.possible.has(Language::Redis) {
-            self.whole(Language::Redis, at.name, redis::read(&words));
-            return true;
-        }
-        if at.possible.has(Language::Shell) && !is_args {
-            self.whole(Language::Shell, at.name, shell::read_words(&words));
-            return true;
-        }
-        false
-    }
-
-    /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
-    fn command_with_words(&mut self, fields: &Map<String, Value>) -> [&'static str; 2] {
-        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
-        let program = ["command", "cmd", "program", "executable"]
-            .into_iter()
-            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
-        let (Some((list, words)), Some((key, program))) = (words, program) else { return ["", ""] };
-        let all: Vec<&str> =
-            std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
-        let mut at = At { name: key, key: key::Key::of(key), ..At::default() };
-        self.languages(&mut at, &Place::default());
-        if at.possible.has(Language::Redis) {
-            self.whole(Language::Redis, key, redis::read(&all));
-        } else if at.possible.has(Language::Shell) || shell::plainly_changes(&all.join(" ")) {
-            self.whole(Language::Shell, key, shell::read_words(&all));
-        } else {
-            return ["", ""];
-        }
-        [key, list]
-    }
-
-    /// What is one statement though it is written as several values.
-    fn whole(&mut self, language: Language, name: &str, found: Found) {
-        if found.effect.reads() {
-            self.explained(super::texts::kind_of(language, &found));
-        } else {
-            self.unexplained("is a statement or a command that is not known to read");
-        }
-        self.push(language, name, found);
-    }
-
     /// A method that a header or an address puts in the place of the request's own.
     pub(super) fn method(&mut self, name: &str, method: &str) {
         let change = choice::changing(choice::Choice::Method, method, choice::Choices::Acts);
@@ -303,7 +258,14 @@ impl<'a> Walk<'a> {
     }
 
     /// A text and what was found in it, with its parts where somebody wants to see them.
-    pub(super) fn read(&mut self, language: Language, key: &str, text: &str, found: Found, parts: impl FnOnce() -> Vec<Part>) {
+    pub(super) fn read(
+        &mut self,
+        language: Language,
+        key: &str,
+        text: &str,
+        found: Found,
+        parts: impl FnOnce() -> Vec<Part>,
+    ) {
         if self.wants == Wants::Parts {
             match self.readings.len().cmp(&MOST) {
                 Ordering::Less => {
@@ -393,7 +355,7 @@ fn is_filled(body: &Value) -> bool {
 }
 
 fn unread(says: &str) -> Found {
-    Found { effect: Effect::Unknown, action: Action::Unknown, span: "…".to_owned(), says: says.to_owned(), fingerprint: None }
+    Found::new(Effect::Unknown, Action::Unknown, "…", says)
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
@@ -401,7 +363,8 @@ fn is_free_key(name: &str) -> bool {
     if name.starts_with('$') {
         return mongo::is_read_operator(name);
     }
-    let plain = |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '[' | ']' | '(' | ')' | '*' | '#');
+    let plain =
+        |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '[' | ']' | '(' | ')' | '*' | '#');
     name.len() <= 128
         && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
         && name.chars().all(plain)

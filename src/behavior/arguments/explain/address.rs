@@ -33,7 +33,11 @@ pub fn check(text: &str, depth: usize) -> Result<(), &'static str> {
     if authority.contains('@') {
         return Err("is an address with user info");
     }
-    if host.is_empty() || !host.chars().all(is_host) || host.starts_with('-') || (host.contains(':') && !host.starts_with('[')) {
+    if host.is_empty()
+        || !host.chars().all(is_host)
+        || host.starts_with('-')
+        || (host.contains(':') && !host.starts_with('['))
+    {
         return Err("is an address whose host cannot be read");
     }
     check_path(rest, depth)
@@ -47,7 +51,9 @@ pub fn check_path(rest: &str, depth: usize) -> Result<(), &'static str> {
     let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let Some(path) = decoded(path) else { return Err("is an address with control characters") };
-    if !path.split('/').all(|part| !part.starts_with('-') && part.chars().all(|c| is_plain(c) || c == ' ')) || path.contains("$(") {
+    if !path.split('/').all(|part| !part.starts_with('-') && part.chars().all(|c| is_plain(c) || c == ' '))
+        || path.contains("$(")
+    {
         return Err("is an address whose path cannot be read");
     }
     if !fragment.is_empty() && decoded(fragment).is_none_or(|plain| plain.contains(['<', '>', '`', '{'])) {
@@ -68,7 +74,11 @@ fn parameter(pair: &str, depth: usize) -> Result<(), &'static str> {
         return Err("is an address with control characters");
     };
     let key = Key::of(&name);
-    if http::is_override(&name) || (matches!(key.choice, Choice::Method | Choice::Act | Choice::Named) && !value.is_empty() && !choice::is_known_read(&value)) {
+    if http::is_override(&name)
+        || (matches!(key.choice, Choice::Method | Choice::Act | Choice::Named)
+            && !value.is_empty()
+            && !choice::is_known_read(&value))
+    {
         return Err("is an address that chooses what is done");
     }
     if !key.languages.is_empty() {

@@ -82,8 +82,12 @@ impl Key {
             languages = language::in_word(&joined);
         }
         let acts = match words.as_slice() {
-            ["dry", "run", ..] | ["dryrun" | "simulate" | "readonly"] | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
-            [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => Acts::Changes,
+            ["dry", "run", ..]
+            | ["dryrun" | "simulate" | "readonly"]
+            | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
+            [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => {
+                Acts::Changes
+            }
             _ => Acts::No,
         };
         Self { role, languages, choice: choice::of_words(&words), acts }
@@ -105,7 +109,9 @@ fn spelled(name: &str) -> String {
         } else {
             let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
             let is_hump = byte.is_ascii_uppercase()
-                && (before.is_ascii_lowercase() || before.is_ascii_digit() || (before.is_ascii_uppercase() && next_is_lower));
+                && (before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || (before.is_ascii_uppercase() && next_is_lower));
             if is_hump {
                 spelled.push('_');
             }
@@ -120,29 +126,53 @@ fn spelled(name: &str) -> String {
 fn is_form(word: &str) -> bool {
     matches!(
         word,
-        "text" | "texts" | "string" | "strings" | "str" | "raw" | "body" | "value" | "values" | "input" | "content" | "line"
-            | "lines" | "json" | "list" | "array" | "data" | "payload" | "source" | "src" | "src2" | "block" | "batch" | "extra"
+        "text"
+            | "texts"
+            | "string"
+            | "strings"
+            | "str"
+            | "raw"
+            | "body"
+            | "value"
+            | "values"
+            | "input"
+            | "content"
+            | "line"
+            | "lines"
+            | "json"
+            | "list"
+            | "array"
+            | "data"
+            | "payload"
+            | "source"
+            | "src"
+            | "src2"
+            | "block"
+            | "batch"
+            | "extra"
     )
 }
 
 fn role(word: &str) -> Option<Role> {
     Some(match word {
-        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression" | "expressions"
-        | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search" | "request" | "requests"
-        | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand" | "ql" | "dsl" => Role::Open,
-        "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion" | "selector"
-        | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
+        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression"
+        | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
+        | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
+        | "ql" | "dsl" => Role::Open,
+        "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
+        | "selector" | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
         "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
         | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
-        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches" | "kwargs"
-        | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby" | "perl"
-        | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template" | "macro" | "handler" | "lambda"
-        | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module" | "powershell" | "applescript" => Role::Code,
-        "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude" | "includes"
-        | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
-        "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage" | "webhook" | "remote"
-        | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
+        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
+        | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
+        "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py"
+        | "ruby" | "perl" | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template"
+        | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module"
+        | "powershell" | "applescript" => Role::Code,
+        "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude"
+        | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
+        "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"
+        | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
         "header" | "headers" => Role::Headers,
         "schedule" | "cron" | "crontab" => Role::Schedule,
         _ => return None,
@@ -151,7 +181,8 @@ fn role(word: &str) -> Option<Role> {
 
 /// A condition is one whatever it is of: `filter_label`.
 fn conditions(words: &[&str]) -> Option<Role> {
-    let is_named = words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));
+    let is_named =
+        words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));
     let any = words.iter().any(|word| matches!(*word, "filter" | "where" | "selector"));
     (any && !is_named).then_some(Role::Condition)
 }
@@ -159,11 +190,46 @@ fn conditions(words: &[&str]) -> Option<Role> {
 /// Whether a name says where something is written or sent.
 fn is_destination(words: &[&str], joined: &str) -> bool {
     let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let place = any(&["path", "file", "filename", "filepath", "dir", "directory", "folder", "to", "location", "url", "uri", "as"]);
+    let place = any(&[
+        "path",
+        "file",
+        "filename",
+        "filepath",
+        "dir",
+        "directory",
+        "folder",
+        "to",
+        "location",
+        "url",
+        "uri",
+        "as",
+    ]);
     any(&[
-        "callback", "callbacks", "webhook", "webhooks", "hook", "proxy", "bcc", "cc", "sink", "outfile", "outdir", "outputfile", "dest",
-        "destination", "registry", "recipient", "recipients", "recipe_out", "postback", "pingback",
-    ]) || (place && any(&["output", "out", "save", "saved", "export", "download", "write", "cache", "log", "dump", "store", "upload", "forward", "reply", "notify", "send", "redirect", "result", "results", "target"]))
+        "callback",
+        "callbacks",
+        "webhook",
+        "webhooks",
+        "hook",
+        "proxy",
+        "bcc",
+        "cc",
+        "sink",
+        "outfile",
+        "outdir",
+        "outputfile",
+        "dest",
+        "destination",
+        "registry",
+        "recipient",
+        "recipients",
+        "recipe_out",
+        "postback",
+        "pingback",
+    ]) || (place
+        && any(&[
+            "output", "out", "save", "saved", "export", "download", "write", "cache", "log", "dump", "store", "upload",
+            "forward", "reply", "notify", "send", "redirect", "result", "results", "target",
+        ]))
         || (any(&["push", "forward", "notification", "notify"]) && any(&["endpoint", "url", "to", "address", "email"]))
         || (any(&["api"]) && any(&["base", "host", "endpoint"]))
         || matches!(joined, "out" | "output" | "saveto" | "saveas" | "forwardto" | "writeto" | "outputpath")
@@ -173,10 +239,60 @@ fn is_destination(words: &[&str], joined: &str) -> bool {
 fn is_change(word: &str) -> bool {
     matches!(
         word,
-        "delete" | "remove" | "drop" | "purge" | "overwrite" | "write" | "apply" | "commit" | "create" | "insert" | "update"
-            | "execute" | "send" | "destroy" | "truncate" | "erase" | "clear" | "save" | "upsert" | "autocommit" | "kill"
-            | "reset" | "replace" | "publish" | "push" | "install" | "wipe" | "prune" | "rewrite" | "cleanup" | "mark" | "fix" | "notify"
-            | "autofix" | "repair" | "upgrade" | "sync" | "archive" | "email" | "deploy" | "rebuild" | "regenerate" | "subscribe" | "unlock"
-            | "enable" | "disable" | "approve" | "accept" | "merge" | "restart" | "vacuum" | "flush" | "evict" | "acknowledge" | "ack"
+        "delete"
+            | "remove"
+            | "drop"
+            | "purge"
+            | "overwrite"
+            | "write"
+            | "apply"
+            | "commit"
+            | "create"
+            | "insert"
+            | "update"
+            | "execute"
+            | "send"
+            | "destroy"
+            | "truncate"
+            | "erase"
+            | "clear"
+            | "save"
+            | "upsert"
+            | "autocommit"
+            | "kill"
+            | "reset"
+            | "replace"
+            | "publish"
+            | "push"
+            | "install"
+            | "wipe"
+            | "prune"
+            | "rewrite"
+            | "cleanup"
+            | "mark"
+            | "fix"
+            | "notify"
+            | "autofix"
+            | "repair"
+            | "upgrade"
+            | "sync"
+            | "archive"
+            | "email"
+            | "deploy"
+            | "rebuild"
+            | "regenerate"
+            | "subscribe"
+            | "unlock"
+            | "enable"
+            | "disable"
+            | "approve"
+            | "accept"
+            | "merge"
+            | "restart"
+            | "vacuum"
+            | "flush"
+            | "evict"
+            | "acknowledge"
+            | "ack"
     )
 }

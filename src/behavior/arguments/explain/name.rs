@@ -68,7 +68,13 @@ pub fn is_email(text: &str) -> bool {
 pub fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars().peekable();
     let starts = chars.peek().is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '.' | '*'));
-    if !starts || text.len() > LONGEST || text.ends_with("--") || text.contains("//") || climbs(text) || !is_without_scheme(text) {
+    if !starts
+        || text.len() > LONGEST
+        || text.ends_with("--")
+        || text.contains("//")
+        || climbs(text)
+        || !is_without_scheme(text)
+    {
         return false;
     }
     let padded = text.trim_end_matches('=');
@@ -112,12 +118,48 @@ pub fn is_letter(c: char) -> bool {
 /// the word before it is one that programs follow.
 pub fn is_without_scheme(text: &str) -> bool {
     const FOLLOWED: [&str; 38] = [
-        "file", "data", "javascript", "vbscript", "ext", "fd", "gopher", "ftp", "ftps", "sftp", "ssh", "scp", "git", "ldap",
-        "ldaps", "dict", "tftp", "smb", "jar", "php", "phar", "expect", "view-source", "blob", "about", "chrome", "ws", "wss",
-        "telnet", "rsync", "svn", "netdoc", "mailto", "tel", "http", "https", "zip", "glob",
+        "file",
+        "data",
+        "javascript",
+        "vbscript",
+        "ext",
+        "fd",
+        "gopher",
+        "ftp",
+        "ftps",
+        "sftp",
+        "ssh",
+        "scp",
+        "git",
+        "ldap",
+        "ldaps",
+        "dict",
+        "tftp",
+        "smb",
+        "jar",
+        "php",
+        "phar",
+        "expect",
+        "view-source",
+        "blob",
+        "about",
+        "chrome",
+        "ws",
+        "wss",
+        "telnet",
+        "rsync",
+        "svn",
+        "netdoc",
+        "mailto",
+        "tel",
+        "http",
+        "https",
+        "zip",
+        "glob",
     ];
     let Some((scheme, rest)) = text.split_once(':') else { return true };
-    let scheme = scheme.rsplit(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.')).next().unwrap_or(scheme);
+    let scheme =
+        scheme.rsplit(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '-' | '.')).next().unwrap_or(scheme);
     let first = scheme.split('+').next().unwrap_or(scheme);
     let is_followed = |word: &str| FOLLOWED.iter().any(|known| word.eq_ignore_ascii_case(known));
     // A query may look for files: `file:main.rs` has no place of its own.
@@ -140,10 +182,34 @@ pub fn is_path(text: &str) -> bool {
     let bytes = text.as_bytes();
     let drive = matches!(bytes, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
     let local = if drive { text.get(2..).unwrap_or_default() } else { text };
-    let begins = local.starts_with(['/', '.', '~', '*']) || drive || local.chars().next().is_some_and(is_letter) || local.starts_with('_');
+    let begins = local.starts_with(['/', '.', '~', '*'])
+        || drive
+        || local.chars().next().is_some_and(is_letter)
+        || local.starts_with('_');
     let fits = |c: char| {
         is_letter(c)
-            || matches!(c, '/' | '.' | '_' | '-' | ' ' | '+' | '@' | ',' | '(' | ')' | '[' | ']' | '#' | '\'' | '*' | '?' | '{' | '}' | '=' | '~')
+            || matches!(
+                c,
+                '/' | '.'
+                    | '_'
+                    | '-'
+                    | ' '
+                    | '+'
+                    | '@'
+                    | ','
+                    | '('
+                    | ')'
+                    | '['
+                    | ']'
+                    | '#'
+                    | '\''
+                    | '*'
+                    | '?'
+                    | '{'
+                    | '}'
+                    | '='
+                    | '~'
+            )
             || (drive && c == '\\')
     };
     // `src/main.rs:42:7`: a place in a file.
@@ -181,13 +247,16 @@ pub fn climbs(text: &str) -> bool {
 /// Whether every bracket in a file's name stands behind a space or a word and closes: `Report (final).pdf`.
 fn is_worded(text: &str) -> bool {
     let opens = text.matches('(').count();
-    let is_after_word = text.match_indices('(').any(|(at, _)| text.get(..at).is_some_and(|before| before.ends_with(is_letter)));
+    let is_after_word =
+        text.match_indices('(').any(|(at, _)| text.get(..at).is_some_and(|before| before.ends_with(is_letter)));
     opens == text.matches(')').count() && !is_after_word && !text.contains("()") && !text.contains("(/")
 }
 
 /// Whether a text with spaces is the name of one file: it ends in a short extension.
 fn is_file_name(text: &str) -> bool {
-    let ends = |extension: &str| (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let ends = |extension: &str| {
+        (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
     !text.contains('@') && text.rsplit_once('.').is_some_and(|(_, extension)| ends(extension))
 }
 

@@ -10,7 +10,10 @@ const LONGEST: usize = 512;
 /// `|` stands between words in capitals alone (`TODO|FIXME`): a shell would run the word behind it.
 pub fn is_pattern(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
-    text.len() <= LONGEST && !text.starts_with('-') && (0..chars.len()).all(|at| fits(&chars, at)) && !text.contains(" -")
+    text.len() <= LONGEST
+        && !text.starts_with('-')
+        && (0..chars.len()).all(|at| fits(&chars, at))
+        && !text.contains(" -")
 }
 
 fn fits(chars: &[char], at: usize) -> bool {
@@ -18,10 +21,12 @@ fn fits(chars: &[char], at: usize) -> bool {
     let next = chars.get(at + 1).copied();
     let Some(&c) = chars.get(at) else { return true };
     match c {
-        ' ' | '.' | '*' | '+' | '?' | '[' | ']' | '^' | ',' | ':' | '=' | '!' | '_' | '-' | '#' | '@' | '\'' | '"' | '%' => true,
+        ' ' | '.' | '*' | '+' | '?' | '[' | ']' | '^' | ',' | ':' | '=' | '!' | '_' | '-' | '#' | '@' | '\'' | '"'
+        | '%' => true,
         '/' => next != Some('/'),
         '(' => {
-            let group = next != Some('?') || chars.get(at + 2).is_some_and(|c| matches!(c, ':' | '=' | '!' | '<' | 'P' | 'i' | 'm' | 's' | 'x'));
+            let group = next != Some('?')
+                || chars.get(at + 2).is_some_and(|c| matches!(c, ':' | '=' | '!' | '<' | 'P' | 'i' | 'm' | 's' | 'x'));
             group && !matches!(before, '$' | '<' | '>')
         }
         ')' => true,
@@ -32,7 +37,8 @@ fn fits(chars: &[char], at: usize) -> bool {
         '{' => {
             let inner: Vec<char> = chars.iter().skip(at + 1).copied().take_while(|c| *c != '}').collect();
             let counts = inner.iter().all(|c| c.is_ascii_digit() || *c == ',') && !matches!(before, '?' | '{' | '$');
-            let listed = inner.contains(&',') && inner.iter().all(|c| is_letter(*c) || matches!(c, ',' | '.' | '_' | '-' | '*'));
+            let listed =
+                inner.contains(&',') && inner.iter().all(|c| is_letter(*c) || matches!(c, ',' | '.' | '_' | '-' | '*'));
             (counts || (listed && !matches!(before, '?' | '$' | '{'))) && chars.len() > at + 1 + inner.len()
         }
         '}' => true,

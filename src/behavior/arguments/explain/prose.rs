@@ -23,15 +23,16 @@ pub fn is_plain(text: &str) -> bool {
     }
     (0..chars.len()).all(|at| fits(&chars, at, many))
         && quotes_close(&chars)
-        && text.split(' ').all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word))
+        && text
+            .split(' ')
+            .all(|word| name::is_without_scheme(word.trim_start_matches(['(', '"', '\''])) || is_qualifier(word))
 }
 
 /// Searches name files by `file:name`; nothing follows one that has no place.
 fn is_qualifier(word: &str) -> bool {
     let word = word.trim_start_matches(['-', '(']);
-    word.strip_prefix("file:").is_some_and(|rest| {
-        rest.chars().next().is_some_and(char::is_alphanumeric) && !rest.contains(['/', ':'])
-    })
+    word.strip_prefix("file:")
+        .is_some_and(|rest| rest.chars().next().is_some_and(char::is_alphanumeric) && !rest.contains(['/', ':']))
 }
 
 /// Whether a character may stand where it stands.
@@ -49,14 +50,21 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         ',' | '?' => true,
         '!' => !starts || next == ' ',
         ':' => {
-            let compares = matches!(next, '<' | '>') && chars.get(at + 2).is_some_and(|c| c.is_ascii_digit() || *c == '=');
+            let compares =
+                matches!(next, '<' | '>') && chars.get(at + 2).is_some_and(|c| c.is_ascii_digit() || *c == '=');
             !(starts && next != ' ')
                 && !(chars.first() == Some(&'/') && name::is_letter(next))
-                && (matches!(next, ' ' | '"' | '\'' | '*' | '@' | '#' | '.' | '_' | ')' | '-') || name::is_letter(next) || compares)
+                && (matches!(next, ' ' | '"' | '\'' | '*' | '@' | '#' | '.' | '_' | ')' | '-')
+                    || name::is_letter(next)
+                    || compares)
                 && !(next == '-' && !chars.get(at + 2).is_some_and(char::is_ascii_digit))
         }
         '\'' | '"' => true,
-        '(' => starts || (next == 's' && chars.get(at + 2) == Some(&')')) || (next == 'e' && chars.get(at + 2) == Some(&'s')),
+        '(' => {
+            starts
+                || (next == 's' && chars.get(at + 2) == Some(&')'))
+                || (next == 'e' && chars.get(at + 2) == Some(&'s'))
+        }
         ')' => ends && !(next == '.' && chars.get(at + 2).is_some_and(|c| *c != ' ')),
         '[' => starts || before.is_alphanumeric(),
         ']' => true,
@@ -97,7 +105,8 @@ fn is_punctuation(c: char) -> bool {
     use GeneralCategory as G;
     // What folds to a sign of ASCII is that sign to whoever folds it.
     let folded: String = std::iter::once(c).nfkc().collect();
-    let folds = folded.is_ascii() && !matches!(folded.as_str(), "," | "." | "..." | "?" | "!" | ":" | "(" | ")" | "'" | "\"");
+    let folds =
+        folded.is_ascii() && !matches!(folded.as_str(), "," | "." | "..." | "?" | "!" | ":" | "(" | ")" | "'" | "\"");
     let category = get_general_category(c);
     !folds
         && matches!(
@@ -182,15 +191,18 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     let is_prose = words.iter().any(|word| PROSE.contains(&word.as_str()));
     let pair = |(at, two): (usize, &[String])| match two {
         [first, second] => {
-            let pairs = PAIRS.iter().any(|(heads, next)| heads.contains(&first.as_str()) && next.contains(&second.as_str()));
+            let pairs =
+                PAIRS.iter().any(|(heads, next)| heads.contains(&first.as_str()) && next.contains(&second.as_str()));
             let in_capitals = raw.get(at).is_some_and(|word| is_upper(word));
             pairs && (!is_prose || in_capitals || at == 0)
         }
         _ => false,
     };
-    let begins = |head_is: &str, later: &str| head == head_is && words.iter().skip(2).take(40).any(|word| word == later);
+    let begins =
+        |head_is: &str, later: &str| head == head_is && words.iter().skip(2).take(40).any(|word| word == later);
     words.windows(2).enumerate().any(pair)
-        || (!is_prose && (begins("select", "from") || begins("update", "set") || begins("for", "in") || begins("from", "select")))
+        || (!is_prose
+            && (begins("select", "from") || begins("update", "set") || begins("for", "in") || begins("from", "select")))
         || (matches!(head, "match" | "merge" | "create" | "call" | "unwind") && opens(text, head.len()))
         || (reads == Reads::Statements && HEADS.contains(&head) && !is_prose)
 }
@@ -202,18 +214,113 @@ fn opens(text: &str, head: usize) -> bool {
 
 /// Words that statements of query languages begin with.
 const HEADS: &[&str] = &[
-    "select", "insert", "update", "delete", "drop", "create", "alter", "truncate", "grant", "revoke", "merge", "replace", "call",
-    "exec", "execute", "begin", "commit", "rollback", "vacuum", "attach", "detach", "pragma", "explain", "describe", "show", "set",
-    "load", "copy", "lock", "unlock", "rename", "use", "with", "values", "do", "declare", "analyze", "reindex", "match", "optional", "unwind",
-    "remove", "foreach", "ask", "construct", "clear", "add", "move", "prefix", "base", "for", "let", "return", "upsert", "del",
-    "flushall", "flushdb", "hset", "eval", "kill", "shutdown", "from", "put", "post", "patch", "get", "hdel", "lpush", "rpush",
-    "expire", "incr", "config", "batch", "import", "export", "restore", "backup", "refresh", "comment", "deny", "bulk", "purge",
+    "select",
+    "insert",
+    "update",
+    "delete",
+    "drop",
+    "create",
+    "alter",
+    "truncate",
+    "grant",
+    "revoke",
+    "merge",
+    "replace",
+    "call",
+    "exec",
+    "execute",
+    "begin",
+    "commit",
+    "rollback",
+    "vacuum",
+    "attach",
+    "detach",
+    "pragma",
+    "explain",
+    "describe",
+    "show",
+    "set",
+    "load",
+    "copy",
+    "lock",
+    "unlock",
+    "rename",
+    "use",
+    "with",
+    "values",
+    "do",
+    "declare",
+    "analyze",
+    "reindex",
+    "match",
+    "optional",
+    "unwind",
+    "remove",
+    "foreach",
+    "ask",
+    "construct",
+    "clear",
+    "add",
+    "move",
+    "prefix",
+    "base",
+    "for",
+    "let",
+    "return",
+    "upsert",
+    "del",
+    "flushall",
+    "flushdb",
+    "hset",
+    "eval",
+    "kill",
+    "shutdown",
+    "from",
+    "put",
+    "post",
+    "patch",
+    "get",
+    "hdel",
+    "lpush",
+    "rpush",
+    "expire",
+    "incr",
+    "config",
+    "batch",
+    "import",
+    "export",
+    "restore",
+    "backup",
+    "refresh",
+    "comment",
+    "deny",
+    "bulk",
+    "purge",
 ];
 
 /// Words that are a statement by themselves.
 const ALONE: &[&str] = &[
-    "vacuum", "commit", "rollback", "begin", "flushall", "flushdb", "shutdown", "reboot", "bgsave", "save", "checkpoint", "reindex",
-    "analyze", "reconfigure", "halt", "poweroff", "exit", "quit", "bgrewriteaof", "failover", "resetstat",
+    "vacuum",
+    "commit",
+    "rollback",
+    "begin",
+    "flushall",
+    "flushdb",
+    "shutdown",
+    "reboot",
+    "bgsave",
+    "save",
+    "checkpoint",
+    "reindex",
+    "analyze",
+    "reconfigure",
+    "halt",
+    "poweroff",
+    "exit",
+    "quit",
+    "bgrewriteaof",
+    "failover",
+    "resetstat",
 ];
 
 /// Two words that stand side by side in statements.
@@ -224,9 +331,39 @@ const PAIRS: &[(&[&str], &[&str])] = &[
     (
         &["drop", "create", "alter", "truncate", "rename", "show"],
         &[
-            "table", "database", "index", "view", "schema", "trigger", "function", "procedure", "user", "role", "all", "graph",
-            "measurement", "series", "keyspace", "collection", "constraint", "default", "silent", "named", "continuous", "retention",
-            "column", "sequence", "type", "materialized", "temporary", "temp", "unique", "or", "if", "subscription", "shard",
+            "table",
+            "database",
+            "index",
+            "view",
+            "schema",
+            "trigger",
+            "function",
+            "procedure",
+            "user",
+            "role",
+            "all",
+            "graph",
+            "measurement",
+            "series",
+            "keyspace",
+            "collection",
+            "constraint",
+            "default",
+            "silent",
+            "named",
+            "continuous",
+            "retention",
+            "column",
+            "sequence",
+            "type",
+            "materialized",
+            "temporary",
+            "temp",
+            "unique",
+            "or",
+            "if",
+            "subscription",
+            "shard",
         ],
     ),
     (&["clear", "add", "move", "copy"], &["all", "default", "graph", "named", "silent"]),
@@ -239,6 +376,7 @@ const PAIRS: &[(&[&str], &[&str])] = &[
 
 /// Words of prose that no statement has: whoever looks for something writes them.
 const PROSE: &[&str] = &[
-    "the", "of", "about", "how", "what", "why", "when", "who", "my", "our", "your", "me", "i", "we", "you", "are", "was", "these",
-    "does", "can", "should", "latest", "best", "via", "an", "vs", "versus", "their", "its", "it", "more", "most", "near",
+    "the", "of", "about", "how", "what", "why", "when", "who", "my", "our", "your", "me", "i", "we", "you", "are",
+    "was", "these", "does", "can", "should", "latest", "best", "via", "an", "vs", "versus", "their", "its", "it",
+    "more", "most", "near",
 ];

@@ -37,10 +37,18 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
             true => Ok("a pattern"),
             false => Err(why),
         }),
-        Role::Destination if text.contains(['/', '\\', '.', '@', '~', ':']) => Err("names where something is written or sent"),
+        Role::Destination if text.contains(['/', '\\', '.', '@', '~', ':']) => {
+            Err("names where something is written or sent")
+        }
         Role::Schedule if is_schedule(text) => Ok("a schedule"),
         Role::Schedule if text.contains(['*', '@', '/']) => Err("may be an entry that runs something"),
-        Role::Destination | Role::Schedule | Role::Plain | Role::Open | Role::Condition | Role::Address | Role::Headers => shape(text, role, reads, depth),
+        Role::Destination
+        | Role::Schedule
+        | Role::Plain
+        | Role::Open
+        | Role::Condition
+        | Role::Address
+        | Role::Headers => shape(text, role, reads, depth),
     }
 }
 
@@ -102,7 +110,9 @@ fn is_bare(text: &str) -> bool {
 /// Whether the text is a request in one line: `DELETE /index`.
 fn is_request(text: &str) -> bool {
     let Some((method, rest)) = text.split_once(' ') else { return false };
-    rest.trim_start().starts_with(['/', '_']) && method.len() >= 3 && method.bytes().all(|byte| byte.is_ascii_uppercase())
+    rest.trim_start().starts_with(['/', '_'])
+        && method.len() >= 3
+        && method.bytes().all(|byte| byte.is_ascii_uppercase())
         && !matches!(method, "GET" | "HEAD")
 }
 
@@ -115,7 +125,9 @@ fn changes_an_index(text: &str) -> bool {
 /// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.
 fn names_an_act(text: &str, role: Role) -> bool {
     // `refund-flow` is a slug; acts of interfaces are written in one word.
-    let is_one = |word: &str| !word.contains('-') && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first));
+    let is_one = |word: &str| {
+        !word.contains('-') && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first))
+    };
     if text.contains(' ') {
         return false;
     }
@@ -132,21 +144,26 @@ fn names_an_act(text: &str, role: Role) -> bool {
         Some((_, act)) => act,
         None => last,
     };
-    let of_interface = text.starts_with("/api") || text.starts_with("/v1") || text.starts_with("/v2") || role == Role::Address;
+    let of_interface =
+        text.starts_with("/api") || text.starts_with("/v1") || text.starts_with("/v2") || role == Role::Address;
     let administers = of_interface && path.split('/').any(|part| part == "admin");
     by_colon || (path.contains('/') && is_one(act)) || administers || path.split('/').any(|part| part == "-")
 }
 
 /// Whether a text is the fields of cron: `*/5 0 1,15 * MON`.
 fn is_schedule(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || matches!(c, '*' | '/' | ',' | '-' | '?' | '#' | ' ');
+    let fits =
+        |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || matches!(c, '*' | '/' | ',' | '-' | '?' | '#' | ' ');
     let fields = text.split(' ').filter(|field| !field.is_empty()).count();
     (5..=7).contains(&fields) && text.chars().all(fits)
 }
 
 /// Whether a text begins as a line of an editor's script does: a line number, and one letter.
 fn is_line_edit(text: &str) -> bool {
-    if text.starts_with(['s', 'y']) && text.get(1..).is_some_and(|rest| rest.starts_with('/')) && text.matches('/').count() >= 3 {
+    if text.starts_with(['s', 'y'])
+        && text.get(1..).is_some_and(|rest| rest.starts_with('/'))
+        && text.matches('/').count() >= 3
+    {
         return true;
     }
     let Some((head, _)) = text.split_once(' ') else { return false };

@@ -30,11 +30,19 @@ pub fn read(text: &str) -> Option<Found> {
         found = found.or_else(|| (!is_read).then(|| unread(endpoint)));
     }
     let says = path.rsplit('/').find(|part| part.starts_with('_')).unwrap_or_default();
-    Some(found.unwrap_or_else(|| Found::new(Effect::ReadElsewhere, Action::Read, says, format!("Elasticsearch, {says}"))))
+    Some(
+        found
+            .unwrap_or_else(|| Found::new(Effect::ReadElsewhere, Action::Read, says, format!("Elasticsearch, {says}"))),
+    )
 }
 
 fn unread(endpoint: &str) -> Found {
-    Found::new(Effect::Unknown, Action::Unknown, endpoint, format!("Elasticsearch, {endpoint} that is not known to read"))
+    Found::new(
+        Effect::Unknown,
+        Action::Unknown,
+        endpoint,
+        format!("Elasticsearch, {endpoint} that is not known to read"),
+    )
 }
 
 /// Whether a path ends at an endpoint that reads, and whose request has no body then: `/_cluster/settings`.

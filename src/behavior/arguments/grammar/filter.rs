@@ -20,7 +20,10 @@ fn is_comparison(token: &Token<'_>) -> bool {
         Token::Sign('=' | '<' | '>' | '~') => true,
         Token::Word(word) => {
             let lower = word.to_ascii_lowercase();
-            matches!(lower.as_str(), "in" | "is" | "like" | "eq" | "ne" | "gt" | "ge" | "lt" | "le" | "between" | "contains" | "was")
+            matches!(
+                lower.as_str(),
+                "in" | "is" | "like" | "eq" | "ne" | "gt" | "ge" | "lt" | "le" | "between" | "contains" | "was"
+            )
         }
         Token::Number | Token::Quoted(_) | Token::Sign(_) => false,
     }

@@ -20,10 +20,11 @@ pub fn read(text: &str) -> Found {
         return Found::new(Effect::of(action), action, text, format!("a control command, .{word}"));
     }
     // `project-away` is one word here.
-    let joined = ["away", "keep", "rename", "reorder", "operator"].iter().fold(text.to_owned(), |text, later| {
-        text.replace(&format!("project-{later}"), "project")
-    });
-    let joined = joined.replace("mv-expand", "mvexpand").replace("mv-apply", "mvapply").replace("make-series", "makeseries");
+    let joined = ["away", "keep", "rename", "reorder", "operator"]
+        .iter()
+        .fold(text.to_owned(), |text, later| text.replace(&format!("project-{later}"), "project"));
+    let joined =
+        joined.replace("mv-expand", "mvexpand").replace("mv-apply", "mvapply").replace("make-series", "makeseries");
     match tokens(&joined, KQL.quotes, KQL.signs) {
         Some(tokens) if pipes_fit(&tokens) => KQL.read(&joined),
         _ => KQL.unread(text),
