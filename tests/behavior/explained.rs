@@ -24,7 +24,7 @@ fn table(text: &str) -> Vec<Row> {
     let pinned =
         Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
     let judged = |row: Value| {
-        let tool = &tools[row["of"].as_u64().expect("a number of a tool") as usize];
+        let tool = &tools[row["of"].as_u64().and_then(|at| usize::try_from(at).ok()).expect("a number of a tool")];
         let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
         let behavior = of_call(Some(tool), &described, &row["arguments"].to_string(), &row["arguments"]);
         Row { name: tool.name.clone(), known: described.hazards.len(), row, behavior }

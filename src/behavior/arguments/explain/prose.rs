@@ -46,18 +46,24 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         ' ' | '_' => true,
         'a'..='z' | 'A'..='Z' | '0'..='9' => true,
         // `.drop table`, and a call on what is before it.
-        '.' => !(starts && many && next.is_ascii_alphabetic()) && !matches!(before, ')' | ']'),
+        '.' => {
+            let begins = starts && many && next.is_ascii_alphabetic();
+            !begins && !matches!(before, ')' | ']')
+        }
         ',' | '?' => true,
         '!' => !starts || next == ' ',
         ':' => {
             let compares =
                 matches!(next, '<' | '>') && chars.get(at + 2).is_some_and(|c| c.is_ascii_digit() || *c == '=');
-            !(starts && next != ' ')
-                && !(chars.first() == Some(&'/') && name::is_letter(next))
-                && (matches!(next, ' ' | '"' | '\'' | '*' | '@' | '#' | '.' | '_' | ')' | '-')
-                    || name::is_letter(next)
-                    || compares)
-                && !(next == '-' && !chars.get(at + 2).is_some_and(char::is_ascii_digit))
+            let begins = starts && next != ' ';
+            let is_act = chars.first() == Some(&'/') && name::is_letter(next);
+            let is_negative = || chars.get(at + 2).is_some_and(char::is_ascii_digit);
+            let follows = match next {
+                ' ' | '"' | '\'' | '*' | '@' | '#' | '.' | '_' | ')' => true,
+                '-' => is_negative(),
+                c => name::is_letter(c) || compares,
+            };
+            follows && !begins && !is_act
         }
         '\'' | '"' => true,
         '(' => {
