@@ -71,9 +71,11 @@ impl Part {
         Self { writer, first, sealed: Sealed::default() }
     }
 
-    /// An empty one, with room for as much as the one before it holds.
+    /// An empty one. It has room for as much as the one before it held, as far as that is little.
     pub(super) fn after(before: &Self) -> Self {
-        let (text, ends) = (String::with_capacity(before.bytes()), Vec::with_capacity(before.sealed.count()));
+        const ROOM: usize = 64 << 10;
+        let text = String::with_capacity(before.bytes().min(ROOM));
+        let ends = Vec::with_capacity(before.sealed.count().min(ROOM >> 10));
         Self { writer: before.writer, first: before.last() + 1, sealed: Sealed { text, ends } }
     }
 

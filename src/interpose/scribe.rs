@@ -26,11 +26,11 @@ const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
 const FOLD_FROM: usize = 256 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
-const UNFOLDED: usize = 2 << 20;
+const UNFOLDED: usize = 1 << 20;
 /// Microseconds after which an entry that waits for that is tried again.
-const RETRY: u64 = 5_000;
+const RETRY: u64 = 2_000;
 /// At most so many entries share a commit: the first of them waits for the last.
-const BATCH: usize = 512;
+const BATCH: usize = 128;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
