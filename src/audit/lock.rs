@@ -20,8 +20,8 @@ use super::error::StoreError;
 use super::place::{failed, linked};
 
 /// How long to stand in the queue: a wrapper that was stopped while it held the lock must not keep all others from
-/// answering their hosts. A hundred that start at once on a busy machine take ten seconds to get by each other.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// answering their hosts.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The lock of one log.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Lock {
         Ok(Self { file, path, queue: OnceCell::new() })
     }
 
-    /// Takes the lock, waiting thirty seconds at most.
+    /// Takes the lock, waiting ten seconds at most.
     pub(super) fn hold(&self) -> Result<Held<'_>, StoreError> {
         self.hold_within(PATIENCE)
     }

@@ -36,6 +36,10 @@ pub use reader::{Order, Reader};
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
+/// How long to wait for the lock to open the log: a hundred wrappers that start at once on a busy machine take ten seconds
+/// to get by each other, and one that gives up refuses its first calls.
+const OPENING: Duration = Duration::from_secs(30);
+
 /// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
 pub struct Store {
@@ -187,7 +191,7 @@ impl Open {
         // again under the lock.
         let identity = place::identity(path);
         let made = State::open_made(path).ok().flatten();
-        let held = lock.hold()?;
+        let held = lock.hold_within(OPENING)?;
         let mut state = match made.filter(|_| place::identity(path) == identity) {
             Some(state) => state,
             None => State::open(path, &held)?,
