@@ -21,7 +21,7 @@ use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Order, Reader, Store};
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 
@@ -44,7 +44,7 @@ fn read(n: i64) -> Entry {
     let mut entry = Entry::new(NOON + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("s1"));
     entry.ticket = Some(format!("filesystem-{n}"));
     entry.tool = Some("read_file".to_owned());
-    entry.badge = Some(Mutability::Pure);
+    entry.badge = Some(Badge::Pure);
     entry.ruling = Some(Decision::Allow);
     entry.verdict = Some(VerdictWord::Approve);
     entry.by = Some(By::Default);
@@ -57,7 +57,7 @@ fn read(n: i64) -> Entry {
 fn write(n: i64) -> Entry {
     let mut entry = read(n);
     entry.tool = Some("write_file".to_owned());
-    entry.badge = Some(Mutability::Mutates);
+    entry.badge = Some(Badge::Mutates);
     entry.ruling = Some(Decision::Ask);
     entry.by = Some(By::Operator);
     entry

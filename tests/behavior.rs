@@ -5,7 +5,7 @@ use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use mcp_approve::behavior::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -124,9 +124,9 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
 #[test]
 fn a_tool_that_selects_its_act_by_an_argument_mutates_if_any_choice_does() {
     for (choices, expected) in [
-        (json!(["get", "list"]), Mutability::Pure),
-        (json!(["get", "list", "delete"]), Mutability::Mutates),
-        (json!(["GET", "POST"]), Mutability::Mutates),
+        (json!(["get", "list"]), Badge::Pure),
+        (json!(["get", "list", "delete"]), Badge::Mutates),
+        (json!(["GET", "POST"]), Badge::Mutates),
     ] {
         let behavior = concluded(json!({
             "name": "get_pages",
@@ -146,27 +146,27 @@ fn evidence_joins_to_the_most_cautious() {
     let silent = json!({});
     // name, annotations, trust, badge, disputed
     let rows = [
-        ("get_user", &silent, Trust::Corroborate, Mutability::Pure, false),
-        ("get_user", &pure, Trust::Corroborate, Mutability::Pure, false),
-        ("get_user", &additive_only, Trust::Corroborate, Mutability::Pure, false),
-        ("get_user", &changing, Trust::Corroborate, Mutability::Mutates, true),
-        ("get_user", &destructive_only, Trust::Corroborate, Mutability::Mutates, true),
-        ("delete_user", &silent, Trust::Corroborate, Mutability::Mutates, false),
-        ("delete_user", &pure, Trust::Corroborate, Mutability::Mutates, true),
-        ("delete_user", &pure, Trust::Annotations, Mutability::Pure, true),
-        ("get_user", &changing, Trust::Annotations, Mutability::Mutates, true),
-        ("get_user", &silent, Trust::Annotations, Mutability::Pure, false),
-        ("frobnicate", &pure, Trust::Corroborate, Mutability::Pure, false),
-        ("frobnicate", &silent, Trust::Corroborate, Mutability::Mutates, false),
-        ("get_user", &pure, Trust::None, Mutability::Mutates, false),
-        ("frobnicate", &pure, Trust::None, Mutability::Mutates, false),
-        ("delete_user", &pure, Trust::None, Mutability::Mutates, true),
+        ("get_user", &silent, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &pure, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &additive_only, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &changing, Trust::Corroborate, Badge::Mutates, true),
+        ("get_user", &destructive_only, Trust::Corroborate, Badge::Mutates, true),
+        ("delete_user", &silent, Trust::Corroborate, Badge::Mutates, false),
+        ("delete_user", &pure, Trust::Corroborate, Badge::Mutates, true),
+        ("delete_user", &pure, Trust::Annotations, Badge::Pure, true),
+        ("get_user", &changing, Trust::Annotations, Badge::Mutates, true),
+        ("get_user", &silent, Trust::Annotations, Badge::Pure, false),
+        ("frobnicate", &pure, Trust::Corroborate, Badge::Pure, false),
+        ("frobnicate", &silent, Trust::Corroborate, Badge::Mutates, false),
+        ("get_user", &pure, Trust::None, Badge::Mutates, false),
+        ("frobnicate", &pure, Trust::None, Badge::Mutates, false),
+        ("delete_user", &pure, Trust::None, Badge::Mutates, true),
     ];
     for (name, annotations, trust, badge, disputed) in rows {
         let behavior = of_tool(&tool(json!({ "name": name, "annotations": annotations })), trust);
         assert_eq!((behavior.badge(), behavior.disputed), (badge, disputed), "{name} {annotations} {trust:?}");
         let reads = matches!(behavior.identity.action, Action::Read | Action::Search);
-        assert_eq!(reads, badge == Mutability::Pure, "{name} {annotations}: an action that fits the badge");
+        assert_eq!(reads, badge == Badge::Pure, "{name} {annotations}: an action that fits the badge");
     }
 }
 
@@ -180,9 +180,9 @@ fn a_tool_may_declare_the_fields_itself() {
     );
     assert_eq!((meta.identity.to_string().as_str(), meta.content_type), ("MUTATES|SEND|UNKNOWN", ContentType::Text));
     let liar = concluded(json!({ "name": "delete_all", "mutability": "PURE", "action": "READ" }));
-    assert_eq!((liar.badge(), liar.disputed), (Mutability::Mutates, true));
+    assert_eq!((liar.badge(), liar.disputed), (Badge::Mutates, true));
     let odd = concluded(json!({ "name": "get_user", "mutability": "harmless" }));
-    assert_eq!(odd.badge(), Mutability::Pure);
+    assert_eq!(odd.badge(), Badge::Pure);
     let noted = odd.evidence.iter().find(|evidence| evidence.source == Source::Declared).expect("noted");
     assert!(noted.span.contains("not in the taxonomy"), "{}", noted.span);
 }
@@ -262,7 +262,7 @@ fn hazards_of_arguments_are_found_wherever_they_stand() {
     for (arguments, expected) in rows {
         let behavior = called(&note, arguments);
         assert_eq!(kinds(&behavior), expected.iter().copied().collect::<Vec<_>>(), "{arguments}");
-        assert_eq!(behavior.badge(), Mutability::Pure, "a hazard is no change of badge");
+        assert_eq!(behavior.badge(), Badge::Pure, "a hazard is no change of badge");
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use mcp_approve::behavior::conclude::{Behavior, Trust, of_call, of_tool};
-use mcp_approve::behavior::taxonomy::{ContentType, Mutability};
+use mcp_approve::behavior::taxonomy::{Badge, ContentType};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -77,11 +77,11 @@ fn the_papers_servers_are_recognised() {
 fn g02_and_g23_a_write_through_the_reading_tool_is_caught() {
     let tools = tools();
     let known = &tools["read_query"];
-    assert_eq!(known.behavior.badge(), Mutability::Pure);
+    assert_eq!(known.behavior.badge(), Badge::Pure);
     for query in ["DELETE FROM sessions WHERE expired = 1", "UPDATE users SET age = 0 WHERE age < 0"] {
         let arguments = json!({ "query": query });
         let call = of_call(Some(&known.tool), &known.behavior, &arguments.to_string(), &arguments);
-        assert_eq!(call.badge(), Mutability::Mutates, "{query}");
+        assert_eq!(call.badge(), Badge::Mutates, "{query}");
         assert_ne!(call.identity, known.behavior.identity, "{query}");
     }
 }

@@ -16,6 +16,7 @@ mod schema;
 mod total;
 
 use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
@@ -34,7 +35,12 @@ fn behavior(text: &str) -> Behavior {
     let action = Action::from_word(words.next().unwrap()).unwrap();
     let hazards = words.map(|word| Hazard { kind: hazard(word), what: String::new() }).collect();
     let output_domain = OutputDomain::Data;
-    Behavior { identity: Identity { mutability, action, output_domain }, hazards, ..Behavior::unknown() }
+    let confidence = match mutability {
+        Mutability::Pure => Confidence::Proven,
+        Mutability::Mutates => Confidence::None,
+    };
+    let identity = Identity { mutability, action, output_domain };
+    Behavior { identity, confidence, hazards, ..Behavior::unknown() }
 }
 
 fn hazard(word: &str) -> HazardKind {

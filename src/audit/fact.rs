@@ -2,7 +2,7 @@
 
 use super::fields::{Call, Fields};
 use super::record::{By, Kind, Outcome, VerdictWord};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 
 /// What figures need of a record.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub struct Decided<'a> {
     pub by: Option<By>,
     pub rule: Option<&'a str>,
     pub latency_us: Option<u64>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     pub identity: Option<&'a str>,
     /// The details that say how the call was judged, as JSON; `None` where another record has them.
     pub judged: Option<&'a str>,
@@ -77,7 +77,7 @@ impl<'a> What<'a> {
                 by: fields.by(),
                 rule: fields.rule.as_deref(),
                 latency_us: fields.latency_us(),
-                badge: fields.badge.as_deref().and_then(Mutability::from_word),
+                badge: fields.badge.as_deref().and_then(Badge::from_word),
                 identity: fields.identity.as_deref(),
                 judged: judged(),
             }),

@@ -11,8 +11,10 @@ use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
 use crate::behavior::arguments;
 use crate::behavior::conclude::Behavior;
+use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Badge;
 use crate::policy::past::{Ended, PastCall};
 use crate::policy::rule::Decision;
 
@@ -172,7 +174,12 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     let analyses = arguments::found(None, &arguments);
     let then = evidence.iter().filter(|line| line.starts_with("arguments "));
     let analysed = then.eq(&analyses.iter().map(|one| one.evidence().to_string()).collect::<Vec<_>>());
-    let behavior = Behavior { identity, hazards, disputed, analyses, ..Behavior::unknown() };
+    let confidence = match fields.badge.as_deref().and_then(Badge::from_word) {
+        Some(Badge::Pure) => Confidence::Proven,
+        Some(Badge::Likely) => Confidence::Likely,
+        Some(Badge::Mutates) | None => Confidence::None,
+    };
+    let behavior = Behavior { identity, confidence, hazards, disputed, analyses, ..Behavior::unknown() };
     Some(Arrival { arguments, behavior, analysed })
 }
 

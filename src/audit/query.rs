@@ -16,7 +16,7 @@ use super::store::noted::Noted;
 use super::store::{Order, Reader, StoreError};
 use super::tally::{Servers, Tally};
 use super::walk::Walk;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::wire::digest::Digest;
 
 /// The newest records that the search wants, at most `limit`, the newest last. The index saves reading the others.
@@ -139,7 +139,7 @@ fn fact(index: &Index, summary: Summary) -> Option<Fact<'_>> {
             by: shape.by.as_deref().and_then(|word| word.parse().ok()),
             rule: shape.rule.as_deref(),
             latency_us: summary.figure,
-            badge: shape.badge.as_deref().and_then(Mutability::from_word),
+            badge: shape.badge.as_deref().and_then(Badge::from_word),
             identity: None,
             judged: None,
         }),

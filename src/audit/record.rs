@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
@@ -112,7 +112,7 @@ pub struct Entry {
     pub session: Arc<str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     /// The behavioral identity, 16 hex characters.
     pub identity: Option<String>,
     pub ruling: Option<Decision>,
@@ -167,7 +167,7 @@ impl Entry {
     pub fn is_durable(&self) -> bool {
         match self.kind {
             Kind::DecisionAsked | Kind::Decision => {
-                self.badge != Some(Mutability::Pure) || self.ruling != Some(Decision::Allow)
+                self.badge != Some(Badge::Pure) || self.ruling != Some(Decision::Allow)
             }
             Kind::ServerStart
             | Kind::ServerEnd

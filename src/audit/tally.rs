@@ -9,7 +9,7 @@ use super::fact::{Decided, Fact, What};
 use super::fields::Call;
 use super::numbers::Numbers;
 use super::record::{By, Outcome, VerdictWord};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::policy::question::rules_name;
 
 /// Figures over some facts. `N` keeps the numbers of which a middle is wanted.
@@ -62,7 +62,7 @@ pub struct ToolTally<N> {
     pub latency: N,
     /// When a call was last decided, in milliseconds since 1970, UTC; and what the tool was then.
     pub last: Option<i64>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     pub identity: Option<String>,
     /// How a call was last judged: a record's details, as JSON.
     pub judged: String,

@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::arguments::effect::Analysis;
+use super::arguments::explain::Explanation;
+use super::confidence::Confidence;
 use super::curated::Reviewed;
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
 use super::infer::{self, Inference};
-use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use super::{annotated, arguments, declared, tells};
 use crate::capability::undeclared::{Reach, Undeclared, undeclared};
 use crate::mcp::tool::Tool;
@@ -31,6 +33,8 @@ pub enum Trust {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Behavior {
     pub identity: Identity,
+    /// How sure it is that a PURE one only reads.
+    pub confidence: Confidence,
     pub content_type: ContentType,
     pub evidence: Vec<Evidence>,
     /// Evidence contradicts itself: on the review list, and MUTATES unless its server's annotations are trusted.
@@ -38,6 +42,8 @@ pub struct Behavior {
     pub hazards: Vec<Hazard>,
     /// What the arguments of this very call would do; empty for a tool.
     pub analyses: Vec<Analysis>,
+    /// How each leaf of this very call's arguments is explained; empty for a tool.
+    pub explanation: Explanation,
 }
 
 impl Behavior {
@@ -45,17 +51,30 @@ impl Behavior {
     pub fn unknown() -> Self {
         Self {
             identity: Identity::UNKNOWN,
+            confidence: Confidence::None,
             content_type: ContentType::Unknown,
             evidence: Vec::new(),
             disputed: false,
             hazards: Vec::new(),
             analyses: Vec::new(),
+            explanation: Explanation::default(),
         }
     }
 
+    /// Whether it is proven to read, and every leaf of its arguments is explained: nothing else runs unasked by a default.
+    pub fn runs_unasked(&self) -> bool {
+        self.identity.mutability == Mutability::Pure
+            && self.confidence == Confidence::Proven
+            && self.explanation.holds()
+    }
+
     /// The badge.
-    pub fn badge(&self) -> Mutability {
-        self.identity.mutability
+    pub fn badge(&self) -> Badge {
+        match self.identity.mutability {
+            Mutability::Mutates => Badge::Mutates,
+            Mutability::Pure if self.runs_unasked() => Badge::Pure,
+            Mutability::Pure => Badge::Likely,
+        }
     }
 }
 
@@ -125,7 +144,9 @@ impl Overrides {
             None => behavior.content_type,
         };
         match self.pinned.or(curated.map(|reviewed| reviewed.identity)) {
-            Some(identity) => Behavior { identity, content_type, disputed: false, ..behavior },
+            Some(identity) => {
+                Behavior { identity, confidence: proven(identity), content_type, disputed: false, ..behavior }
+            }
             None => behavior,
         }
     }
@@ -168,6 +189,9 @@ pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, 
     for analysis in arguments::found(tool, arguments) {
         let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);
+        if behavior.identity.mutability == Mutability::Mutates {
+            behavior.confidence = Confidence::None;
+        }
         behavior.evidence.push(evidence);
         behavior.analyses.push(analysis);
     }
@@ -233,13 +257,24 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
         (None, inferred_action) => inferred_action,
     };
     let output_domain = declared.output_domain.or(inferred.output_domain).unwrap_or(OutputDomain::Unknown);
+    let identity = Identity { mutability, action: fitting(mutability, action), output_domain };
     Behavior {
-        identity: Identity { mutability, action: fitting(mutability, action), output_domain },
+        identity,
+        confidence: proven(identity),
         content_type: declared.content_type.or(inferred.content_type).unwrap_or(ContentType::Unknown),
         evidence: Vec::new(),
         disputed,
         hazards: Vec::new(),
         analyses: Vec::new(),
+        explanation: Explanation::default(),
+    }
+}
+
+/// The confidence in an identity that nothing casts doubt on.
+fn proven(identity: Identity) -> Confidence {
+    match identity.mutability {
+        Mutability::Pure => Confidence::Proven,
+        Mutability::Mutates => Confidence::None,
     }
 }
 

@@ -4,6 +4,7 @@ pub mod annotated;
 pub mod arguments;
 pub mod asides;
 pub mod conclude;
+pub mod confidence;
 pub mod curated;
 pub mod declared;
 pub mod effect;

@@ -3,6 +3,7 @@
 //! The first values are the behavioral identity paper's (Table 2); EXECUTE, SEND, MOVE, MESSAGE, MONEY, INFRA, MODEL
 //! and UNKNOWN are ours, for what the paper says it leaves open.
 
+use super::confidence::Confidence;
 use crate::wire::words::words;
 
 words! {
@@ -12,6 +13,29 @@ words! {
         Pure = "PURE",
         /// Creates, changes, deletes, sends, executes, spends; and whatever is unknown.
         Mutates = "MUTATES",
+    }
+}
+
+words! {
+    /// What is shown of mutability, and of how sure it is.
+    Badge {
+        /// It only reads, and that is proven: the tool by its definition, the call by its arguments.
+        Pure = "PURE",
+        /// It reads by what its definition says, but that is not proven; or an argument of this call is not explained.
+        Likely = "PURE?",
+        /// It changes something, or its effect is unknown.
+        Mutates = "MUTATES",
+    }
+}
+
+impl Badge {
+    /// The badge of a tool.
+    pub fn of(mutability: Mutability, confidence: Confidence) -> Self {
+        match (mutability, confidence) {
+            (Mutability::Mutates, _) => Self::Mutates,
+            (Mutability::Pure, Confidence::Proven) => Self::Pure,
+            (Mutability::Pure, Confidence::Likely | Confidence::None) => Self::Likely,
+        }
     }
 }
 

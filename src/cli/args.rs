@@ -201,7 +201,7 @@ pub struct ToolsSearchOptions {
     pub query: Vec<String>,
     /// Only tools of this badge may be used
     #[arg(long)]
-    pub badge: Option<Badge>,
+    pub badge: Option<BadgeChoice>,
     /// Only tools of this capability may be used, as files:read, *:read or files:*; may be repeated
     #[arg(long, value_name = "TAG")]
     pub capability: Vec<String>,
@@ -220,8 +220,10 @@ pub struct ToolsSearchOptions {
 
 /// A badge to choose by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Badge {
+pub enum BadgeChoice {
     Pure,
+    /// PURE?: it reads by what its definition says, and nobody has confirmed it.
+    Likely,
     Mutates,
 }
 

@@ -8,7 +8,7 @@ use crate::audit::numbers::Histogram;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::tally::{Sessions, Tally};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::policy::lint::Warning;
@@ -137,7 +137,7 @@ pub struct Line {
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
@@ -213,7 +213,7 @@ impl Line {
             seq,
             time: fields.millis(),
             kind,
-            badge: fields.badge.as_deref().and_then(Mutability::from_word),
+            badge: fields.badge.as_deref().and_then(Badge::from_word),
             ruling: fields.ruling.as_deref().and_then(Decision::from_word),
             verdict: fields.verdict(),
             by: fields.by(),

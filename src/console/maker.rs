@@ -210,7 +210,7 @@ fn behavior_of(snapshot: &Snapshot) -> Behavior {
         disputed: snapshot.disputed,
         hazards: snapshot.hazards.clone(),
         // A made rule speaks of names and arguments only.
-        analyses: Vec::new(),
+        ..Behavior::unknown()
     }
 }
 

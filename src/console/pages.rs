@@ -13,7 +13,7 @@ use super::card::grouped;
 use super::model::{ListState, Model, Screen, Sought};
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -159,10 +159,11 @@ fn place(model: &Model) -> Row {
 }
 
 /// The badge of what passed or was recorded, by its shape.
-fn badge(badge: Option<Mutability>) -> Row {
+fn badge(badge: Option<Badge>) -> Row {
     match badge {
-        Some(Mutability::Pure) => Row::of(Tone::Good, "○"),
-        Some(Mutability::Mutates) => Row::of(Tone::Warn, "●"),
+        Some(Badge::Pure) => Row::of(Tone::Good, "○"),
+        Some(Badge::Likely) => Row::of(Tone::Ours, "◌"),
+        Some(Badge::Mutates) => Row::of(Tone::Warn, "●"),
         None => Row::default(),
     }
 }

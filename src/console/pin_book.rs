@@ -106,6 +106,7 @@ fn tool(memory: &Memory, known: &Known) -> Result<PinnedTool, PinsError> {
         tags: tags::of(behavior, &tool.name),
         effects: format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()),
         identity: behavior.identity,
+        confidence: behavior.confidence,
         was: known.pin.identity,
         said: known.pin.said,
         evidence: behavior.evidence.clone(),

@@ -1,6 +1,7 @@
 //! What is remembered of servers' tools and programs between sessions, and what an operator settles of it: plain data
 //! between the Tools screen and whoever keeps the pins. Every text in it is foreign.
 
+use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
@@ -30,6 +31,8 @@ pub struct PinnedTool {
     /// Side effects and idempotence, in our words.
     pub effects: String,
     pub identity: Identity,
+    /// How sure it is that a PURE one only reads.
+    pub confidence: Confidence,
     /// What the trusted definition was concluded to be.
     pub was: Option<Identity>,
     /// What the operator says that it is.

@@ -6,7 +6,7 @@ use super::decide::Question;
 use super::fit::{Fit, Part, Prepared, fit};
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 
 /// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
 pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
@@ -20,8 +20,9 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
         return Some(format!("rule {} denies every call of it", rule.id));
     }
     let by_default = match behavior.badge() {
-        Mutability::Pure => policy.defaults.pure,
-        Mutability::Mutates => policy.defaults.mutates,
+        Badge::Pure => policy.defaults.pure,
+        Badge::Likely => policy.defaults.pure.max(Decision::Ask),
+        Badge::Mutates => policy.defaults.mutates,
     };
     // A rule for this tool may let some call through, depending on its arguments.
     let may_loosen = |rule: &Rule| {

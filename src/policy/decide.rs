@@ -8,7 +8,7 @@ use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +58,9 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
 fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
     let badge = behavior.badge();
     let by_badge = match badge {
-        Mutability::Pure => policy.defaults.pure,
-        Mutability::Mutates => policy.defaults.mutates.max(Decision::Ask),
+        Badge::Pure => policy.defaults.pure,
+        Badge::Likely => policy.defaults.pure.max(Decision::Ask),
+        Badge::Mutates => policy.defaults.mutates.max(Decision::Ask),
     };
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_count {

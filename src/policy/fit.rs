@@ -140,7 +140,7 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
         Some(Part::Expires)
     } else if let Some(part) = names(rule, server, question.tool) {
         Some(part)
-    } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.badge()) {
+    } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.identity.mutability) {
         Some(Part::Mutability)
     } else if !any(&rule.action, |action| *action == identity.action || is_shown(rule, question, *action)) {
         Some(Part::Action)

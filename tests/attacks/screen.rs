@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::desk::*;
 use mcp_approve::audit::record::Kind;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::Evidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Finding, Line};
@@ -59,6 +60,7 @@ fn full_of(text: &str) -> Desk {
         tool: text.into(),
         signature: text.into(),
         identity: write(text).identity,
+        confidence: Confidence::None,
         evidence: full_evidence(text),
         disputed: true,
         hazards: vec![hazard(HazardKind::TerminalSequence, text)],

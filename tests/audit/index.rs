@@ -12,7 +12,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Order, Reader, Store};
 use mcp_approve::audit::walk::Walk;
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
@@ -58,7 +58,7 @@ fn entry(dice: &mut Dice, n: i64) -> Entry {
     }
     entry.ticket = Some(format!("{}-{}", entry.server, n / 3));
     entry.tool = dice.perhaps(&TOOLS).map(str::to_owned);
-    entry.badge = dice.perhaps(&[Mutability::Pure, Mutability::Mutates]);
+    entry.badge = dice.perhaps(&[Badge::Pure, Badge::Mutates]);
     entry.ruling = dice.perhaps(&[Decision::Allow, Decision::Ask, Decision::Deny]);
     entry.verdict = dice.perhaps(&[VerdictWord::Approve, VerdictWord::Deny]);
     entry.by = dice.perhaps(&[By::Rule, By::Operator, By::Default, By::Expiry]);

@@ -1,7 +1,7 @@
 //! Arguments that choose the act: what they raise, however they are spelled.
 
 use super::{called, named, tool};
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use serde_json::{Value, json};
 
 fn said(arguments: &Value) -> String {
@@ -89,9 +89,9 @@ fn a_method_of_computing_that_the_tool_lists_is_no_act() {
         }));
         called(&tool, &json!({ "method": choice })).badge()
     };
-    assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Mutability::Pure);
-    assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Mutability::Mutates);
-    assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Mutability::Mutates, "a list of HTTP methods");
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "pearson"), Badge::Pure);
+    assert_eq!(correlated(json!(["pearson", "kendall"]), "brew"), Badge::Mutates);
+    assert_eq!(correlated(json!(["GET", "BREW"]), "BREW"), Badge::Mutates, "a list of HTTP methods");
 }
 
 /// A body, or a batch of requests: JSON in a text is read like the arguments around it.

@@ -2,7 +2,7 @@
 //! another language. None is called PURE; and what only speaks of changes still is.
 
 use mcp_approve::behavior::conclude::{Trust, of_tool};
-use mcp_approve::behavior::taxonomy::{Action, Mutability};
+use mcp_approve::behavior::taxonomy::{Action, Badge};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn tool(name: &str, description: &str, read_only: Option<bool>) -> Tool {
     Tool::read(definition).expect("a definition with a name")
 }
 
-fn badge(name: &str, description: &str, read_only: Option<bool>) -> Mutability {
+fn badge(name: &str, description: &str, read_only: Option<bool>) -> Badge {
     of_tool(&tool(name, description, read_only), Trust::Corroborate).badge()
 }
 
@@ -27,14 +27,14 @@ fn nothing_that_changes_something_is_pure_whatever_it_is_called_and_whatever_it_
     let wrong: Vec<_> = CHANGING
         .iter()
         .flat_map(|(name, description)| [None, Some(true)].map(|hint| (name, description, hint)))
-        .filter(|(name, description, hint)| badge(name, description, *hint) == Mutability::Pure)
+        .filter(|(name, description, hint)| badge(name, description, *hint) == Badge::Pure)
         .collect();
     assert!(wrong.is_empty(), "called PURE: {wrong:#?}");
 }
 
 #[test]
 fn what_only_speaks_of_changes_is_pure_without_a_hint() {
-    let wrong: Vec<_> = SPEAKING.iter().filter(|(name, told)| badge(name, told, None) != Mutability::Pure).collect();
+    let wrong: Vec<_> = SPEAKING.iter().filter(|(name, told)| badge(name, told, None) != Badge::Pure).collect();
     assert!(wrong.is_empty(), "called MUTATES: {wrong:#?}");
 }
 

@@ -12,7 +12,7 @@ use mcp_approve::audit::body::BodyWriter;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::Store;
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 use serde_json::json;
@@ -77,7 +77,7 @@ fn entry(n: i64, kind: Kind) -> Entry {
     let mut entry = Entry::new(NOON + n, kind, &Arc::from("filesystem"), &Arc::from("0f3a9c1e77b2d480"));
     entry.ticket = Some(format!("filesystem-{n}"));
     entry.tool = Some("read_text_file".to_owned());
-    entry.badge = Some(Mutability::Pure);
+    entry.badge = Some(Badge::Pure);
     entry.identity = Some("4be1c09a55d2f713".to_owned());
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153);

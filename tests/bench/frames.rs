@@ -16,7 +16,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::Store;
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, Page, Progress, Task, Wanted};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::log_reader::start;
@@ -140,7 +140,7 @@ fn entry(n: i64, records: i64) -> Entry {
     let mut entry = Entry::new(NINE + n, kind, &Arc::from("filesystem"), &Arc::from("0f3a9c1e77b2d480"));
     entry.ticket = Some(format!("filesystem-{}", n / 2));
     entry.tool = Some("read_text_file".to_owned());
-    entry.badge = Some(Mutability::Pure);
+    entry.badge = Some(Badge::Pure);
     entry.identity = Some("4be1c09a55d2f713".to_owned());
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153 + n.unsigned_abs() % 9_000);

@@ -17,7 +17,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
@@ -194,7 +194,7 @@ fn entry(n: i64, kind: Kind, asked: bool) -> Entry {
     entry.ticket = Some(format!("filesystem-{}", n % 2_000));
     let at = usize::try_from(n).unwrap();
     entry.tool = Some(if asked { ["write_file", "delete_file"][at / 10 % 2] } else { TOOLS[at % 5] }.to_owned());
-    entry.badge = Some(if asked { Mutability::Mutates } else { Mutability::Pure });
+    entry.badge = Some(if asked { Badge::Mutates } else { Badge::Pure });
     entry.identity = Some("4be1c09a55d2f713".to_owned());
     entry.digest = Some(Digest::of(&n.to_be_bytes()));
     entry.latency_us = Some(153);

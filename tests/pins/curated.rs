@@ -8,7 +8,7 @@ use mcp_approve::behavior::conclude::{Overrides, Trust, of_tool_with};
 use mcp_approve::behavior::curated::{Curated, LISTS, List, of_any_package};
 use mcp_approve::behavior::evidence::Source;
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::taxonomy::{Action, Mutability};
+use mcp_approve::behavior::taxonomy::{Action, Badge, Mutability};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::wire::digest::Digest;
 use serde_json::Value;
@@ -97,7 +97,7 @@ fn pinned_beats_curated_beats_the_rest_and_without_trust_curated_lowers_nothing(
         of_tool_with(&tool, trust, told)
     };
     assert_eq!(concluded(Trust::Corroborate, None).identity, reads);
-    assert_eq!(concluded(Trust::None, None).badge(), Mutability::Mutates);
+    assert_eq!(concluded(Trust::None, None).badge(), Badge::Mutates);
     let pinned = concluded(Trust::None, Some("PURE|SEARCH|DATA"));
     assert_eq!(pinned.identity.to_string(), "PURE|SEARCH|DATA");
     let sources: Vec<Source> = pinned.evidence.iter().map(|evidence| evidence.source).take(2).collect();

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use mcp_approve::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::theme::Palette;
 use mcp_approve::gate::data::snapshot::{Check, CheckState};
@@ -214,7 +214,7 @@ fn activity() {
         pass(passed(1, ActivityKind::Notification, "notifications/initialized"));
         for second in 2..8 {
             pass(Activity {
-                badge: Some(Mutability::Pure),
+                badge: Some(Badge::Pure),
                 ruling: Some(Decision::Allow),
                 verdict: Some(VerdictWord::Approve),
                 by: Some(By::Default),
@@ -223,14 +223,14 @@ fn activity() {
             pass(Activity { latency_us: Some(3_400), ..passed(second, ActivityKind::Outcome, "read_file") });
         }
         pass(Activity {
-            badge: Some(Mutability::Mutates),
+            badge: Some(Badge::Mutates),
             verdict: Some(VerdictWord::Approve),
             by: Some(By::Rule),
             rule: Some("scratch-files".into()),
             ..passed(9, ActivityKind::Call, "write_file")
         });
         pass(Activity {
-            badge: Some(Mutability::Mutates),
+            badge: Some(Badge::Mutates),
             verdict: Some(VerdictWord::Deny),
             by: Some(By::Operator),
             ..passed(10, ActivityKind::Call, "delete_folder")

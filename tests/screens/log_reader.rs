@@ -10,7 +10,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{Reader, Store};
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{Edge, Finding, Line, Page, Progress, Task, Wanted};
 use mcp_approve::console::log_reader::start;
 use mcp_approve::console::outside::Sources;
@@ -22,7 +22,7 @@ fn entry(n: i64, kind: Kind) -> Entry {
     let mut entry = Entry::new(NINE + n, kind, &Arc::from("filesystem"), &Arc::from("files"));
     entry.ticket = Some(format!("filesystem-{}", n / 3));
     entry.tool = Some(if n % 2 == 0 { "write_file" } else { "read_file" }.to_owned());
-    entry.badge = Some(if n % 2 == 0 { Mutability::Mutates } else { Mutability::Pure });
+    entry.badge = Some(if n % 2 == 0 { Badge::Mutates } else { Badge::Pure });
     entry
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::console::found::{Counts, Finding};
 use mcp_approve::console::keymap::Key;
@@ -39,6 +40,7 @@ fn changed(tool: &str) -> PinnedTool {
         tags: vec!["ack:overwrite".into(), "files:write".into()],
         effects: "write; idempotent: yes".into(),
         identity: call.identity,
+        confidence: Confidence::None,
         was: "PURE|READ|CONTENT".parse().ok(),
         said: None,
         evidence: call.evidence,

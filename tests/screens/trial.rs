@@ -9,6 +9,7 @@ use mcp_approve::audit::index::Index;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Reader, Store};
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::Finding;
 use mcp_approve::console::outside::Sources;
 use mcp_approve::console::trial::start;
@@ -43,6 +44,7 @@ fn asked(n: i64, server: &str, tool: &str, path: &str, verdict: VerdictWord, by:
 fn passed(n: i64) -> [Entry; 1] {
     let mut entry = Entry::new(NINE + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("files"));
     entry = entry.with("words", "PURE|READ|CONTENT");
+    entry.badge = Some(Badge::Pure);
     (entry.ticket, entry.tool) = (Some(format!("filesystem-{n}")), Some("read_file".to_owned()));
     (entry.ruling, entry.verdict, entry.by) = (Some(Decision::Allow), Some(VerdictWord::Approve), Some(By::Default));
     entry.arguments = Some(r#"{"path":"/home/ada/a"}"#.to_owned());

@@ -2,6 +2,7 @@
 
 pub mod choice;
 pub mod effect;
+pub mod explain;
 pub mod graphql;
 pub mod http;
 pub mod language;

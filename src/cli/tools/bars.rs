@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::behavior::tags;
-use crate::behavior::taxonomy::Mutability;
-use crate::cli::args::{Badge, ToolsSearchOptions};
+use crate::behavior::taxonomy::Badge;
+use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::gate::data::pin::PinState;
 use crate::pins::reading::Known;
 use crate::policy::beforehand;
@@ -68,8 +68,9 @@ impl Bars<'_> {
     fn wishes(&self, known: &Known, tags: &[String]) -> Option<Bar> {
         let bar = |kind: &str, why: String| Some(Bar { kind: kind.to_owned(), why });
         let badge = match self.options.badge {
-            Some(Badge::Pure) => Mutability::Pure,
-            Some(Badge::Mutates) => Mutability::Mutates,
+            Some(BadgeChoice::Pure) => Badge::Pure,
+            Some(BadgeChoice::Likely) => Badge::Likely,
+            Some(BadgeChoice::Mutates) => Badge::Mutates,
             None => known.behavior.badge(),
         };
         if known.behavior.badge() != badge {

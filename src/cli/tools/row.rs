@@ -61,7 +61,7 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
 
 /// The badge's reason in one line, for a list: the first evidence that agrees with it. Foreign text in it, raw.
 pub(super) fn because(behavior: &Behavior) -> String {
-    let agrees = |one: &&Evidence| one.says.mutability == Some(behavior.badge());
+    let agrees = |one: &&Evidence| one.says.mutability == Some(behavior.identity.mutability);
     match behavior.evidence.iter().find(agrees) {
         Some(one) => format!("{}, {}", one.source.word(), one.span),
         None => "nobody knows what it does".to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::audit::record::Kind;
 use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::console::found::{Checked, Counts, Edge, Line, Opened, RuleBook, Unwrapped};
 use crate::console::pinned::{Former, PinBook};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
@@ -134,7 +134,7 @@ pub struct ToolLine {
     pub server: String,
     pub tool: String,
     pub signature: Option<String>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     /// The behavioral identity, 16 hex characters.
     pub identity: String,
     /// `MUTATES|CREATE|ACK`.

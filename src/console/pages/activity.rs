@@ -3,7 +3,7 @@
 use super::{NARROW, badge, servers};
 use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, cell, widest};
 use crate::console::model::{Following, Model, Origin, Passed};
@@ -27,7 +27,7 @@ impl Model {
                 Field::Ticket => activity.ticket.as_deref(),
                 Field::Tool => activity.ticket.as_ref().map(|_| activity.what.as_str()),
                 Field::Kind => Some(kind(activity.kind)),
-                Field::Badge => activity.badge.map(Mutability::word),
+                Field::Badge => activity.badge.map(Badge::word),
                 Field::Ruling => activity.ruling.map(|ruling| ruling.word()),
                 Field::Verdict => activity.verdict.map(|verdict| verdict.word()),
                 Field::By => activity.by.map(|by| by.word()),

@@ -1,7 +1,7 @@
 //! The Tools screen: every tool that a server describes or the log knows; what needs a look comes first.
 
 use super::{NARROW, WIDE, caption, changed, entry, foreign, ours};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, cell, widest};
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
@@ -95,8 +95,9 @@ fn look(line: &ToolLine) -> Row {
 
 fn badge(line: &ToolLine) -> Row {
     match line.badge {
-        Some(Mutability::Pure) => Row::of(Tone::Good, "○ PURE"),
-        Some(Mutability::Mutates) => Row::of(Tone::Warn, "● MUTATES"),
+        Some(Badge::Pure) => Row::of(Tone::Good, "○ PURE"),
+        Some(Badge::Likely) => Row::of(Tone::Ours, "◌ PURE?"),
+        Some(Badge::Mutates) => Row::of(Tone::Warn, "● MUTATES"),
         None => Row::of(Tone::Quiet, "  unknown"),
     }
 }

@@ -72,7 +72,15 @@ mod tests {
         let is_dangerous = |action: Action, arguments: &Value, files: Vec<Facts>| {
             let identity = Identity { mutability: Mutability::Mutates, action, output_domain: OutputDomain::Data };
             let (content_type, evidence, hazards, analyses) = (ContentType::Text, Vec::new(), Vec::new(), Vec::new());
-            let behavior = Behavior { identity, content_type, evidence, disputed: false, hazards, analyses };
+            let behavior = Behavior {
+                identity,
+                content_type,
+                evidence,
+                disputed: false,
+                hazards,
+                analyses,
+                ..Behavior::unknown()
+            };
             danger(&behavior, arguments, Some(&Findings { files, ..Findings::default() })).is_some()
         };
         use Action::{Create, Move};

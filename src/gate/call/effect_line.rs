@@ -64,7 +64,7 @@ fn computed(behavior: &Behavior) -> Option<String> {
     let more = behavior.analyses.iter().filter(|one| !one.effect.reads()).count().saturating_sub(1);
     Some(match (worst.effect.reads(), more) {
         // An argument that reads lowers nothing: the tool may do more with it than it says.
-        (true, _) if behavior.badge() == Mutability::Pure => format!("{says}, changes nothing"),
+        (true, _) if behavior.identity.mutability == Mutability::Pure => format!("{says}, changes nothing"),
         (true, _) => format!("{says}, which only reads"),
         (false, 0) => says,
         (false, more) => format!("{says}, and {more} more"),

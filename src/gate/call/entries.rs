@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
@@ -116,7 +116,7 @@ impl Gate {
             entry.detail.push(("why", why.into()));
         }
         entry.detail.push(("evidence", evidence(judged)));
-        if judged.behavior.badge() == Mutability::Mutates || !judged.behavior.analyses.is_empty() {
+        if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effect", judged.effect.as_str().into()));
         }
         if !judged.behavior.analyses.is_empty() {

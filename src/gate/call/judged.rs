@@ -8,7 +8,7 @@ use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::Violation;
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
@@ -124,14 +124,14 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && (wanted.real.is_empty() || is_seen) {
         let named = named::path_arguments(&arguments);
-        match behavior.badge() {
+        match behavior.identity.mutability {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
             // Nothing is replaced: where it leads is all there is to see.
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
     // A call that reads and passes at once is shown to no one.
-    let passes = ruling.decision == Decision::Allow && behavior.badge() == Mutability::Pure;
+    let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
     Judged {
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },

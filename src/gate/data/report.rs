@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::record::{By, VerdictWord};
+use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::terms::GrantCard;
 use crate::policy::rule::{Decision, Pending};
@@ -33,7 +34,7 @@ pub struct Activity {
     /// The method, or the tool's name for a call.
     pub what: String,
     pub ticket: Option<String>,
-    pub badge: Option<Mutability>,
+    pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
@@ -109,6 +110,8 @@ pub struct KnownTool {
     /// Rust notation, cut where it is very long.
     pub signature: String,
     pub identity: Identity,
+    /// How sure it is that a PURE one only reads.
+    pub confidence: Confidence,
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,

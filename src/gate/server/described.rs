@@ -52,6 +52,7 @@ impl Described {
             tool: cut(&self.tool.name, 512),
             signature: cut(&self.signature, 2048),
             identity: behavior.identity,
+            confidence: behavior.confidence,
             evidence: evidence.map(|one| Evidence { span: cut(&one.span, 512), ..one.clone() }).collect(),
             disputed: behavior.disputed,
             hazards: hazards.map(|one| Hazard { what: cut(&one.what, 512), ..one.clone() }).collect(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::audit::record::By;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::gate::data::event::Now;
 use crate::gate::deadline::CONTINUE;
 use crate::gate::server::described::Described;
@@ -20,7 +20,7 @@ pub struct Flight {
     pub tool: String,
     pub digest: Digest,
     pub forwarded: Now,
-    pub badge: Mutability,
+    pub badge: Badge,
     pub identity: String,
     pub described: Option<Arc<Described>>,
     pub modern: bool,

@@ -5,8 +5,9 @@ use mcp_approve::audit::fields::Record;
 use mcp_approve::audit::numbers::{Histogram, Numbers as _};
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::audit::tally::{Count, RuleTally, SessionTally, ToolTally};
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{
     Certain, Counts, Edge, Explained, Finding, Line, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
 };
@@ -32,7 +33,7 @@ pub fn line(seq: u64, kind: &str) -> Line {
         session: "files".into(),
         ticket: Some(format!("filesystem-{}", seq / 4)),
         tool: Some("write_file".into()),
-        badge: Some(Mutability::Mutates),
+        badge: Some(Badge::Mutates),
         ..Line::default()
     }
 }
@@ -69,7 +70,7 @@ pub fn records() -> Vec<Line> {
         answered(399, "tool-error", 1_200_000),
         Line { who: "ada (pid 7)".into(), ..decided(398, VerdictWord::Deny, By::Operator, "wrong folder: use notes/") },
         Line { rule: Some("scratch".into()), ..decided(397, VerdictWord::Approve, By::Rule, "rule scratch allows it") },
-        Line { badge: Some(Mutability::Pure), tool: Some("read_file".into()), ..line(396, "outcome") },
+        Line { badge: Some(Badge::Pure), tool: Some("read_file".into()), ..line(396, "outcome") },
         decided(395, VerdictWord::Approve, By::Default, "the default for PURE allows it"),
         Line { note: "the default for MUTATES asks".into(), ..line(394, "decision-asked") },
         Line { by: Some(By::Cancel), note: "the host cancelled it".into(), ..line(393, "withdrawn") },
@@ -107,7 +108,7 @@ pub fn counts() -> Counts {
         failed: calls / 100,
         latency: histogram(&[900, 1_100, 40_000]),
         last: Some(NINE - 7_200_000),
-        badge: Some(Mutability::Mutates),
+        badge: Some(Badge::Mutates),
         identity: Some("212ddba5a2c92ee8".into()),
         judged: detail.into(),
     };
@@ -135,6 +136,7 @@ pub fn known(tool: &str, changed: bool, disputed: bool) -> KnownTool {
         tool: tool.into(),
         signature: format!("{tool}(path: String, content: String) -> Value"),
         identity: call.identity,
+        confidence: Confidence::None,
         evidence: call.evidence,
         disputed,
         hazards: if tool.starts_with("get") { vec![hazard(HazardKind::SensitiveRead, "env")] } else { Vec::new() },

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::audit::fields::{Field, JudgedDetail};
 use crate::audit::numbers::Histogram;
 use crate::audit::tally::ToolTally;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::Badge;
 use crate::console::model::{Model, Subject, ToolLine, ToolSource};
 use crate::console::pinned::{PinBook, PinnedTool};
 use crate::link::message::KnownTool;
@@ -64,7 +64,7 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
             let of = |field| match field {
                 Field::Server => Some(line.server.as_str()),
                 Field::Tool => Some(line.tool.as_str()),
-                Field::Badge => line.badge.map(Mutability::word),
+                Field::Badge => line.badge.map(Badge::word),
                 _ => None,
             };
             search.is_empty() || search.wants(line.last, of, tool_text(line).as_bytes())
@@ -123,7 +123,7 @@ fn recalled(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.server.clone_from(&pinned.server);
     line.tool.clone_from(&pinned.tool);
     line.signature = Some(pinned.signature.clone());
-    line.badge = Some(pinned.identity.mutability);
+    line.badge = Some(Badge::of(pinned.identity.mutability, pinned.confidence));
     line.identity = pinned.identity.hash();
     line.words = pinned.identity.to_string();
     line.evidence = pinned.evidence.iter().map(ToString::to_string).collect();
@@ -141,7 +141,7 @@ fn offered(line: &mut ToolLine, server: &str, tool: &KnownTool) {
     server.clone_into(&mut line.server);
     line.tool.clone_from(&tool.tool);
     line.signature = Some(tool.signature.clone());
-    line.badge = Some(tool.identity.mutability);
+    line.badge = Some(Badge::of(tool.identity.mutability, tool.confidence));
     line.identity = tool.identity.hash();
     line.words = tool.identity.to_string();
     line.evidence = tool.evidence.iter().map(ToString::to_string).collect();
