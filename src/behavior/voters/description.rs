@@ -14,7 +14,9 @@ use crate::behavior::phrases::{Hyphens, Phrases, plain};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among};
 use crate::mcp::tool::Tool;
-use lists::{AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, STEMS_CHANGE, STEMS_READ};
+use lists::{
+    AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE, STEMS_READ,
+};
 
 /// Sentences of a description, without its markup; no more than a reader would read.
 pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
@@ -31,6 +33,8 @@ pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
 enum Effect {
     Reads(Action),
     Changes(Action),
+    /// An answer, unless it is media: those are kept, or paid for.
+    Makes,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,18 +62,22 @@ pub fn vote(tool: &Tool) -> Vote {
         let words = words::of_sentence(sentence);
         if let Some((verb, at, form)) = lead(&words) {
             let span = words[at].clone();
-            match verb.effect {
-                Effect::Changes(action) if heading && !asks_only(&words[at..], verb) => return by(Says::Changes, action, span),
-                Effect::Reads(action) if heading || form == Form::Third => {
-                    if let Some((action, span)) = clauses::chained(&words, at, form) {
-                        return by(Says::Changes, action, span);
-                    }
-                    if reads.is_none() && heading && !repeats(&words, &name) {
-                        reads = Some((Says::Reads, action, span));
-                    }
+            let chained = (heading || form == Form::Third).then(|| clauses::chained(&words, at, form)).flatten();
+            match (verb.effect, chained) {
+                (Effect::Reads(_) | Effect::Makes, Some((action, span))) => return by(Says::Changes, action, span),
+                (Effect::Makes, None) if heading && words[at..].iter().take(12).any(|word| among(word, MEDIA)) => {
+                    return by(Says::Changes, Action::Create, span);
                 }
-                Effect::Changes(_) if heading && reads.is_none() => reads = Some((Says::MayRead, Action::Read, span)),
-                Effect::Changes(_) | Effect::Reads(_) => {}
+                (Effect::Changes(action), _) if heading && !asks_only(&words[at..], verb) => {
+                    return by(Says::Changes, action, span);
+                }
+                (Effect::Reads(action), None) if reads.is_none() && heading && !repeats(sentence, &name) => {
+                    reads = Some((Says::Reads, action, span));
+                }
+                (Effect::Changes(_), _) if heading && reads.is_none() && !repeats(sentence, &name) => {
+                    reads = Some((Says::MayRead, Action::Read, span));
+                }
+                (Effect::Changes(_) | Effect::Reads(_) | Effect::Makes, _) => {}
             }
         }
         if let Some((action, span)) = clauses::change(&words) {
@@ -80,9 +88,9 @@ pub fn vote(tool: &Tool) -> Vote {
         for (at, phrase, told) in PHRASES.found(&flat) {
             let span = phrase.trim_end_matches('*').to_owned();
             match told {
-                Told::Changes if !denied(&flat[..at]) => return by(Says::Changes, Action::Unknown, span),
+                Told::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
                 Told::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
-                Told::Changes | Told::OnlyReads => {}
+                Told::Changes(_) | Told::OnlyReads => {}
             }
         }
         if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) && !conditional {
@@ -93,10 +101,11 @@ pub fn vote(tool: &Tool) -> Vote {
         {
             only_reads.get_or_insert_with(|| (*phrase).to_owned());
         }
-        heading = heading && (words.len() <= 4 || repeats(&words, &name)) && reads.is_none();
+        heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
     }
     let found = parameters::found(&tool.input_schema, description);
-    if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str())) {
+    if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
+    {
         return by(Says::Changes, action, span);
     }
     match (reads, only_reads) {
@@ -108,22 +117,56 @@ pub fn vote(tool: &Tool) -> Vote {
     }
 }
 
+/// The verb that a description opens with, empty where it is unknown, and what it is done to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    pub verb: String,
+    pub object: Vec<String>,
+}
+
+/// Reads the opening of a description: its first sentence that is more than a heading.
+pub fn opened(tool: &Tool) -> Opened {
+    let mut first = None;
+    for sentence in sentences(tool.description.as_deref().unwrap_or_default()).take(3) {
+        let words = words::of_sentence(sentence);
+        if let Some((_, at, _)) = lead(&words) {
+            return Opened { verb: words[at].clone(), object: words[at + 1..].to_vec() };
+        }
+        first.get_or_insert(words);
+    }
+    Opened { verb: String::new(), object: first.unwrap_or_default() }
+}
+
+/// The parameter that carries code or a statement, as words joined by `_`.
+pub fn runs(tool: &Tool) -> Option<String> {
+    let description = tool.description.as_deref().unwrap_or_default();
+    parameters::found(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+}
+
 /// The verb that a sentence opens with, where it is one there.
 fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
     let start = opening(words);
     let adverbs = words[start..].iter().take_while(|word| is_adverb(word)).count();
     [start, start + adverbs].into_iter().find_map(|at| {
+        // "Gets rid of".
+        let at = if words.get(at + 1).is_some_and(|next| next == "rid") { at + 1 } else { at };
         let (verb, form) = words::base(words.get(at)?, verb)?;
         if !matches!(form, Form::Base | Form::Third | Form::Gerund) {
             return None;
         }
         let next = words.get(at + 1).map_or("", String::as_str);
-        let nounlike = among(next, "of between by per , : ( for in from is are was to with via at on") || next.is_empty() && words.len() > 1;
-        let noun = among(verb.base, AS_NOUNS) && (nounlike && !among(verb.base, "check look search") || next.is_empty());
+        let nounlike = among(next, "of between by per , : ( for in from is are was to with via at on")
+            || next.is_empty() && words.len() > 1;
+        let noun =
+            among(verb.base, AS_NOUNS) && (nounlike && !among(verb.base, "check look search") || next.is_empty());
         // "Clicks and impressions", but "Posts a message".
-        let plural = form == Form::Third && among(verb.base, AS_NOUNS) && matches!(verb.effect, Effect::Changes(_)) && !among(next, DETERMINERS);
+        let plural = form == Form::Third
+            && among(verb.base, AS_NOUNS)
+            && matches!(verb.effect, Effect::Changes(_))
+            && !among(next, DETERMINERS);
         // "Run this tool first" is said to the model.
-        let to_model = among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
+        let to_model =
+            among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
         (!noun && !plural && !to_model).then_some((verb, at, form))
     })
 }
@@ -131,17 +174,15 @@ fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
 /// "Runs a search": what is run is only asked for.
 fn asks_only(words: &[String], verb: Verb) -> bool {
     const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
-        evaluation diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal";
-    among(verb.base, "run execute perform make call") && words.iter().skip(1).take(6).any(|word| among(word, ASKED))
+        evaluation diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
+        read-only";
+    among(verb.base, "run execute perform make call") && words.iter().skip(1).take(8).any(|word| among(word, ASKED))
 }
 
-/// Whether all that the sentence says was said by the name.
-fn repeats(words: &[String], name: &[String]) -> bool {
-    let known = |word: &String| {
-        among(word, "a an the of for to by in from and tool api , : ( ) /")
-            || name.iter().any(|said| said == word || words::base(word, |stem| (stem == said).then_some(())).is_some())
-    };
-    words.iter().all(known)
+/// Whether the sentence is the name again, as a framework writes one: an article or an ending shows that its verb is one.
+pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
+    let known = |word: &String| name.iter().any(|said| said == word || said.strip_suffix('s') == Some(word));
+    words::of_name(sentence).iter().all(known)
 }
 
 /// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
@@ -151,7 +192,9 @@ fn opening(words: &[String]) -> usize {
         please simply be is provides provide way note beta experimental deprecated advanced : , ( ) model llm ai me mcp server \
         need want wants if in order and unified start here";
     let is_verb = |at: usize| {
-        words.get(at).is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
+        words
+            .get(at)
+            .is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
     };
     if is_verb(0) && !among(&words[0], "start") {
         return 0;
@@ -198,17 +241,26 @@ fn verb(word: &str) -> Option<Verb> {
 #[derive(Clone, Copy)]
 enum Told {
     OnlyReads,
-    Changes,
+    Changes(Action),
 }
 
-static PHRASES: LazyLock<Phrases<Told>> =
-    LazyLock::new(|| Phrases::new(&[(ONLY_READS, Told::OnlyReads), (SAYS_CHANGES, Told::Changes)]));
+static PHRASES: LazyLock<Phrases<Told>> = LazyLock::new(|| {
+    Phrases::new(&[
+        (ONLY_READS, Told::OnlyReads),
+        (SAYS_CHANGES, Told::Changes(Action::Unknown)),
+        (SAYS_SAVES, Told::Changes(Action::Create)),
+    ])
+});
 
 static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
     let of = |words: &'static str, effect| words.split_whitespace().map(move |base| (base, Verb { base, effect }));
     let reads = READS.iter().flat_map(|(action, words)| of(words, Effect::Reads(*action)));
+    let reads = reads.chain(of("generate produce synthesize render", Effect::Makes));
     reads.chain(CHANGES.iter().flat_map(|(action, words)| of(words, Effect::Changes(*action)))).collect()
 });
+
+const MEDIA: &str =
+    "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
 
 const READING_SQL: &[&str] = &[
     "SELECT quer",

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::description::sentences;
+use super::description::{repeats, sentences};
 use super::{Says, Vote};
 use crate::behavior::evidence::Source;
 use crate::behavior::words;
@@ -59,7 +59,8 @@ impl Model {
             .map(|(word, weight)| format!("{word} {weight:.2}\n"))
             .collect();
         lines.sort();
-        let limits = [("=bias", self.bias), ("=reads", self.reads), ("=may-read", self.may_read), ("=changes", self.changes)];
+        let limits =
+            [("=bias", self.bias), ("=reads", self.reads), ("=may-read", self.may_read), ("=changes", self.changes)];
         limits.iter().map(|(word, number)| format!("{word} {number:.2}\n")).chain(lines).collect()
     }
 
@@ -73,9 +74,10 @@ impl Model {
         let features = features(tool);
         let sum = self.sum(&features);
         let says = match sum {
+            sum if sum >= self.changes => Says::Changes,
+            _ if repeats_its_name(tool) => return Vote::silent(Source::Learned),
             sum if sum <= self.reads => Says::Reads,
             sum if sum <= self.may_read => Says::MayRead,
-            sum if sum >= self.changes => Says::Changes,
             _ => return Vote::silent(Source::Learned),
         };
         Vote { voter: Source::Learned, says, action: None, span: self.strongest(&features, sum) }
@@ -85,7 +87,8 @@ impl Model {
     fn strongest(&self, features: &[String], sum: f32) -> String {
         let sign = if sum > 0.0 { 1.0 } else { -1.0 };
         let weigh = |feature: &String| Some((sign * self.weights.get(feature)?, feature.clone()));
-        let mut weighed: Vec<(f32, String)> = features.iter().filter_map(weigh).filter(|(weight, _)| *weight > 0.0).collect();
+        let mut weighed: Vec<(f32, String)> =
+            features.iter().filter_map(weigh).filter(|(weight, _)| *weight > 0.0).collect();
         weighed.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         weighed.into_iter().take(3).map(|(_, feature)| feature).collect::<Vec<_>>().join(", ")
     }
@@ -94,6 +97,13 @@ impl Model {
 /// Votes by the model that ships with this program.
 pub fn vote(tool: &Tool) -> Vote {
     MODEL.vote(tool)
+}
+
+/// Whether the definition says nothing besides its name: of those words the name voter is the reader, and one is not two.
+pub fn repeats_its_name(tool: &Tool) -> bool {
+    let name = words::of_name(&tool.name);
+    let description = tool.description.as_deref().unwrap_or_default();
+    sentences(description).next().is_none_or(|sentence| repeats(sentence, &name))
 }
 
 /// What a definition says, as the model knows it: each word with the place where it is said, each once.

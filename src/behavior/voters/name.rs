@@ -70,32 +70,54 @@ pub fn vote(tool: &Tool) -> Vote {
 /// The act that a name speaks of.
 pub fn of_name(words: &[String]) -> Act {
     // A version says nothing: `list_orders_v1`.
-    let versioned = |word: &&String| word.len() < 4 && word.trim_start_matches('v').bytes().all(|byte| byte.is_ascii_digit());
+    let versioned =
+        |word: &&String| word.len() < 4 && word.trim_start_matches('v').bytes().all(|byte| byte.is_ascii_digit());
     let words = &words[..words.len() - words.iter().rev().take_while(versioned).count()];
     let verbs = found(words);
     let word = |at: usize| words.get(at).map_or("", String::as_str);
     let last = words.len().saturating_sub(1);
     let is_read = |v: &&Found| matches!(v.known.effect, Effect::Reads(_));
-    if let Some(asked) = question(words, &verbs) {
-        return asked;
+    if let Some(found) = question(words, &verbs).or_else(|| phrasal(words)).or_else(|| makes(words)) {
+        return found;
     }
-    let head = verbs.iter().filter(is_read).find(|v| v.form == Form::Base || (v.form == Form::Third && v.at == 0));
-    // What stands before a verb that is hardly ever a noun is a prefix or a thing: `slack_get_order`, `order_get`.
-    let sure_head = head.filter(|v| v.known.firmness == Firmness::Verb);
+    let mut heads =
+        verbs.iter().filter(is_read).filter(|v| v.form == Form::Base || (v.form == Form::Third && v.at == 0));
+    // What stands before a verb that is hardly ever a noun is a prefix or a thing: `slack_get_order`, `monitor_get`.
+    let sure_head = heads.clone().find(|v| v.known.firmness == Firmness::Verb);
+    let head = sure_head.or_else(|| heads.next());
+    let mut changing: Vec<(Says, &Found)> = Vec::new();
     for v in verbs.iter().filter(|v| !is_read(v)) {
         match changes_here(words, v, head, sure_head) {
-            Says::Changes => return act(words, v, Says::Changes),
+            says @ (Says::Changes | Says::Silent) => changing.push((says, v)),
             // A noun of that form: the verb is another word.
             Says::Reads | Says::MayRead => {}
-            Says::Silent => return act(words, v, Says::Silent),
         }
+    }
+    // `label_create`: of two, the one that is hardly a noun is the act.
+    let grave = |firmly: bool| {
+        let fits = move |(says, v): &&(Says, &Found)| {
+            *says == Says::Changes && (!firmly || v.known.firmness == Firmness::Verb)
+        };
+        changing.iter().find(fits)
+    };
+    if let Some((says, v)) = grave(true).or_else(|| grave(false)).or(changing.first()) {
+        return act(words, v, *says);
     }
     if let Some(v) = head {
         let object = &words[v.at + 1..];
-        let plain = v.known.firmness == Firmness::Verb
-            || v.at == last && v.at > 0 && among(word(v.at), "list search query lookup diff")
-            || object.iter().any(|word| is_thing(word));
-        return act(words, v, if plain { Says::Reads } else { Says::MayRead });
+        let end = object.iter().position(|word| among(word, AFTER)).unwrap_or(object.len());
+        let of_things = object[..end].last().is_some_and(|word| is_thing(word));
+        // A verb that may be a noun reads where it leads and something is there to be read, or where it ends the name.
+        let says = match v.known.firmness {
+            Firmness::Verb => Says::Reads,
+            _ if v.at == last && v.at > 0 && is_thing(word(v.at - 1)) => Says::Reads,
+            _ if v.at == 0 && v.form == Form::Base && of_things => Says::Reads,
+            // `slack_list_channels`: hardly a list to which something is done.
+            _ if of_things && v.form == Form::Base && among(word(v.at), "list search") => Says::Reads,
+            _ if of_things || words.len() == 1 => Says::MayRead,
+            _ => Says::Silent,
+        };
+        return act(words, v, says);
     }
     of_shape(words)
 }
@@ -112,7 +134,13 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         Form::Base => {}
         // `deletes_user`, but `list_updates`; `file_writer`, but `get_sender`.
         Form::Third | Form::Gerund if v.at == 0 && firm => return Says::Changes,
-        Form::Third if firm && last && head.is_none_or(|head| head.known.firmness != Firmness::Verb && !among(word(head.at), "list search")) => {
+        Form::Third
+            if firm
+                && last
+                && head.is_none_or(|head| {
+                    head.known.firmness != Firmness::Verb && !among(word(head.at), "list search")
+                }) =>
+        {
             return Says::Changes;
         }
         Form::Agent if firm && last && head.is_none() => return Says::Silent,
@@ -132,7 +160,9 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
             (false, _) => Says::Reads,
         };
     }
-    if among(word(v.at), "run execute perform do carry conduct make") && words[v.at + 1..].iter().any(|word| among(word, ASKED)) {
+    if among(word(v.at), "run execute perform do carry conduct make")
+        && words[v.at + 1..].iter().any(|word| among(word, ASKED))
+    {
         return Says::Silent;
     }
     if firm {
@@ -142,7 +172,13 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         // `list_orders` has no singular: `list_order` is a thing and then an act, unless more follows.
         Some(head) if head.at < v.at => match (noun, last) {
             (false, true) => Says::Changes,
-            (true, true) => if among(word(head.at), "list") { Says::Changes } else { Says::Silent },
+            (true, true) => {
+                if among(word(head.at), "list") {
+                    Says::Changes
+                } else {
+                    Says::Silent
+                }
+            }
             (_, false) if about || is_thing(word(words.len() - 1)) => Says::Reads,
             (_, false) => Says::Silent,
         },
@@ -150,10 +186,21 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         Some(head) if noun && head.at + 1 == words.len() => Says::Reads,
         // `mail_list_folders`, where nothing else could be listed.
         Some(head) if noun && among(word(head.at), "list") && is_thing(word(words.len() - 1)) => Says::Reads,
-        Some(_) => if about { Says::Silent } else { Says::Changes },
-        None if about => Says::Silent,
+        Some(head) if noun && head.at == v.at + 1 && is_thing(word(words.len() - 1)) => Says::Silent,
+        Some(_) => {
+            if about {
+                Says::Silent
+            } else {
+                Says::Changes
+            }
+        }
+        None if about || (noun && last && v.at > 0 && among(word(v.at), KEPT)) => Says::Silent,
         None if last && v.at > 0 && noun => {
-            if among(previous, "latest last next current recent top my new open pending active") { Says::Silent } else { Says::Changes }
+            if among(previous, "latest last next current recent top my new open pending active") {
+                Says::Silent
+            } else {
+                Says::Changes
+            }
         }
         None => Says::Changes,
     }
@@ -161,14 +208,43 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
 
 /// A name that asks: `is_valid`, `can_i_deploy`. What it asks about is not done.
 fn question(words: &[String], verbs: &[Found]) -> Option<Act> {
-    let at = words.iter().take(3).position(|word| among(word, "is has can does are how what whats which where when who"))?;
+    let at = words
+        .iter()
+        .take(3)
+        .position(|word| among(word, "is has can does did are how what whats which where when who"))?;
     let asks = at + 1 < words.len() && verbs.iter().all(|v| v.at > at);
     asks.then(|| reads(words, at, Says::Reads))
 }
 
-/// Names without a verb: `user_by_id`, `server_info`.
+/// `check_in`, `turn_off`: a verb that its particle makes a change.
+fn phrasal(words: &[String]) -> Option<Act> {
+    let at = words.windows(2).position(|pair| {
+        among(&pair[0], "check log sign opt turn switch power roll shut clock tear hand")
+            && among(&pair[1], "in out on off up down over")
+    })?;
+    let action = if among(&words[at], "turn switch power shut roll") { Action::Execute } else { Action::Update };
+    let object = words[at + 2..].to_vec();
+    Some(Act { says: Says::Changes, action: Some(action), verb: words[at..at + 2].join("_"), object })
+}
+
+/// `generate_image`: media are made and kept, or paid for; a text that is generated is the answer.
+fn makes(words: &[String]) -> Option<Act> {
+    const MEDIA: &str =
+        "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
+    let at = words.iter().position(|word| among(word, "generate produce synthesize render make to"))?;
+    let object = &words[at + 1..];
+    object.iter().any(|word| among(word, MEDIA)).then(|| Act {
+        says: Says::Changes,
+        action: Some(Action::Create),
+        verb: words[at].clone(),
+        object: object.to_vec(),
+    })
+}
+
+/// Names without a verb: `server_info`.
 fn of_shape(words: &[String]) -> Act {
-    match words.iter().rposition(|word| among(word, ABOUT) || among(word, "by nearby")) {
+    match words.iter().rposition(|word| among(word, FACTS) || word == "nearby") {
+        Some(at) if words[at] == "nearby" => Act { action: Some(Action::Search), ..reads(words, at, Says::MayRead) },
         Some(at) => reads(words, at, Says::MayRead),
         None => Act { says: Says::Silent, action: None, verb: String::new(), object: words.to_vec() },
     }
@@ -203,13 +279,16 @@ fn known(word: &str) -> Option<Known> {
         return Some(*found);
     }
     if !word.is_ascii()
-        && let Some((effect, _)) = STEMS.iter().find(|(_, stems)| stems.split_whitespace().any(|stem| word.starts_with(stem)))
+        && let Some((effect, _)) =
+            STEMS.iter().find(|(_, stems)| stems.split_whitespace().any(|stem| word.starts_with(stem)))
     {
         return Some(Known { effect: *effect, firmness: Firmness::Verb });
     }
     // `reassign`, `undeploy`, `bulkdelete`: a prefix makes no change harmless.
-    const PREFIXES: &[&str] =
-        &["re", "un", "de", "dis", "auto", "bulk", "batch", "multi", "soft", "hard", "force", "mass", "over", "out", "pre", "mis"];
+    const PREFIXES: &[&str] = &[
+        "re", "un", "de", "dis", "auto", "bulk", "batch", "multi", "soft", "hard", "force", "mass", "over", "out",
+        "pre", "mis",
+    ];
     PREFIXES.iter().find_map(|prefix| {
         let rest = word.strip_prefix(prefix)?;
         let found = VERBS.get(rest).filter(|found| rest.len() > 3 && found.firmness != Firmness::Either)?;
@@ -226,10 +305,18 @@ fn is_thing(word: &str) -> bool {
         || among(word, THINGS)
 }
 
-/// The change that an act's name speaks of; `None` where it reads, or tells nothing.
-pub fn change(act_name: &str) -> Option<Action> {
-    let act = of_name(&words::of_name(act_name));
-    act.action.filter(|_| act.says == Says::Changes)
+/// What a value that names an act does, where this voter knows its verb: `get`, `purge_cache`.
+pub fn effect(act_name: &str) -> Option<Effect> {
+    let words = words::of_name(act_name);
+    if let [word] = words.as_slice() {
+        return known(word).map(|known| known.effect);
+    }
+    let act = of_name(&words);
+    match act.says {
+        Says::Reads => act.action.map(Effect::Reads),
+        Says::Changes => act.action.map(Effect::Changes),
+        Says::MayRead | Says::Silent => None,
+    }
 }
 
 /// A change that a parameter lets one select, and the choice.
@@ -275,8 +362,18 @@ static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
 /// What is known about a thing or an act, and read: after a verb, it makes a noun of it.
 const ABOUT: &str = "status history policy plan permission permissions options form template templates info information details detail \
     stats statistics metadata schema schemas summary overview version versions health log logs type types reason reasons count counts \
-    preview result results settings config configuration requirements rule rules metrics report reports id ids name names url date time \
+    result results settings config configuration requirements rule rules metrics report reports id ids name names url date time \
     state progress items lines notes steps activity guide docs documentation help limits quota rates format formats";
+
+/// What a name without a verb shows that it looks at.
+const FACTS: &str = "status history info information details detail stats statistics metadata schema summary overview version versions \
+    health metrics docs documentation help";
+
+/// Words that end the object of a verb.
+const AFTER: &str = "by for in from with to on of at as into via";
+
+/// What is kept, at the end of a name: `git_log`, `page_index`.
+const KEPT: &str = "log branch index page cache clip note stage record map type report";
 
 /// What is run when something is only asked for.
 const ASKED: &str = "query queries search lookup report reports check checks analysis audit review validation comparison calculation inspection \

@@ -1,8 +1,8 @@
 //! Acts that a sentence mentions beside its opening: a chained verb, the passive, a clause with "-ing", an exception. Knows
 //! word order; the lists are the voter's.
 
-use super::lists::{ACCOMPANYING, LOST, UNMISTAKABLE};
 use super::lists::AS_NOUNS;
+use super::lists::{ACCOMPANYING, LOST, UNMISTAKABLE};
 use super::{DETERMINERS, Effect, Verb, is_adverb, verb};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among};
@@ -46,7 +46,7 @@ fn changing(word: &str) -> Option<(Verb, Action, Form)> {
     let (found, form) = words::base(word, verb)?;
     match found.effect {
         Effect::Changes(action) => Some((found, action, form)),
-        Effect::Reads(_) => None,
+        Effect::Reads(_) | Effect::Makes => None,
     }
 }
 
@@ -54,7 +54,8 @@ fn changing(word: &str) -> Option<(Verb, Action, Form)> {
 fn own_act(words: &[String]) -> Option<(Action, String)> {
     let skipped = words.iter().take(2).take_while(|word| among(word, "it also this then automatically")).count();
     let (found, action, form) = changing(words.get(skipped)?)?;
-    let object = words.get(skipped + 1).is_some_and(|word| among(word, "a an the it its all any new existing your every each"));
+    let object =
+        words.get(skipped + 1).is_some_and(|word| among(word, "a an the it its all any new existing your every each"));
     (form == Form::Third && among(found.base, UNMISTAKABLE) && object)
         .then(|| (action, words.iter().skip(skipped).take(4).cloned().collect::<Vec<_>>().join(" ")))
 }
@@ -67,7 +68,8 @@ fn passive(words: &[String], at: usize) -> Option<(Action, usize)> {
         (true, false) => return None,
         (false, _) => 1,
     };
-    let adverbs = words.iter().skip(at + auxiliary).take_while(|word| word.ends_with("ly") || among(word, "then also")).count();
+    let adverbs =
+        words.iter().skip(at + auxiliary).take_while(|word| word.ends_with("ly") || among(word, "then also")).count();
     let length = auxiliary + adverbs + 1;
     let next = words.get(at + length).map_or("", String::as_str);
     let after_next = words.get(at + length + 1).map_or("", String::as_str);

@@ -11,7 +11,7 @@ pub(super) struct Found {
     /// A parameter says that something is changed.
     changes: Option<(Action, String)>,
     /// Carries code, a command or a statement to be run.
-    runs: Option<String>,
+    pub(super) runs: Option<String>,
     /// One that mostly changing tools have: `dry_run`, `force`.
     pub(super) may_change: bool,
 }
@@ -19,9 +19,7 @@ pub(super) struct Found {
 impl Found {
     /// The change that they show, given that the text says it only reads, and its reading verb.
     pub(super) fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
-        let analyses = |verb: &str| {
-            words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some()
-        };
+        let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
         let runs = self.runs.clone().filter(|_| !only_reads && !verb.is_some_and(analyses));
         self.changes.clone().or(runs.map(|span| (Action::Execute, span)))
     }
@@ -36,7 +34,9 @@ pub(super) fn found(schema: &Value, description: &str) -> Found {
         let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
         let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
         match plain.as_str() {
-            "confirm" | "confirmed" | "confirmation" | "idempotency_key" => found.changes = Some((Action::Unknown, name.clone())),
+            "confirm" | "confirmed" | "confirmation" | "idempotency_key" => {
+                found.changes = Some((Action::Unknown, name.clone()))
+            }
             "dry_run" | "dryrun" | "force" | "overwrite" => found.may_change = true,
             "query" | "queries" if speaks_of_statements(description) || speaks_of_statements(said) => {
                 found.runs = Some(name.clone());
@@ -46,7 +46,10 @@ pub(super) fn found(schema: &Value, description: &str) -> Found {
             {
                 found.runs = Some(name.clone());
             }
-            place if among(place, PLACES) || (["path", "file", "dir"].iter().any(|part| place.contains(part)) && says_it_saves(said)) => {
+            place
+                if among(place, PLACES)
+                    || (["path", "file", "dir"].iter().any(|part| place.contains(part)) && says_it_saves(said)) =>
+            {
                 found.changes = Some((Action::Create, name.clone()));
             }
             _ => {}
@@ -66,7 +69,9 @@ fn speaks_of_statements(text: &str) -> bool {
 /// Whether a path parameter is where a result is written.
 fn says_it_saves(said: &str) -> bool {
     let lower = said.to_lowercase();
-    ["save", "write to", "written to", "output to", "download to", "store the"].iter().any(|phrase| lower.contains(phrase))
+    ["save", "write to", "written to", "output to", "download to", "store the"]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
 }
 
 /// Parameters that name where a result is written.

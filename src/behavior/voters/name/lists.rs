@@ -36,7 +36,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Changes(Action::Create),
         Mostly,
         "import bookmark duplicate upload clone copy submit setup draw paint paste stake touch fork plant seed hire \
-         invite craft forge",
+         invite craft forge commit",
     ),
     (
         Changes(Action::Update),
@@ -55,7 +55,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
          retitle relabel rotate silence throttle calibrate reclassify recategorize requalify retag repurpose \
          reprice restock refill replenish enforce mutualize transition escalate deescalate elevate degrade \
          strengthen weaken translocate modernize reprovision reallocate realign reassociate refinance reinstate \
-         reimburse activate reschedule mutate",
+         reimburse activate reschedule mutate cancel",
     ),
     (
         Changes(Action::Update),
@@ -63,7 +63,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "upgrade hide increase decrease set change reset refresh close link fix sync block pin star rollback \
          override freeze fill promote switch checkout claim advance tune raise scale align crop flip mirror trim \
          split vote patch checkin tag archive manage update lock arm watermark ban login logout stash protect edit \
-         restore mark",
+         restore mark sign",
     ),
     (
         Changes(Action::Delete),
@@ -74,7 +74,7 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
          detach unpair unlist delist terminate obliterate liquidate uninvite unlearn unbookmark rmv shred dispose \
          annul nullify cull expunge eject oust banish extinguish demolish dismantle dissolve disband withdraw \
          dequeue disenroll disinvite depublish retire deprecate unassociate unattach unenroll untrack unwatch \
-         unsign unmap expel dismiss",
+         unsign unmap expel dismiss rid",
     ),
     (
         Changes(Action::Delete),
@@ -95,14 +95,14 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "execute exec invoke redeploy undeploy reinstall rerun eval navigate goto dispatch finetune retrain \
          relaunch automate orchestrate interact delegate unpause reload hover keypress optimize optimise requeue \
          bruteforce rehydrate initiate commence reinitialize respawn unload hotswap failover reroute bootup \
-         poweroff poweron perform do enact carry conduct operate",
+         poweroff poweron perform enact conduct operate",
     ),
     (
         Changes(Action::Execute),
         Mostly,
         "run trigger launch pause start stop install scroll swipe drag tap click kickoff restart reboot resume \
-         shutdown halt kill abort interrupt deploy cancel push pull press boot control crawl exploit attack fuzz \
-         blur spin wake stream rollout mock fire ring pan zoom bake quantize call replay retry compile",
+         shutdown halt kill abort interrupt deploy push pull press boot control crawl exploit attack fuzz blur spin \
+         wake stream rollout mock fire ring pan zoom bake quantize call replay retry compile",
     ),
     (
         Changes(Action::Send),
@@ -114,21 +114,21 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Changes(Action::Send),
         Mostly,
         "broadcast purchase tweet buy dial poke reply forward share deposit refund dm fax hedge rent settle payout \
-         chat trade bid ship",
+         chat trade bid ship place print",
     ),
     (Changes(Action::Move), Verb, "rename relocate mv reparent"),
     (Changes(Action::Move), Mostly, "move transfer shift swap"),
     (
         Changes(Action::Create),
         Either,
-        "comment note log branch commit new stage cache clip invoice record register book index store",
+        "comment note log branch new stage cache clip invoice record register book index store",
     ),
     (Changes(Action::Send), Either, "post message order sms charge tip offer page email mail lease"),
     (
         Changes(Action::Update),
         Either,
         "release group sort schedule rating rate format like pair mod compact rsvp track grade report power focus \
-         place map label flag type credit debit",
+         map label flag type credit debit",
     ),
     (Changes(Action::Execute), Either, "queue build dump train drive backup"),
     (Changes(Action::Delete), Either, "gc"),
