@@ -8,6 +8,7 @@ use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::retry;
 use crate::gate::data::event::Now;
 
 impl Gate {
@@ -114,6 +115,9 @@ impl Gate {
         // What policy alone decided says so already.
         if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
             entry.detail.push(("why", why.into()));
+        }
+        if let Some(responses) = retry::recorded(&held.call) {
+            entry.detail.push(("responses", responses));
         }
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {

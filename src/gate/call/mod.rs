@@ -19,6 +19,7 @@ pub mod judged;
 pub mod look;
 pub mod refuse;
 pub mod replies;
+pub mod retry;
 pub mod table;
 pub mod touched;
 pub mod withdraw;
