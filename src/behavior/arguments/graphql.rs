@@ -4,9 +4,8 @@ use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
 use super::effect::{Effect, Found};
-use crate::behavior::lexicon;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::{reading, words};
+use crate::behavior::voters::name;
 
 const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 40;
@@ -21,8 +20,8 @@ pub fn read(text: &str) -> Found {
         return unread("a GraphQL document too long to be read");
     }
     let tree = Parser::new(text).recursion_limit(MAX_DEPTH).token_limit(MAX_TOKENS).parse();
-    if tree.errors().next().is_some() {
-        return unread("a text that is no GraphQL document");
+    if let Some(error) = tree.errors().next() {
+        return unread(if error.is_limit() { "a GraphQL document too long to be read" } else { NO_DOCUMENT });
     }
     let mut found: Option<Found> = None;
     let mut operations = 0;
@@ -51,6 +50,20 @@ pub fn read(text: &str) -> Found {
         }
     }
 }
+
+/// Whether a text begins as a GraphQL document does, and as no statement of SQL does.
+pub fn begins(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    text.starts_with('{') || (matches!(word, "query" | "mutation" | "subscription" | "fragment") && text.contains('{'))
+}
+
+/// Whether a reading says that the text is no GraphQL document.
+pub fn is_none(found: &Found) -> bool {
+    found.says == NO_DOCUMENT
+}
+
+const NO_DOCUMENT: &str = "a text that is no GraphQL document";
 
 /// Whether a text that may be words to search for is plainly a mutation.
 pub fn plainly_changes(text: &str) -> bool {
@@ -98,8 +111,8 @@ fn root_fields(operation: &OperationDefinition) -> Vec<String> {
 
 /// What the root fields of a mutation say they do: the one act they agree on.
 fn action_of(fields: &[String]) -> Action {
-    let act = |field: &String| match reading::of_name(&words::of_name(field)).map(|act| act.effect) {
-        Some(lexicon::Effect::Changes(action)) => action,
+    let act = |field: &String| match name::effect(field) {
+        Some(name::Effect::Changes(action)) => action,
         _ => Action::Unknown,
     };
     let mut acts = fields.iter().map(act);
