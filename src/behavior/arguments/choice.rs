@@ -2,9 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::behavior::lexicon::{self, Effect};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::{reading, words};
+use crate::behavior::voters::name::{self, Effect};
+use crate::behavior::words;
 
 /// What an argument of this name chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,9 +91,7 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word)
-        || lexicon::verb(word)
-            .is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
+    is_firm_change(word) || name::is_firm_change(word)
 }
 
 /// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
@@ -248,7 +246,7 @@ pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action>
             Some(Effect::Changes(action)) if change.is_none_or(|before| before == action) => change = Some(action),
             Some(Effect::Changes(_)) => return Some(Action::Unknown),
             Some(Effect::Reads(_)) => {}
-            Some(Effect::Depends(_)) | None => unknown |= !part.is_empty(),
+            None => unknown |= !part.is_empty(),
         }
     }
     if unknown && choice == Choice::Method && choices == Choices::Acts { Some(Action::Unknown) } else { change }
@@ -265,7 +263,7 @@ fn of_word(word: &str) -> Option<Effect> {
     if let Some((effect, _)) = METHODS.iter().find(|(_, methods)| words::among(&upper, methods)) {
         return Some(*effect);
     }
-    Some(reading::of_name(&words::of_name(word))?.effect)
+    name::effect(word)
 }
 
 /// HTTP's methods (the IANA registry) where a name's words do not tell their effect.
