@@ -106,7 +106,11 @@ impl<'a> Walk<'a> {
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
             Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
-            Value::Number(_) => self.explained("a number"),
+            Value::Number(number) => match (at.key.acts, number.as_f64().is_some_and(|number| number == 0.0)) {
+                (Acts::Changes, false) if number.as_u64() == Some(1) => self.unexplained("switches a change on"),
+                (Acts::Holds, true) => self.unexplained("lets a change happen"),
+                _ => self.explained("a number"),
+            },
             Value::String(text) => match self.text(at, place, text, depth) {
                 Ok(kind) => self.explained(kind),
                 Err(why) => self.unexplained(why),
