@@ -15,6 +15,7 @@ use crate::cli::error::Error;
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
+use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::user;
 use crate::pins::Memory;
@@ -31,6 +32,7 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
         PinState::Trusted => {}
         PinState::Changed { .. } => reasons.push("changed definition"),
         PinState::Unreviewed => reasons.push("unreviewed"),
+        PinState::New => reasons.push("new since accepted"),
         PinState::Refused => reasons.push("refused"),
     }
     if known.behavior.disputed {
@@ -172,7 +174,11 @@ pub(super) fn pin(
         let is_sure = person::ask(&format!("  {what}: type yes to do it >"), out)?;
         if is_sure.as_deref() == Some("yes") {
             record(places, now, &known.server, Some(known), &what)?;
-            settled(memory.say(known, options.identity)?, "Done.", out)?;
+            let done = match options.identity {
+                Some(said) => memory.pin(known, PinWord::Is(said))?,
+                None => memory.unpin(known)?,
+            };
+            settled(done, "Done.", out)?;
         } else {
             writeln!(out, "  Left as it was.")?;
         }

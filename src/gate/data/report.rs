@@ -132,3 +132,13 @@ pub enum OperatorVerdict {
         reason: String,
     },
 }
+
+impl OperatorVerdict {
+    /// The word in records.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Approve { .. } => "approve",
+            Self::Deny { .. } => "deny",
+        }
+    }
+}
