@@ -249,6 +249,7 @@ pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
         latency_us: None,
         failed: false,
         reason: String::new(),
+        explained: String::new(),
         who: String::new(),
     }
 }

@@ -177,6 +177,7 @@ pub fn activity(what: &str) -> FromWrapper {
         latency_us: Some(17),
         failed: false,
         reason: String::new(),
+        explained: String::new(),
         who: String::new(),
     })
 }

@@ -83,17 +83,17 @@ pub(super) fn mark(model: &mut Model) {
     if !model.browse.marked.remove(&shown) {
         model.browse.marked.insert(shown);
     }
-    super::browse::go(model, Action::Down);
+    if model.browse.tools.sheet.is_none() {
+        super::browse::go(model, Action::Down);
+    }
 }
 
-/// `p` and `m` on Tools: says of the marked tools, or of the selected one, that they read, or that they change something.
+/// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
+/// list may move between a look and a key, a mark stays with its tool.
 pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
     let Some(book) = model.browse.pins.clone() else { return Vec::new() };
     let is_marked = |tool: &&PinnedTool| model.browse.marked.contains(&tool.shown());
     let mut tools: Vec<&PinnedTool> = book.tools.iter().filter(is_marked).collect();
-    if tools.is_empty() {
-        tools.extend(selected(model));
-    }
     tools.retain(|tool| tool.wants_word());
     if mutability == Mutability::Pure {
         // What looks like a change is no read by one key: `tools pin` says so for those who have looked.
@@ -102,8 +102,8 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
     let shown: Vec<Shown> = tools.into_iter().map(PinnedTool::shown).collect();
     if shown.is_empty() {
         let words = match mutability {
-            Mutability::Pure => "p confirms tools that are shown as PURE?, the selected or the marked ones.",
-            Mutability::Mutates => "m marks tools that are PURE? or new as MUTATES, the selected or the marked ones.",
+            Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
+            Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
         };
         note(model, Tone::Ours, words);
         return Vec::new();

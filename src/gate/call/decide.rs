@@ -136,6 +136,7 @@ impl Gate {
             one.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
             one.failed = word == VerdictWord::Deny;
             one.reason.clone_from(&verdict.reason);
+            one.explained = judged.map_or_else(String::new, |judged| judged.explained.clone());
             one.who = verdict.operator.as_ref().map_or_else(String::new, |operator| operator.who.to_string());
         });
     }

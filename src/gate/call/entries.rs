@@ -115,6 +115,10 @@ impl Gate {
         if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
             entry.detail.push(("why", why.into()));
         }
+        if !judged.explained.is_empty() {
+            entry.detail.push(("explained", judged.explained.as_str().into()));
+        }
+        entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effect", judged.effect.as_str().into()));

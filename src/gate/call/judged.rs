@@ -28,6 +28,8 @@ use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
 
+/// As many bytes on how the arguments were explained go to the log.
+const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
@@ -43,6 +45,8 @@ pub struct Judged {
     /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
     pub violations: Vec<Violation>,
     pub danger: Option<String>,
+    /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
+    pub explained: String,
     pub effect: String,
     /// What it is about, for a list.
     pub about: Option<String>,
@@ -130,6 +134,10 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
+    let explained = match behavior.identity.mutability {
+        Mutability::Pure => within(behavior.explanation.line(), EXPLAINED),
+        Mutability::Mutates => String::new(),
+    };
     // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
@@ -137,6 +145,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
         about: if is_shown { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
+        explained,
         wanted,
         by_approver,
         near,
@@ -146,6 +155,15 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         undeclared,
         violations,
     }
+}
+
+/// A text of at most so many bytes; one that is cut says so.
+fn within(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push('…');
+    }
+    text
 }
 
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.
