@@ -64,10 +64,15 @@
 //! | E10 | reads the console's memory | not dumpable, no core files, key in locked memory |
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
+//! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses and `$HOME`, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
+//! | F9 | a continuation with another definition, other params, or poisoned responses | bound to the definition and all params; responses are judged and recorded |
+//! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
+//! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 
 mod binding;
+mod closed;
 mod disk;
 mod edited_policy;
 mod framing;

@@ -2,6 +2,7 @@
 
 mod beforehand;
 mod conditions;
+mod confidence;
 mod editing;
 mod effects;
 mod glob;

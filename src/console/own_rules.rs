@@ -29,7 +29,7 @@ pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64
             file.change(&what, now, |text| edit::add(&edit::except(text, from, condition)?, rule))
         }
     };
-    Accepted::new(places.accepted_dir()).with(place.path(), change).map_err(|error| said(&error))?;
+    Accepted::of(places).with(place.path(), change).map_err(|error| said(&error))?;
     Ok(place.path().display().to_string())
 }
 

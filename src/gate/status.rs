@@ -5,7 +5,7 @@ use crate::gate::call::held::Asking;
 use crate::gate::data::report::{KnownTool, Status};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::server::described::Described;
-use crate::wire::id::Id;
+use crate::wire::message::Gist;
 
 impl Gate {
     /// The wrapper's state, as a console shows it.
@@ -51,17 +51,27 @@ impl Gate {
         self.catalog.has_unparsed_lists()
     }
 
-    /// Whether a line of the server with this id must not reach the host: an answer to our own question, or to a call
-    /// that never reached the server.
-    pub fn keeps_back(&self, id: &Id) -> bool {
-        self.catalog.is_ours(id) || self.calls.by_id(id).is_some()
+    /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held, any
+    /// answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the last of
+    /// two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then.
+    pub fn keeps_back(&self, gist: &Gist) -> bool {
+        match gist {
+            Gist::Response { id, .. } => {
+                let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
+                let is_held = || self.calls.by_id(id).is_some();
+                self.catalog.is_ours(id) || !self.calls.is_empty() && (is_held() || !is_owed())
+            }
+            Gist::Unreadable => !self.calls.is_empty(),
+            Gist::Request { .. } | Gist::Notification { .. } => false,
+        }
     }
 
-    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
+    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is
+    /// held the end of a line counts too: a second id there would make it another call's answer.
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        if self.catalog.is_listening() {
+        if self.catalog.is_listening() || !self.calls.is_empty() {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::places::Places;
 use super::policy_file::{Why, replace, text};
 use crate::wire::digest::Digest;
 
@@ -27,12 +28,19 @@ impl NotKept {
 #[derive(Clone, Debug)]
 pub struct Accepted {
     dir: PathBuf,
+    /// What a wrapper leaves in the state folder: by then it has kept its copies.
+    traces: [PathBuf; 2],
 }
 
 impl Accepted {
-    /// The copies in this folder; it is made with the first of them.
-    pub fn new(dir: PathBuf) -> Self {
-        Self { dir }
+    /// The copies in the state folder; their own folder is made with the first of them.
+    pub fn of(places: &Places) -> Self {
+        Self { dir: places.accepted_dir(), traces: [places.audit_db(), places.pins_db()] }
+    }
+
+    /// Whether a wrapper has run here: then a copy that is missing was removed, and no text is the first one.
+    pub fn is_expected(&self) -> bool {
+        self.traces.iter().any(|trace| trace.exists())
     }
 
     /// Where the copy of a policy's text is.
@@ -65,7 +73,7 @@ impl Accepted {
         let kept = self.text(policy);
         let Written { before, after } = change()?;
         let was_accepted = match kept {
-            Ok(None) => true,
+            Ok(None) => before.is_none() || !self.is_expected(),
             Ok(Some(kept)) => kept == before.unwrap_or_default(),
             Err(_) => false,
         };
@@ -95,7 +103,8 @@ mod tests {
     #[test]
     fn the_operators_own_change_is_accepted_unless_something_else_waits() {
         let home = tempfile::tempdir().unwrap();
-        let (accepted, policy) = (Accepted::new(home.path().join("accepted")), home.path().join("policy.toml"));
+        let policy = home.path().join("policy.toml");
+        let accepted = Accepted::of(&Places::under(home.path()).unwrap());
         let write = |text: &str| {
             let before = fs::read_to_string(&policy).ok();
             fs::write(&policy, text).map_err(NotKept)?;
@@ -119,5 +128,10 @@ mod tests {
         accepted.accept(&policy, None).unwrap();
         assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
         assert!(accepted.with(&policy, || Err(NotKept(io::Error::other("no")))).is_err());
+        // The copies are gone, and a wrapper has run: what stands there was accepted by nobody.
+        fs::remove_dir_all(&accepted.dir).unwrap();
+        fs::write(&accepted.traces[0], "").unwrap();
+        accepted.with(&policy, || write("five")).unwrap();
+        assert_eq!(kept(), None);
     }
 }

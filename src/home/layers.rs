@@ -1,7 +1,8 @@
 //! Which policy files apply to one wrapped server, whether each is accepted, and what is new in them. Rules on no call.
 //!
-//! System, user, project (in the server's folder) and run (`--policy`). The first text found of a file is taken as it is,
-//! a project's excepted; what tightens is taken at once; the rest waits until it is accepted.
+//! System, user, project (in the server's folder) and run (`--policy`). The text that the first wrapper finds in a file is
+//! taken as it is, a project's excepted; that there is no file is an accepted empty policy. What tightens is taken at once;
+//! the rest waits until it is accepted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -82,7 +83,7 @@ impl Layers {
         if let PolicyPlace::Named(path) = named {
             files.push(LayerFile { layer: Layer::Run, place: PolicyPlace::Named(path.clone()) });
         }
-        let accepted = Accepted::new(places.accepted_dir());
+        let accepted = Accepted::of(places);
         Self {
             files,
             accepted,
@@ -193,7 +194,12 @@ impl Layers {
         let text = match policy_file::text(path) {
             Ok(text) => Some(text),
             Err(Why::Unreadable(error)) if policy_file::is_absent(&file.place, &error) => None,
-            Err(why) => return Err(broken(why)),
+            Err(why) => {
+                if matches!(&why, Why::Unreadable(error) if error.kind() == io::ErrorKind::NotFound) {
+                    self.accept_absence(file, keeps);
+                }
+                return Err(broken(why));
+            }
         };
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
@@ -205,12 +211,15 @@ impl Layers {
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
+            // Whoever removes the copies while nothing runs makes no text the first.
+            (None, Layer::User) if self.accepted.is_expected() => Some(nothing(&self.roots)),
             (None, _) => None,
         };
         if let Some(kept) = &kept {
             self.kept.insert(path.into(), kept.clone());
         }
         if now.is_none() && kept.as_deref().is_none_or(str::is_empty) {
+            self.accept_absence(file, keeps);
             return Ok(None);
         }
         let now = now.unwrap_or_else(|| nothing(&self.roots));
@@ -229,6 +238,22 @@ impl Layers {
         let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
         let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
         Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
+    }
+
+    /// Keeps that there was no file: one that appears later loosens nothing before it is accepted.
+    fn accept_absence(&mut self, file: &LayerFile, keeps: Keeps) {
+        let path = file.place.path();
+        // The machine's files are taken as they are, and a project's never without acceptance.
+        if matches!(file.layer, Layer::System | Layer::Project) || self.kept.contains_key(path) {
+            return;
+        }
+        self.kept.insert(path.into(), String::new());
+        if keeps == Keeps::Copies
+            && matches!(self.accepted.text(path), Ok(None))
+            && let Err(error) = self.accepted.accept(path, None)
+        {
+            tracing::warn!(%error, "that there is no policy was not kept");
+        }
     }
 
     fn look(&self) -> Vec<Option<String>> {

@@ -3,9 +3,8 @@
 use super::host::Host;
 use crate::gate::Gate;
 use crate::wire::digest::{StreamDigest, StreamHasher};
-use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::Gist;
+use crate::wire::message::{self, Gist};
 use crate::wire::stream::EnvelopeScanner;
 
 /// A long line on its way.
@@ -35,9 +34,9 @@ pub enum Way {
     Nowhere,
 }
 
-/// Where a long line goes, by its id.
-pub fn way(gate: &Gate) -> impl Fn(&Id) -> Way + '_ {
-    |id| if gate.keeps_back(id) { Way::Nowhere } else { Way::ToHost }
+/// Where a long line goes, by what is known of it.
+pub fn way(gate: &Gate) -> impl Fn(&Gist) -> Way + '_ {
+    |gist| if gate.keeps_back(gist) { Way::Nowhere } else { Way::ToHost }
 }
 
 /// What became of a long line.
@@ -55,8 +54,8 @@ impl LongLine {
     }
 
     /// Takes the next piece, passing on what need not be held.
-    /// `judge` says where it goes, by its id, once it is too long to hold.
-    pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Id) -> Way) {
+    /// `judge` says where it goes, by its envelope: once it is too long to hold, and at its end.
+    pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Gist) -> Way) {
         self.bytes += piece.len() as u64;
         match &mut self.state {
             State::Held { line, limit } if line.len() + piece.len() <= *limit => line.extend_from_slice(piece),
@@ -66,25 +65,31 @@ impl LongLine {
                 if line.is_empty() {
                     scanner.feed(piece);
                 }
-                let way = scanner.id().map_or(Way::ToHost, judge);
+                let way = judge(&scanner.gist());
                 let mut streamed =
                     Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: StreamHasher::default(), way });
                 let line = std::mem::take(line);
                 if !line.is_empty() {
-                    streamed.pass(&line, false, host);
+                    streamed.pass(&line, false, host, &judge);
                 }
-                streamed.pass(piece, last, host);
+                streamed.pass(piece, last, host, &judge);
                 self.state = State::Streamed(streamed);
             }
-            State::Streamed(streamed) => streamed.pass(piece, last, host),
+            State::Streamed(streamed) => streamed.pass(piece, last, host, &judge),
         }
     }
 
-    /// What was held of a line that never came to its end; empty when it was streamed.
-    pub fn held(self) -> Vec<u8> {
+    /// What the host is still to see of a line that never came to its end.
+    pub fn tail(self, judge: impl Fn(&Gist) -> Way) -> Vec<u8> {
         match self.state {
-            State::Held { line, .. } => line,
-            State::Streamed(_) => Vec::new(),
+            State::Held { line, .. } => {
+                if judge(&message::peek(&line)) == Way::ToHost {
+                    line
+                } else {
+                    Vec::new()
+                }
+            }
+            State::Streamed(streamed) => streamed.spoiler(judge).into(),
         }
     }
 
@@ -92,23 +97,35 @@ impl LongLine {
     pub fn end(self) -> Passed {
         match self.state {
             State::Held { line, .. } => Passed::Whole(Line::new(line)),
-            State::Streamed(streamed) => {
-                Passed::Streamed { gist: streamed.scanner.gist(), bytes: self.bytes, digest: streamed.hasher.finish() }
-            }
+            State::Streamed(streamed) => Passed::Streamed {
+                gist: streamed.scanner.finish(),
+                bytes: self.bytes,
+                digest: streamed.hasher.finish(),
+            },
         }
     }
 }
 
 impl Streamed {
-    fn pass(&mut self, piece: &[u8], last: bool, host: &mut Host) {
+    fn pass(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Gist) -> Way) {
+        self.scanner.feed(piece);
         if self.way == Way::ToHost {
-            host.stream(piece, last);
-        }
-        if !self.scanner.is_done() {
-            self.scanner.feed(piece);
+            match if last { self.spoiler(judge) } else { b"" } {
+                b"" => host.stream(piece, last),
+                spoiler => {
+                    host.stream(spoiler, false);
+                    host.stream(b"\n", true);
+                }
+            }
         }
         // The digest covers the line without its line end, as everywhere.
         let content = if last { Line::strip_end(piece) } else { piece };
         self.hasher.update(content);
+    }
+
+    /// What makes the line no message, where its end shows that the host must not read it: by then it has the rest.
+    fn spoiler(&self, judge: impl Fn(&Gist) -> Way) -> &'static [u8] {
+        let spoils = self.way == Way::ToHost && judge(&self.scanner.finish()) == Way::Nowhere;
+        if spoils { b"!" } else { b"" }
     }
 }

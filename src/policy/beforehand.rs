@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
-use super::decide::Question;
+use super::decide::{Question, by_badge};
 use super::fit::{Fit, Part, Prepared, fit};
 use super::rule::{Decision, Policy, Rule};
 use crate::behavior::conclude::Behavior;
-use crate::behavior::taxonomy::Badge;
 
 /// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
 pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
@@ -19,15 +18,13 @@ pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, no
     if let Some(rule) = denies.into_iter().find(|rule| fits(rule) == Fit::Matches) {
         return Some(format!("rule {} denies every call of it", rule.id));
     }
-    let by_default = match behavior.badge() {
-        Badge::Pure => policy.defaults.pure,
-        Badge::Likely => policy.defaults.pure.max(Decision::Ask),
-        Badge::Mutates => policy.defaults.mutates,
-    };
+    let by_default = by_badge(policy, behavior);
     // A rule for this tool may let some call through, depending on its arguments.
     let may_loosen = |rule: &Rule| {
-        let speaks =
-            matches!(fits(rule), Fit::Matches | Fit::NotCovered | Fit::Differs(Part::When(..) | Part::Unless(_)));
+        let speaks = matches!(
+            fits(rule),
+            Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Differs(Part::When(..) | Part::Unless(_))
+        );
         rule.decision != Decision::Deny && speaks
     };
     (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))

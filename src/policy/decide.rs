@@ -7,8 +7,9 @@ pub use super::question::Question;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
+use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Badge;
+use crate::behavior::taxonomy::Mutability;
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +29,17 @@ pub fn decide(policy: &Policy, question: &Question<'_>) -> Ruling {
 /// Rules on one call, with what is known of where its paths lead.
 pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Ruling {
     let mut strictest: Option<&Rule> = None;
-    let mut would_allow: Option<&Rule> = None;
+    let mut would_allow: Option<(Fit, &Rule)> = None;
     let prepared = Prepared::of(question);
     for rule in &policy.rules {
         match fit_at(policy, rule, question, &prepared, roots) {
             Fit::Matches => strictest = Some(stricter(strictest, rule)),
-            Fit::NotCovered => would_allow = Some(stricter(would_allow, rule)),
+            fit @ (Fit::NotCovered | Fit::NotProven) => {
+                would_allow = match would_allow {
+                    Some((known, one)) if std::ptr::eq(stricter(Some(one), rule), one) => Some((known, one)),
+                    _ => Some((fit, rule)),
+                };
+            }
             Fit::Suspended | Fit::Differs(_) => {}
         }
     }
@@ -55,13 +61,36 @@ fn stricter<'r>(one: Option<&'r Rule>, other: &'r Rule) -> &'r Rule {
     }
 }
 
-fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rule>) -> Ruling {
-    let badge = behavior.badge();
-    let by_badge = match badge {
-        Badge::Pure => policy.defaults.pure,
-        Badge::Likely => policy.defaults.pure.max(Decision::Ask),
-        Badge::Mutates => policy.defaults.mutates.max(Decision::Ask),
+/// What the defaults say of a call without a hazard.
+pub(super) fn by_badge(policy: &Policy, behavior: &Behavior) -> Decision {
+    let defaults = policy.defaults;
+    let of_tool = match (behavior.identity.mutability, behavior.confidence) {
+        (Mutability::Mutates, _) => return defaults.mutates.max(Decision::Ask),
+        (Mutability::Pure, Confidence::Proven) => defaults.pure,
+        (Mutability::Pure, Confidence::Likely) => defaults.pure.max(defaults.likely.decision()),
+        (Mutability::Pure, Confidence::None) => defaults.pure.max(Decision::Ask),
     };
+    if behavior.explanation.holds() { of_tool } else { of_tool.max(Decision::Ask) }
+}
+
+/// Why it is not proven that a call only reads; empty where it is, or where it does not only read.
+fn doubt(behavior: &Behavior) -> String {
+    let likely = "the tool reads by its name and description, and no operator has confirmed that it only reads: ";
+    match (behavior.identity.mutability, behavior.explanation.first_unexplained()) {
+        (Mutability::Mutates, _) => String::new(),
+        (Mutability::Pure, Some(leaf)) => {
+            // Foreign: it may hold anything, and be long.
+            let pointer: String = leaf.pointer.chars().take(60).collect();
+            format!("the argument {pointer:?} is not known to be harmless ({}): ", leaf.why)
+        }
+        (Mutability::Pure, None) if behavior.confidence == Confidence::Proven => String::new(),
+        (Mutability::Pure, None) => likely.to_owned(),
+    }
+}
+
+fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<(Fit, &Rule)>) -> Ruling {
+    let badge = behavior.badge();
+    let by_badge = by_badge(policy, behavior);
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_count {
         let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
@@ -69,9 +98,12 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<&Rul
     }
     let hazards = phrases(behavior);
     let why = match would_allow {
-        Some(rule) => format!("rule {} does not cover {hazards}: ", rule.id),
-        None if decision != by_badge => format!("{hazards}: "),
-        None => String::new(),
+        Some((Fit::NotProven, rule)) => {
+            format!("rule {} covers only what is proven to read, and {}", rule.id, doubt(behavior))
+        }
+        Some((_, rule)) => format!("rule {} does not cover {hazards}: ", rule.id),
+        None if decision == by_badge => doubt(behavior),
+        None => format!("{hazards}: "),
     };
     let reason = if decision == by_badge {
         format!("{why}the default for {} {}", badge.word(), says(decision))

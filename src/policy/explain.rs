@@ -61,7 +61,7 @@ fn distance(
     roots: &Roots,
 ) -> Option<usize> {
     Some(match fit {
-        Fit::Matches | Fit::NotCovered | Fit::Suspended => 0,
+        Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Suspended => 0,
         Fit::Differs(Part::Server | Part::Tool) => return None,
         Fit::Differs(Part::Expires) => {
             let lasting = Rule { expires: None, ..rule.clone() };
@@ -82,6 +82,7 @@ pub fn why(rule: &Rule, fit: Fit) -> String {
     let part = match fit {
         Fit::Matches => return "matches".to_owned(),
         Fit::NotCovered => return "would match, but does not cover the hazard".to_owned(),
+        Fit::NotProven => return "would match, but it is not proven that the call only reads".to_owned(),
         Fit::Suspended => return "would match, but is suspended".to_owned(),
         Fit::Differs(part) => part,
     };

@@ -9,11 +9,14 @@ use super::under::Roots;
 use super::when::{About, Shown};
 use serde_json::Value;
 
+use crate::behavior::arguments;
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
+use crate::behavior::arguments::explain::{Explanation, Unexplained};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::effect;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::tags;
-use crate::behavior::taxonomy::Action;
+use crate::behavior::taxonomy::{Action, Mutability};
 
 /// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub enum Fit {
     Matches,
     /// An allow that would match, but the call has a hazard the rule does not cover.
     NotCovered,
+    /// An allow for what only reads, and that is not proven of this call.
+    NotProven,
     /// An allow that would match, but no allow counts while the policy file is broken.
     Suspended,
     /// The first part that does not hold.
@@ -79,7 +84,7 @@ impl<'q> Prepared<'q> {
             server: rules_name(question.server),
             arguments: question.arguments,
             effects: effect::of_call(question.behavior),
-            statements: statements(&question.behavior.analyses),
+            statements: statements(&question.behavior.analyses, &question.behavior.explanation),
         }
     }
 }
@@ -114,8 +119,14 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
         {
             Fit::NotCovered
         }
+        (None, Decision::Allow) if rule.selects_by_behavior() && is_unproven(behavior) => Fit::NotProven,
         (None, Decision::Allow) => Fit::Matches,
     }
+}
+
+/// Whether a call is one that only reads, as far as its definition tells, and that is not proven.
+fn is_unproven(behavior: &Behavior) -> bool {
+    behavior.identity.mutability == Mutability::Pure && !behavior.runs_unasked()
 }
 
 /// The paths whose links must be followed before the policy can rule on a call: those that an `under` speaks of in a rule
@@ -171,10 +182,12 @@ fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
 }
 
 /// Whether an ask or a deny meets an action that the arguments show beside the call's own: an UPDATE that a tool for any
-/// statement is handed. An allow goes by the identity alone, which the arguments raise and never lower.
+/// statement is handed, and every statement of several. Of more findings than are kept any could be missing. An allow goes
+/// by the identity alone, which the arguments raise and never lower.
 fn is_shown(rule: &Rule, question: &Question<'_>, action: Action) -> bool {
-    let shows = |one: &Analysis| one.action == action && !one.effect.reads();
-    rule.decision != Decision::Allow && question.behavior.analyses.iter().any(shows)
+    let shows = |one: &Analysis| !one.effect.reads() && (one.action == action || one.also.contains(&action));
+    let analyses = &question.behavior.analyses;
+    rule.decision != Decision::Allow && (analyses.len() >= arguments::MOST || analyses.iter().any(shows))
 }
 
 /// Whether a call has one of the tags. A call without tags is undecided, which is enough for an ask or a deny.
@@ -203,15 +216,33 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 
 /// The same for arguments alone: the conditions that speak of nothing else.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
-    let statements = statements(&crate::behavior::arguments::found(None, arguments));
+    let statements = statements(&arguments::found(None, arguments), &Explanation::default());
     let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
 }
 
-/// The fingerprints of the statements among the arguments; none for one that has none, or that was not read.
-fn statements(analyses: &[Analysis]) -> Vec<Option<String>> {
-    let statements = analyses.iter().filter(|one| matches!(one.language, Language::Sql | Language::Unread));
-    statements.map(|analysis| analysis.fingerprint.clone()).collect()
+/// The fingerprints of the statements among the arguments; `None` for each that has none: it is in another language, was not
+/// read to its end, or may be one. Of more findings than are kept, one may be missing.
+fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<String>> {
+    let fingerprint = |one: &Analysis| one.fingerprint.clone().filter(|_| one.language == Language::Sql);
+    let is_statement = |one: &&Analysis| match one.language {
+        Language::Sql
+        | Language::GraphQl
+        | Language::MongoDb
+        | Language::Redis
+        | Language::Shell
+        | Language::Unread => true,
+        Language::Http | Language::Act => !one.effect.reads(),
+    };
+    let is_read = |leaf: &Unexplained| {
+        let names = |one: &Analysis| leaf.pointer.split('/').any(|word| word == one.argument);
+        analyses.iter().any(|one| names(one) && fingerprint(one).is_some())
+    };
+    let mut found: Vec<Option<String>> = analyses.iter().filter(is_statement).map(fingerprint).collect();
+    if analyses.len() >= arguments::MOST || !explanation.unexplained.iter().all(is_read) {
+        found.push(None);
+    }
+    found
 }
 
 /// Whether an allow names a hazard, and may. That a tool is new is no news to a rule that has its very name.

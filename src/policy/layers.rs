@@ -114,13 +114,15 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
         format!("{verb} {} rule {}", rule.decision.word(), rule.id)
     }));
     let (was, is) = (accepted.given.completed(), now.given.completed());
-    for (name, was, is) in
-        [("pure", was.pure, is.pure), ("mutates", was.mutates, is.mutates), ("hazard", was.hazard, is.hazard)]
-    {
-        if is < was {
-            found.push(format!("lowers the default for {name} from {} to {}", was.word(), is.word()));
+    let mut lowers = |name: &str, is_lower: bool, was: &str, is: &str| {
+        if is_lower {
+            found.push(format!("lowers the default for {name} from {was} to {is}"));
         }
-    }
+    };
+    lowers("pure", is.pure < was.pure, was.pure.word(), is.pure.word());
+    lowers("likely", is.likely < was.likely, was.likely.word(), is.likely.word());
+    lowers("mutates", is.mutates < was.mutates, was.mutates.word(), is.mutates.word());
+    lowers("hazard", is.hazard < was.hazard, was.hazard.word(), is.hazard.word());
     found
 }
 
@@ -176,6 +178,7 @@ fn waits(layer: Layer, file: &str, count: usize) -> String {
 fn strictest(one: Given, other: Given) -> Given {
     Given {
         pure: one.pure.max(other.pure),
+        likely: one.likely.max(other.likely),
         mutates: one.mutates.max(other.mutates),
         hazard: one.hazard.max(other.hazard),
     }
@@ -184,12 +187,15 @@ fn strictest(one: Given, other: Given) -> Given {
 /// Two states of one file: of each default the stricter; what only one of them gives counts where it tightens.
 fn both(was: Given, is: Given) -> Given {
     let built_in = Given::default().completed();
-    let one = |was: Option<Decision>, is: Option<Decision>, built_in: Decision| match (was, is) {
-        (Some(was), Some(is)) => Some(was.max(is)),
-        (one, other) => one.or(other).filter(|given| *given > built_in),
-    };
+    fn one<T: Ord + Copy>(was: Option<T>, is: Option<T>, built_in: T) -> Option<T> {
+        match (was, is) {
+            (Some(was), Some(is)) => Some(was.max(is)),
+            (one, other) => one.or(other).filter(|given| *given > built_in),
+        }
+    }
     Given {
         pure: one(was.pure, is.pure, built_in.pure),
+        likely: one(was.likely, is.likely, built_in.likely),
         mutates: one(was.mutates, is.mutates, built_in.mutates),
         hazard: one(was.hazard, is.hazard, built_in.hazard),
     }

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reading::Reading;
-use super::rule::{Decision, Defaults, Given, Policy};
+use super::rule::{Decision, Defaults, Given, Likely, Policy};
 use super::under::Roots;
 
 pub use super::reading::Problem;
@@ -20,8 +20,9 @@ use crate::wire::digest::Digest;
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "rule"];
-const DEFAULTS: &[&str] = &["pure", "mutates", "hazard"];
-const ASKING: Defaults = Defaults { pure: Decision::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
+const DEFAULTS: &[&str] = &["pure", "likely", "mutates", "hazard"];
+const ASKING: Defaults =
+    Defaults { pure: Decision::Ask, likely: Likely::Ask, mutates: Decision::Ask, hazard: Decision::Ask };
 
 /// The built-in default (assets/policy.toml): PURE is allowed, MUTATES and hazards ask.
 pub fn built_in() -> Policy {
@@ -118,6 +119,10 @@ fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, gi
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "pure" => set(&mut given.pure, reading.word(value, "pure", &decisions)),
+            "likely" => {
+                let kinds = lists::words(Likely::ALL, Likely::word);
+                set(&mut given.likely, reading.word(value, "likely", &kinds));
+            }
             "hazard" => set(&mut given.hazard, reading.word(value, "hazard", &decisions)),
             "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
                 value.span(),
@@ -141,6 +146,7 @@ impl Given {
     pub fn completed(self) -> Defaults {
         Defaults {
             pure: self.pure.unwrap_or(Decision::Allow),
+            likely: self.likely.unwrap_or(Likely::AskOnce),
             mutates: self.mutates.unwrap_or(Decision::Ask),
             hazard: self.hazard.unwrap_or(Decision::Ask),
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob::{Glob, GlobError};
 use super::under::Roots;
-use super::when::Predicate;
+use super::when::{About, Predicate};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
@@ -22,10 +22,33 @@ words! {
     }
 }
 
+words! {
+    /// `[defaults] likely`: what applies to a call of a tool that reads by its definition, where that is not proven. Ordered:
+    /// the strictest of several is the maximum.
+    Likely {
+        Allow = "allow",
+        /// The card offers to confirm the definition as PURE; from then on it is proven.
+        AskOnce = "ask-once",
+        /// Every call asks, until the definition is pinned.
+        Ask = "ask",
+    }
+}
+
+impl Likely {
+    /// What it says of a call.
+    pub fn decision(self) -> Decision {
+        match self {
+            Self::Allow => Decision::Allow,
+            Self::AskOnce | Self::Ask => Decision::Ask,
+        }
+    }
+}
+
 /// `[defaults]`: what applies where no rule matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defaults {
     pub pure: Decision,
+    pub likely: Likely,
     /// Never `Allow`.
     pub mutates: Decision,
     pub hazard: Decision,
@@ -35,6 +58,7 @@ pub struct Defaults {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     pub pure: Option<Decision>,
+    pub likely: Option<Likely>,
     pub mutates: Option<Decision>,
     pub hazard: Option<Decision>,
 }
@@ -104,6 +128,15 @@ impl Rule {
             ("unless", list(&self.unless, " or ")),
         ];
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    /// Whether it selects by what a call is, not by its name alone.
+    pub fn selects_by_behavior(&self) -> bool {
+        let by_effect = |one: &Predicate| matches!(one.about, About::Effect(_));
+        self.mutability.is_some()
+            || !(self.action.is_empty() && self.output_domain.is_empty())
+            || !(self.identity.is_empty() && self.capability.is_empty())
+            || self.when.iter().any(by_effect)
     }
 
     /// Whether another rule is the same but for its line, file and note.

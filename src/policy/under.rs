@@ -51,6 +51,9 @@ impl Folder {
     /// The two must agree; else it is undecided. So a link out of the folder matches no allow, and a link into it does
     /// match a deny.
     pub fn holds(&self, path: &str, roots: &Roots) -> Holds {
+        if !is_plain(path) {
+            return Holds::Undecided;
+        }
         let by_words = self.holds_by_words(path, roots);
         if roots.paths == Paths::Words {
             return by_words;
@@ -90,6 +93,16 @@ impl Folder {
         let alike = inside.iter().zip(&folder.words).all(|(one, other)| one == other || same_but_for_case(one, other));
         if alike { Holds::Undecided } else { Holds::No }
     }
+}
+
+/// Whether every program reads the text as the same path of this machine: no address (`file:…`), no variable (`$HOME`), no
+/// percent escape, no backslash, no option (`-t/x`).
+fn is_plain(path: &str) -> bool {
+    let scheme = path.split_once(':').map_or("", |(scheme, _)| scheme);
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
+    let escaped = |hex: &str| hex.bytes().take_while(u8::is_ascii_hexdigit).count() >= 2;
+    !is_scheme && !path.starts_with('-') && !path.contains(['$', '\\']) && !path.split('%').skip(1).any(escaped)
 }
 
 fn same_but_for_case(one: &str, other: &str) -> bool {

@@ -11,6 +11,7 @@ use super::holds::Holds;
 use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::effect::Effect;
+use crate::behavior::arguments::path;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
 /// One entry of `when` or `unless`.
@@ -180,7 +181,11 @@ impl Test {
             Self::Eq(wanted) => Some(wanted.equals(value)),
             Self::Whole(wanted) => Some(same(wanted, value)),
             Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
-            Self::Glob(globs) => text.map(|text| globs.iter().any(|glob| glob.matches(text)).into()),
+            Self::Glob(globs) => text.map(|text| match globs.iter().any(|glob| glob.matches(text)) {
+                // What `/srv/*` matches in the text `/srv/../etc` is not where it leads.
+                true if path::climbs(text) => Holds::Undecided,
+                matches => matches.into(),
+            }),
             Self::Under(folders) => {
                 text.and_then(|text| folders.iter().map(|folder| folder.holds(text, shown.roots)).max())
             }

@@ -1,8 +1,9 @@
 //! A `tools/call` request that parsed strictly, with the parts the gate judges. Owns no judgement.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::digest::Digest;
+use super::digest::{Digest, Hasher};
 use super::id::Id;
 use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
@@ -95,6 +96,31 @@ impl Call {
     /// The exact JSON text of `inputResponses` (multi-round-trip retries).
     pub fn input_responses_text(&self) -> Option<&str> {
         self.text(self.parts.input_responses.as_ref())
+    }
+
+    /// The digest of what a multi-round-trip retry must repeat: every member of `params` as it is written, but `_meta`, the
+    /// server's state and the answers to its questions. In any order: a host may write its object anew.
+    pub fn repeated(&self) -> Digest {
+        let mut members = self.members().unwrap_or_default();
+        members.retain(|(key, _)| !matches!(&**key, "_meta" | "requestState" | "inputResponses"));
+        members.sort_unstable();
+        let mut hasher = Hasher::default();
+        for part in members.iter().flat_map(|(key, value)| [&**key, value]) {
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// The members of `params`: each key decoded, its value as it is written.
+    fn members(&self) -> Option<Vec<(Cow<'_, str>, &str)>> {
+        let mut reader = Reader::new(self.text(Some(&self.parts.params))?.as_bytes()).ok()?;
+        let (mut open, mut found) = (reader.enter().ok()?, Vec::new());
+        while let Some(key) = reader.member(&mut open).ok()? {
+            let value = reader.skip().ok()?;
+            found.push((reader.decoded(&key), reader.raw(value)));
+        }
+        Some(found)
     }
 
     /// Whether the request declares the stateless era.

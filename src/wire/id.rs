@@ -5,6 +5,9 @@ use std::hash::{Hash, Hasher};
 /// The largest integer that every parser reads alike.
 const SAFE: i64 = 1 << 53;
 
+/// A longer token is no id: what is remembered of unanswered requests stays bounded, and no host's id comes near.
+const MOST: usize = 1024;
+
 /// A request id. `1` and `"1"` differ; `"a"` and `"\u0061"` are the same id written twice.
 #[derive(Clone, Debug)]
 pub struct Id {
@@ -32,8 +35,11 @@ impl Id {
     }
 
     /// Reads a JSON token: a string, or a canonical integer within ±2^53. `None` for everything else, because
-    /// parsers disagree on which id it names.
+    /// parsers disagree on which id it names, and for a very long one.
     pub fn from_token(token: &str) -> Option<Self> {
+        if token.len() > MOST {
+            return None;
+        }
         if token.starts_with('"') {
             let decoded: String = serde_json::from_str(token).ok()?;
             return Some(Self::text(&decoded, token));

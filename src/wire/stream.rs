@@ -1,5 +1,6 @@
 //! Tells what a message is while it streams by, in constant memory. Owns no validation: that is `strict`'s.
 
+use super::fold;
 use super::id::Id;
 use super::message::Gist;
 use super::text::plain_run;
@@ -26,6 +27,8 @@ pub struct EnvelopeScanner {
     id: Member<Id>,
     method: Member<String>,
     outcome: Member<Outcome>,
+    /// A key that a laxer parser would read as a protocol key.
+    shadowed: bool,
 }
 
 /// Where in the message the next byte stands.
@@ -176,14 +179,11 @@ impl EnvelopeScanner {
         self.outcome.get().copied()
     }
 
-    /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be told.
-    pub fn is_done(&self) -> bool {
-        let kind_known = !self.method.is_absent() || !self.outcome.is_absent();
-        (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)
-    }
-
-    /// What the message is, as far as it was seen: for a line that [`Self::is_done`] before its end.
+    /// What the message is, as far as it was seen.
     pub fn gist(&self) -> Gist {
+        if self.shadowed {
+            return Gist::Unreadable;
+        }
         match (&self.id, &self.method, &self.outcome) {
             (Member::Known(id), Member::Known(method), Member::Absent) => Gist::Request {
                 id: id.clone(),
@@ -306,11 +306,9 @@ impl EnvelopeScanner {
     }
 
     fn key_read(&mut self, taken: usize) -> usize {
-        self.key = if self.token.contains(&b'\\') {
-            self.decoded().as_deref().map_or(Key::Other, Key::named)
-        } else {
-            Key::named(inside(&self.token).unwrap_or_default())
-        };
+        let decoded = if self.token.contains(&b'\\') { self.decoded() } else { None };
+        let name = decoded.as_deref().or_else(|| inside(&self.token)).unwrap_or_default();
+        (self.key, self.shadowed) = (Key::named(name), self.shadowed || fold::shadows(name, fold::ENVELOPE));
         match self.key {
             Key::Result => self.outcome.take(Some(Outcome::Result)),
             Key::Error => self.outcome.take(Some(Outcome::Error)),

@@ -1,4 +1,4 @@
-//! Attacks on the policy file (E3), and its life under a running wrapper: tightened, loosened, broken, removed, accepted.
+//! Attacks on the policy file (E3, F11), and its life under a running wrapper: tightened, loosened, broken, removed, accepted.
 
 use std::fs;
 use std::path::Path;
@@ -228,5 +228,42 @@ fn e3_a_policy_that_is_removed_and_written_anew_is_no_first_policy() {
     scene.edit(&format!("{sneaked}# again\n"));
     std::thread::sleep(std::time::Duration::from_millis(1200));
     scene.is_asked("write");
+    log::verifies(scene.home.path());
+}
+
+#[test]
+fn f11_a_policy_that_appears_where_none_was_loosens_nothing_before_it_is_accepted() {
+    let sneaked = format!("version = 1\n{ALLOW}");
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("config")).unwrap();
+    let mut scene = again(home, Server::with(&[reader("read"), writer("write"), writer("put")]));
+    // Held before, and judged anew when the file is there.
+    let held = scene.call("write");
+    let asked = scene.operator.asked("write");
+    scene.edit(&sneaked);
+    let status = scene.status("the file", waits);
+    assert_eq!(status.pending[0].loosens, ["allows: sneaked"]);
+    scene.is_asked("write");
+    scene.operator.deny(&asked, "no");
+    scene.host.answer(held);
+    assert!(scene.server.executed().is_empty());
+
+    // Nor where it appears, or what was accepted is removed, while nothing runs.
+    let mut scene = Some(scene);
+    for removed in [false, true] {
+        let Scene { home, mut host, server, .. } = scene.take().unwrap();
+        host.hang_up();
+        host.wait();
+        if removed {
+            fs::remove_dir_all(home.path().join("state/accepted")).unwrap();
+        }
+        let mut after = again(home, server);
+        let status = after.status("it waits still", waits);
+        assert_eq!(status.pending[0].loosens, ["allows: sneaked"], "removed: {removed}");
+        after.is_asked("write");
+        scene = Some(after);
+    }
+    let scene = scene.unwrap();
+    assert!(scene.server.executed().is_empty());
     log::verifies(scene.home.path());
 }

@@ -147,6 +147,34 @@ proptest! {
 }
 
 #[test]
+fn a_fingerprint_keeps_what_quotes_mean_and_what_a_text_runs() {
+    let of = |sql: &str| read(sql, None).fingerprint;
+    let quoted = [r#"SELECT "a" FROM t"#, "SELECT 'a' FROM t", "SELECT `a` FROM t", "SELECT a FROM t"].map(of);
+    for (at, one) in quoted.iter().enumerate() {
+        assert!(one.is_some() && !quoted[..at].contains(one), "{quoted:?}");
+    }
+    assert_ne!(of("SELECT [a] FROM t"), of(r#"SELECT "a" FROM t"#));
+    for (one, other) in [
+        ("EXEC('SELECT 1')", "EXEC('DROP TABLE t')"),
+        ("COPY t FROM PROGRAM 'true'", "COPY t FROM PROGRAM 'rm -r /'"),
+        ("ATTACH 'a' AS b", "ATTACH 'c' AS b"),
+    ] {
+        assert!(of(one).is_none() || of(one) != of(other), "{one}");
+    }
+    let body = |text: &str| read(&format!("DO $$ {text} $$"), Some(Dialect::PostgreSql)).fingerprint;
+    assert_ne!(body("BEGIN END"), body("BEGIN DROP TABLE t; END"));
+}
+
+#[test]
+fn several_statements_do_what_each_of_them_does() {
+    use mcp_approve::behavior::taxonomy::Action;
+    let read = read("SELECT 1; UPDATE t SET a = 1; DELETE FROM t", None);
+    for action in [Action::Update, Action::Delete] {
+        assert!(read.also.contains(&action), "{read:?}");
+    }
+}
+
+#[test]
 fn depth_and_length_are_bounded() {
     let many = |piece: &str, times: usize| piece.repeat(times);
     let texts = [

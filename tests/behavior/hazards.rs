@@ -16,7 +16,10 @@ fn a_path_that_climbs_asks_even_of_a_tool_that_reads() {
         (json!({ "options": { "file": "..\\b" } }), true),
         (json!({ "path": "a/../b.txt" }), false),
         (json!({ "path": "/srv/a.txt" }), false),
-        (json!({ "text": "../ is how one climbs" }), false),
+        (json!({ "note": "../../etc/passwd" }), true),
+        (json!({ "ids": [{ "value": "%2e%2e/x" }] }), true),
+        (json!({ "text": "up by ../ one climbs" }), false),
+        (json!({ "text": "a\n../b" }), false),
         (json!({ "source": "HEAD~2..main" }), false),
     ];
     for (arguments, climbs) in rows {

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use mcp_approve::home::accepted::Accepted;
+use mcp_approve::home::places::Places;
 use serde_json::{Value, json};
 
 use super::Home;
@@ -92,7 +93,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");
     assert!(after.contains("once all of it is accepted: allow: rule create-entities allows it"), "{after}");
     let file = home.path("config/policy.toml");
-    Accepted::new(home.path("state/accepted")).accept(&file, Some(&policy(&home))).unwrap();
+    Accepted::of(&Places::under(&home.path("")).unwrap()).accept(&file, Some(&policy(&home))).unwrap();
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("allow: rule create-entities allows it"), "{after}");
     assert!(after.contains("then, in record ") && after.contains(": ask, approved by observe"), "{after}");

@@ -26,7 +26,7 @@ fn rules_are_listed_as_text_and_json() {
     let home = Home::with_policy(RULES);
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r"
     HOME/config/policy.toml
-    defaults: pure allow, mutates ask, hazard ask
+    defaults: pure allow, likely ask-once, mutates ask, hazard ask
     notes       allow  server notes, tool write_*|mcp__diary__add  # mine
     no-deletes  deny   action DELETE
     ");
@@ -171,7 +171,7 @@ match = [{ path = "~/scratch/a", text = "" }]
     );
     insta::assert_snapshot!(home.run(&["rules", "list"]).out, @r#"
     HOME/config/policy.toml
-    defaults: pure allow, mutates ask, hazard ask
+    defaults: pure allow, likely ask-once, mutates ask, hazard ask
     scratch  allow  when { arg = "path", glob = "~/scratch/*" } and { arg = "text", len = { lt = 9 } }, until 2027-01-01T00:00:00Z
     "#);
     for (arguments, says) in [

@@ -3,6 +3,7 @@
 use std::fs;
 
 use mcp_approve::home::accepted::Accepted;
+use mcp_approve::home::places::Places;
 use portable_pty::CommandBuilder;
 
 use super::Home;
@@ -20,7 +21,7 @@ fn accepted() -> Home {
 }
 
 fn keeps(home: &Home) -> Accepted {
-    Accepted::new(home.path("state/accepted"))
+    Accepted::of(&Places::under(&home.path("")).unwrap())
 }
 
 fn kept(home: &Home) -> String {

@@ -113,6 +113,7 @@ pub fn write(ticket: &str) -> Snapshot {
             session: Check { state: CheckState::Holds, what: "active since 2025-11-25 handshake".into() },
         },
         arguments: arguments.into(),
+        responses: None,
         readings: Vec::new(),
         undeclared: Vec::new(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),

@@ -220,6 +220,7 @@ pub fn held(arguments: &str) -> FromWrapper {
                 session: check(CheckState::Fails),
             },
             arguments: arguments.to_owned(),
+            responses: None,
             readings: Vec::new(),
             undeclared: vec!["x".to_owned()],
             digest: Digest::of(b"line"),

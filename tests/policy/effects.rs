@@ -32,6 +32,7 @@ fn shown(effects: &[Effect], mut behavior: Behavior) -> Behavior {
         language: Language::Act,
         effect: *effect,
         action: Action::Unknown,
+        also: Vec::new(),
         argument: "a".to_owned(),
         span: String::new(),
         says: String::new(),
@@ -78,6 +79,8 @@ fn statements_by_their_fingerprint() {
         (json!({ "sql": "SELECT name FROM users WHERE id = 1 -- x" }), Yes),
         (json!({ "sql": "SELECT name FROM users; SELECT name FROM users WHERE id = 1" }), Undecided),
         (json!({ "sql": "SELECT name FROM users WHERE id = 'x" }), Undecided),
+        (json!({ "sql": "SELECT name FROM users WHERE id = 1", "command": "rm -r /" }), Undecided),
+        (json!({ "sql": vec!["SELECT name FROM users WHERE id = 1"; 70] }), Undecided),
         (json!({ "sql": 5 }), Undecided),
         (json!({}), Undecided),
     ] {

@@ -127,11 +127,13 @@ fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Rul
 }
 
 pub(super) fn any_defaults() -> impl Strategy<Value = String> {
-    (pick(&["allow", "ask", "deny"]), pick(&["ask", "deny"]), pick(&["allow", "ask", "deny"])).prop_map(
-        |(pure, mutates, hazard)| {
-            format!("[defaults]\npure = \"{pure}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n")
-        },
-    )
+    let three = || pick(&["allow", "ask", "deny"]);
+    let likely = pick(&["allow", "ask-once", "ask"]);
+    (three(), likely, pick(&["ask", "deny"]), three()).prop_map(|(pure, likely, mutates, hazard)| {
+        format!(
+            "[defaults]\npure = \"{pure}\"\nlikely = \"{likely}\"\nmutates = \"{mutates}\"\nhazard = \"{hazard}\"\n"
+        )
+    })
 }
 
 /// Rules with an id that goes with the rule, not with its place.

@@ -94,6 +94,8 @@ fn schema_and_reader_agree() {
         ("", false),
         ("version = 2", false),
         ("version = 1\n[defaults]\nmutates = 'allow'", false),
+        ("version = 1\n[defaults]\nlikely = 'ask-once'", true),
+        ("version = 1\n[defaults]\nlikely = 'deny'", false),
         ("version = 1\n[defaults]\npure = 'deny'\nmutates = 'deny'\nhazard = 'deny'", true),
         ("version = 1\n[[rule]]\nid = 'a b'\ndecision = 'ask'", false),
         ("version = 1\n[[rule]]\nid = 'a'", false),

@@ -73,6 +73,8 @@ pub struct Found {
     pub effect: Effect,
     /// What it does to the identity; READ or SEARCH where the effect reads.
     pub action: Action,
+    /// What its milder statements do, where there are several.
+    pub also: Vec<Action>,
     /// The words that prove it, as they stand: foreign text, raw.
     pub span: String,
     /// Our own line on it: `DELETE on users without WHERE`. Names in it are foreign text, raw.
@@ -83,7 +85,7 @@ pub struct Found {
 
 impl Found {
     pub(super) fn new(effect: Effect, action: Action, span: impl Into<String>, says: impl Into<String>) -> Self {
-        Self { effect, action, span: span.into(), says: says.into(), fingerprint: None }
+        Self { effect, action, also: Vec::new(), span: span.into(), says: says.into(), fingerprint: None }
     }
 }
 
@@ -93,6 +95,9 @@ pub struct Analysis {
     pub language: Language,
     pub effect: Effect,
     pub action: Action,
+    /// What its milder statements do, where there are several.
+    #[serde(default)]
+    pub also: Vec<Action>,
     /// The argument's own key; a call may have it at several places.
     pub argument: String,
     /// The words that prove it: foreign text, raw, at most eighty characters.
@@ -104,11 +109,12 @@ pub struct Analysis {
 
 impl Analysis {
     pub(super) fn new(language: Language, argument: &str, found: Found) -> Self {
-        let Found { effect, action, span, says, fingerprint } = found;
+        let Found { effect, action, also, span, says, fingerprint } = found;
         Self {
             language,
             effect,
             action,
+            also,
             argument: argument.to_owned(),
             span: span.chars().take(80).collect(),
             says: one_line(&says),

@@ -27,7 +27,7 @@ use reading::{Part, Reading};
 /// As much text of one call as is analysed; what is beyond could be anything.
 const MAX_TEXT: usize = 256 * 1024;
 /// As many findings as one call is told of: more are no news.
-const MOST: usize = 64;
+pub const MOST: usize = 64;
 /// How often a text of JSON in a text of JSON is followed.
 const MOST_TEXTS_IN_TEXTS: usize = 3;
 
@@ -199,7 +199,7 @@ impl<'a> Finder<'a> {
             self.left = 0;
             let says = "more text than is read".to_owned();
             let action = Action::Unknown;
-            let found = Found { effect: Effect::Unknown, action, span: "…".to_owned(), says, fingerprint: None };
+            let found = Found::new(Effect::Unknown, action, "…", says);
             self.read(Language::Unread, key, text, found, Vec::new);
             return;
         }

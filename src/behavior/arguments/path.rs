@@ -49,6 +49,13 @@ pub fn leads(path: &str) -> Leads {
     }
 }
 
+/// Whether `..` stands in a text as a word of a path, whatever the path: between slashes of either kind, or at an end.
+pub fn climbs(text: &str) -> bool {
+    let is_up = |word: &str| word.trim_end() == "..";
+    // Decoding copies the text: only where an escape could hide a dot or a slash.
+    (text.contains("..") || text.contains('%')) && decoded(text).split(['/', '\\']).any(is_up)
+}
+
 /// Whether an argument of this name holds a path, or several.
 pub fn is_path_key(key: &str) -> bool {
     let lower = key.to_ascii_lowercase();

@@ -6,6 +6,9 @@ use super::characters::{Deceit, deceiving, is_plain};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;
 
+/// The longest path that Linux takes, in bytes.
+const LONGEST_PATH: usize = 4096;
+
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
 /// `_text` is their JSON text: escapes hide nothing from this walk, which reads the values.
@@ -52,7 +55,6 @@ impl Walk {
             Value::Object(fields) => {
                 for (key, field) in fields {
                     self.characters(key);
-                    self.path(key, field, 0);
                     self.value(field, depth + 1);
                 }
             }
@@ -60,23 +62,14 @@ impl Walk {
         }
     }
 
-    /// A path, or a list of paths, that leads out of where it starts.
-    fn path(&mut self, key: &str, field: &Value, depth: usize) {
-        match field {
-            Value::String(text)
-                if (text.contains("..") || text.contains('%'))
-                    && path::is_path_key(key)
-                    && path::leads(text) == path::Leads::Climbs =>
-            {
-                self.climbs.saw(|| cut(text));
-            }
-            Value::Array(items) if depth < 8 => items.iter().for_each(|item| self.path(key, item, depth + 1)),
-            _ => {}
-        }
-    }
-
     fn text(&mut self, text: &str) {
         self.characters(text);
+        // Under any key: which of them a server opens is its own affair. A longer text, or one of several lines, is no path.
+        let may_climb =
+            text.len() <= LONGEST_PATH && (text.contains("..") || text.contains('%')) && !text.contains('\n');
+        if may_climb && path::leads(text) == path::Leads::Climbs {
+            self.climbs.saw(|| cut(text));
+        }
         if let Some(place) = super::sensitive::first_place(text) {
             self.sensitive.saw(|| cut(&place));
         }

@@ -236,7 +236,7 @@ fn write_json(
     let rules = explanation.rules.iter().map(|(rule, fit)| {
         let differs = match fit {
             Fit::Differs(part) => Some(part.key()),
-            Fit::Matches | Fit::NotCovered | Fit::Suspended => None,
+            Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Suspended => None,
         };
         json!({ "id": rule.id, "decision": rule.decision.word(), "line": rule.line, "fit": fit_word(*fit), "differs": differs })
     });
@@ -297,6 +297,7 @@ fn fit_word(fit: Fit) -> &'static str {
     match fit {
         Fit::Matches => "matches",
         Fit::NotCovered => "not-covered",
+        Fit::NotProven => "not-proven",
         Fit::Suspended => "suspended",
         Fit::Differs(_) => "differs",
     }

@@ -36,8 +36,9 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
     let defaults = policy.defaults;
     writeln!(
         out,
-        "defaults: pure {}, mutates {}, hazard {}",
+        "defaults: pure {}, likely {}, mutates {}, hazard {}",
         defaults.pure.word(),
+        defaults.likely.word(),
         defaults.mutates.word(),
         defaults.hazard.word()
     )?;

@@ -214,6 +214,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         caller: _,
         arguments,
         readings,
+        responses,
         tool,
         server,
         title,
@@ -241,7 +242,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         asked_again,
     } = one;
     (arguments, tool, server) == (&other.arguments, &other.tool, &other.server)
-        && readings == &other.readings
+        && (readings, responses) == (&other.readings, &other.responses)
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (confidence, unexplained, offer) == (&other.confidence, &other.unexplained, &other.offer)

@@ -39,8 +39,9 @@ pub(super) fn title(model: &Model) -> Row {
     row.and(
         Tone::Quiet,
         format!(
-            " · else: pure {}, mutates {}, hazard {}",
+            " · else: pure {}, likely {}, mutates {}, hazard {}",
             defaults.pure.word(),
+            defaults.likely.word(),
             defaults.mutates.word(),
             defaults.hazard.word()
         ),

@@ -45,6 +45,7 @@ impl Gate {
             near: judged.near.clone(),
             safe: self.safe(held, judged),
             arguments: held.call.arguments_text().to_owned(),
+            responses: held.call.input_responses_text().map(str::to_owned),
             readings: readings(tool, judged, &held.call),
             undeclared: judged.undeclared.clone(),
             digest: held.call.digest(),

@@ -8,6 +8,7 @@ use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::retry;
 use crate::gate::data::event::Now;
 
 impl Gate {
@@ -119,6 +120,9 @@ impl Gate {
             entry.detail.push(("explained", judged.explained.as_str().into()));
         }
         entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
+        if let Some(responses) = retry::recorded(&held.call) {
+            entry.detail.push(("responses", responses));
+        }
         entry.detail.push(("evidence", evidence(judged)));
         if judged.behavior.badge() != Badge::Pure || !judged.behavior.analyses.is_empty() {
             entry.detail.push(("effect", judged.effect.as_str().into()));

@@ -64,7 +64,7 @@ impl Gate {
             wanted: Wanted::Yes,
             by: verdict.by,
             rule: verdict.rule,
-            arguments: call.is_modern().then(|| call.arguments_text().to_owned()),
+            repeated: call.is_modern().then(|| call.repeated()),
         };
         self.flights.insert(call.id().clone(), flight);
         out.push(Effect::Forward(token, call));

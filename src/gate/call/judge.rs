@@ -8,6 +8,7 @@ use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::{self, JudgeInput, Judged};
 use crate::gate::call::replies;
+use crate::gate::call::retry::Retry;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::server::catalog::Known;
@@ -58,7 +59,7 @@ impl Gate {
 
     fn refuse_arguments(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
         // A retry that does not fit has used up what it would have continued.
-        let _ = self.flights.continues(now, &held.call);
+        let _ = self.flights.continues(now, &held.call, case.judged.definition());
         let revision = self.host.lifecycle.revision();
         let reply = replies::invalid_arguments(&held.call, revision, &case.judged.violations);
         let verdict = Verdict::by(By::Fault, None, "the arguments do not fit the tool's input schema");
@@ -67,7 +68,7 @@ impl Gate {
 
     /// Acts on a ruling that everything was looked at and everybody asked for.
     fn act(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
-        let continued = self.flights.continues(now, &held.call);
+        let continued = self.flights.continues(now, &held.call, case.judged.definition());
         let Judged { ruling, by_approver, .. } = &*case.judged;
         let (rule, reason) = (ruling.rule.clone(), ruling.reason.clone());
         let by = match (by_approver, &rule) {
@@ -84,19 +85,19 @@ impl Gate {
             (Decision::Allow, _) if held.original.is_some() => return self.ask(now, held, case, out),
             (Decision::Allow, _) if self.grants.use_up(rule.as_deref()) => Verdict::by(By::Rule, rule, reason),
             (Decision::Allow, _) => Verdict::by(by, rule, reason),
-            (Decision::Ask, Some(from)) => {
+            (Decision::Ask, Some(from)) if case.judged.retry == Retry::Plain => {
                 Verdict::by(from.by, from.rule, format!("continues the approval of {}", from.ticket))
             }
-            (Decision::Ask, None) if self.config.mode == Mode::Observe => {
+            (Decision::Ask, _) if self.config.mode == Mode::Observe => {
                 Verdict::by(By::Observe, rule, format!("observing: would have asked, because {reason}"))
             }
-            (Decision::Ask, None) if self.denies_unattended() => {
+            (Decision::Ask, _) if self.denies_unattended() => {
                 // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.
                 let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
                 let reply = replies::unattended(&held.call);
                 return self.deny(now, held, Some(case.judged), verdict, reply, out);
             }
-            (Decision::Ask, None) => return self.ask(now, held, case, out),
+            (Decision::Ask, _) => return self.ask(now, held, case, out),
         };
         self.approve(now, held, Approval { case, verdict, unread: false, grant: None }, out);
     }

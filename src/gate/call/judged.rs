@@ -12,6 +12,7 @@ use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::schema::Violation;
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
+use crate::gate::call::retry::{self, Retry};
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
@@ -27,6 +28,7 @@ use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
+use crate::wire::digest::Digest;
 
 /// As many bytes on how the arguments were explained go to the log.
 const EXPLAINED: usize = 200;
@@ -44,6 +46,8 @@ pub struct Judged {
     pub undeclared: Vec<String>,
     /// Where the arguments do not fit the tool's schema; such a call is refused whatever the ruling.
     pub violations: Vec<Violation>,
+    /// What it brings beside its arguments.
+    pub retry: Retry,
     pub danger: Option<String>,
     /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
     pub explained: String,
@@ -109,6 +113,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
     };
     let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
+    let retry = retry::judge(call, &mut behavior);
     behavior.hazards.extend(input.roots.hazard(&arguments));
     if let Some(changed) = input.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
@@ -154,6 +159,14 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         ruling,
         undeclared,
         violations,
+        retry,
+    }
+}
+
+impl Judged {
+    /// The definition it was judged by.
+    pub fn definition(&self) -> Option<Digest> {
+        self.described.as_ref().map(|known| known.digest)
     }
 }
 

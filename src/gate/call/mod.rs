@@ -20,6 +20,7 @@ pub mod look;
 pub mod pinning;
 pub mod refuse;
 pub mod replies;
+pub mod retry;
 pub mod table;
 pub mod touched;
 pub mod withdraw;

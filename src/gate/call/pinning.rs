@@ -11,7 +11,7 @@ use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
-use crate::policy::rule::{Decision, Policy};
+use crate::policy::rule::{Decision, Likely, Policy};
 
 /// How many parameters one word may be about.
 const PARAMETERS: usize = 8;
@@ -86,9 +86,9 @@ pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffe
         return None;
     }
     match (behavior.confidence, behavior.explanation.holds()) {
-        (Confidence::Likely, true) => Some(PinOffer::Reads),
+        (Confidence::Likely, true) if policy.defaults.likely == Likely::AskOnce => Some(PinOffer::Reads),
         (Confidence::Proven, false) => parameters(judged).map(|parameters| PinOffer::PlainText { parameters }),
-        (Confidence::Likely, false) | (Confidence::Proven, true) | (Confidence::None, _) => None,
+        (Confidence::Likely, _) | (Confidence::Proven, true) | (Confidence::None, _) => None,
     }
 }
 

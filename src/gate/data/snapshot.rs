@@ -54,6 +54,9 @@ pub struct Snapshot {
     pub safe: Safe,
     /// The exact JSON text of the arguments.
     pub arguments: String,
+    /// The exact JSON text of a retry's answers to the server's questions.
+    #[serde(default)]
+    pub responses: Option<String>,
     /// The texts of statements and commands among them, as they were read.
     #[serde(default)]
     pub readings: Vec<Reading>,

@@ -10,7 +10,7 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::mcp::result::Answer;
-use crate::wire::digest::StreamDigest;
+use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist};
@@ -22,12 +22,14 @@ impl Gate {
     pub(in crate::gate) fn on_server_line(&mut self, now: Now, line: Line, out: &mut Vec<Effect>) {
         let content = line.content();
         let bytes = content.len() as u64;
-        match message::peek(content) {
+        let gist = message::peek(content);
+        // Answers to our own questions are taken below.
+        let is_ours = matches!(&gist, Gist::Response { id, .. } if self.catalog.is_ours(id));
+        if !is_ours && self.keeps_back(&gist) {
+            return self.forged(now, bytes, Some(line.digest()), out);
+        }
+        match gist {
             Gist::Response { id, failed } => {
-                if self.calls.by_id(&id).is_some() {
-                    // It has not been asked: whatever this answers, it is not the host's call.
-                    return self.forged(now, &line, out);
-                }
                 if self.host.lifecycle.is_pending() {
                     self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
@@ -82,12 +84,12 @@ impl Gate {
         }
     }
 
-    /// An answer to a call that the server was never asked: dropped and recorded.
-    fn forged(&mut self, now: Now, line: &Line, out: &mut Vec<Effect>) {
+    /// What the host could take for the answer to a call that the server was never asked: dropped and recorded.
+    fn forged(&mut self, now: Now, bytes: u64, digest: Option<Digest>, out: &mut Vec<Effect>) {
         let mut entry = self.entry(now, Kind::Fault);
-        entry.digest = Some(line.digest());
+        entry.digest = digest;
         let what = "dropped an answer of the server to a call it was never asked";
-        self.record(entry.with("what", what).with("bytes", line.content().len()), out);
+        self.record(entry.with("what", what).with("bytes", bytes), out);
     }
 
     /// A long line has passed already (or was kept back); only the record is left to make.
@@ -99,15 +101,12 @@ impl Gate {
         digest: StreamDigest,
         out: &mut Vec<Effect>,
     ) {
+        if self.keeps_back(gist) {
+            return self.forged(now, bytes, None, out);
+        }
         let Gist::Response { id, failed } = gist else {
             return;
         };
-        if self.calls.by_id(id).is_some() {
-            let entry = self.entry(now, Kind::Fault);
-            let what = "dropped an answer of the server to a call it was never asked";
-            self.record(entry.with("what", what).with("bytes", bytes), out);
-            return;
-        }
         if self.host.lifecycle.is_pending() {
             self.host.lifecycle.on_server_line(gist, b"");
             self.early_calls(now, out);

@@ -27,8 +27,8 @@ pub struct Flight {
     pub wanted: Wanted,
     pub by: By,
     pub rule: Option<String>,
-    /// The exact arguments, kept only in the stateless era, where a retry may continue the call.
-    pub arguments: Option<String>,
+    /// What a retry must repeat to continue the call; only in the stateless era.
+    pub repeated: Option<Digest>,
 }
 
 /// Whether the host still waits for an answer.
@@ -42,8 +42,9 @@ pub enum Wanted {
 /// An answer that asked for more: the retry that matches all of it continues the approval, once.
 #[derive(Debug)]
 struct Continuation {
-    tool: String,
-    arguments: String,
+    repeated: Digest,
+    /// Of the tool, as it was approved.
+    definition: Option<Digest>,
     state: Option<String>,
     inputs: Vec<String>,
     until: u64,
@@ -107,15 +108,15 @@ impl Flights {
 
     /// Remembers that the server asked for more.
     pub fn expect_more(&mut self, now: Now, flight: &Flight, answer: &Answer) {
-        let (Answer::InputRequired { state, inputs }, Some(arguments)) = (answer, &flight.arguments) else {
+        let (Answer::InputRequired { state, inputs }, Some(repeated)) = (answer, flight.repeated) else {
             return;
         };
         if self.continuations.len() >= CONTINUATIONS {
             self.continuations.remove(0);
         }
         self.continuations.push(Continuation {
-            tool: flight.tool.clone(),
-            arguments: arguments.clone(),
+            repeated,
+            definition: flight.described.as_ref().map(|known| known.digest),
             state: state.clone(),
             inputs: inputs.clone(),
             until: now.mono + CONTINUE,
@@ -123,21 +124,22 @@ impl Flights {
         });
     }
 
-    /// The approval a retry continues, used up by asking: name, arguments and server state must match exactly.
-    pub fn continues(&mut self, now: Now, call: &Call) -> Option<Continued> {
+    /// The approval a retry continues, used up by asking: the tool's definition, all of `params` that is repeated, and the
+    /// server's state must match exactly.
+    pub fn continues(&mut self, now: Now, call: &Call, definition: Option<Digest>) -> Option<Continued> {
         self.continuations.retain(|one| one.until > now.mono);
         if call.request_state_text().is_none() && call.input_responses_text().is_none() {
             return None;
         }
-        let at = self.continuations.iter().position(|one| one.matches(call))?;
+        let at = self.continuations.iter().position(|one| one.matches(call, definition))?;
         Some(self.continuations.remove(at).from)
     }
 }
 
 impl Continuation {
-    fn matches(&self, call: &Call) -> bool {
-        self.tool == call.name()
-            && self.arguments == call.arguments_text()
+    fn matches(&self, call: &Call, definition: Option<Digest>) -> bool {
+        self.definition == definition
+            && self.repeated == call.repeated()
             && call.carries_state(self.state.as_deref())
             && self.inputs == keys(call.input_responses_text())
     }

@@ -6,19 +6,22 @@ use tokio::time::{Instant, sleep_until};
 use super::{DRAIN, LEFTOVERS, Running};
 use crate::gate::data::event::{Event, Side};
 use crate::interpose::child::Ended;
-use crate::interpose::longline::LongLine;
+use crate::interpose::longline::{LongLine, Way, way};
 use crate::interpose::notice;
 use crate::interpose::scribe::Done;
 use crate::interpose::stopping::Stopping;
 use crate::wire::line::Cutter;
+use crate::wire::message;
 
 impl Running {
-    /// What the server left of a line when it ended: passed on as it is, and read by nobody.
+    /// What the server left of a line when it ended: passed on as it is, unless the host could take it for the answer to a
+    /// call that is held.
     pub(super) fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
+        let way = way(&self.gate);
         if let Some(line) = long {
-            self.host.write_open(&line.held());
+            self.host.write_open(&line.tail(&way));
         }
-        if let Some(tail) = cutter.finish() {
+        if let Some(tail) = cutter.finish().filter(|tail| way(&message::peek(tail)) == Way::ToHost) {
             self.host.write_open(&tail);
         }
     }

@@ -18,7 +18,7 @@ use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool,
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::explain::Near;
 use mcp_approve::policy::lint::Warning;
-use mcp_approve::policy::rule::{Decision, Defaults};
+use mcp_approve::policy::rule::{Decision, Defaults, Likely};
 use mcp_approve::wire::digest::Digest;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -181,7 +181,12 @@ pub fn book() -> RuleBook {
     RuleBook {
         files: vec![RuleFile { path: PathBuf::from("config/policy.toml") }],
         rules: vec![scratch, rule("no-force", Decision::Deny, 15, &[("tool", "*force*")]), all],
-        defaults: Defaults { pure: Decision::Allow, mutates: Decision::Ask, hazard: Decision::Ask },
+        defaults: Defaults {
+            pure: Decision::Allow,
+            likely: Likely::AskOnce,
+            mutates: Decision::Ask,
+            hazard: Decision::Ask,
+        },
         broken: None,
         built_in: false,
     }

@@ -1,7 +1,8 @@
 //! The canonical form of a statement: literals out, one space between words, names folded as the dialect folds them.
 //!
 //! Statements share a form when they differ in literals, comments, white space and the case of words alone. Read for
-//! rules: a form never hides a word, a name or a sign, only values, and how many there are in a list of values.
+//! rules: a form never hides a word, a name or a sign, only values, and how many there are in a list of values. Quotes stay
+//! as they are: what is a name in one kind of them is a text in another.
 
 use super::gate::Cut;
 use super::lex::{Kind, Token};
@@ -9,6 +10,11 @@ use super::{Dialect, functions};
 
 /// Longer forms are nobody's rule.
 const MOST_BYTES: usize = 4096;
+
+/// What a statement begins with whose literals are values. In any other they may be code, a program or a file: `DO '…'`,
+/// `EXEC('…')`, `COPY t FROM PROGRAM '…'`, `ATTACH '…'`.
+const HOLD_VALUES: [&str; 9] =
+    ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "WITH", "VALUES", "EXPLAIN"];
 
 /// The canonical form; `None` where there are several statements, or it is longer than anybody would put into a rule.
 pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
@@ -25,6 +31,8 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     if words.sum::<usize>() > MOST_BYTES {
         return None;
     }
+    let head = tokens.iter().find(|token| token.kind == Kind::Word).map(|token| &cut.text[token.start..token.end]);
+    let holds_values = head.is_some_and(|head| HOLD_VALUES.iter().any(|word| head.eq_ignore_ascii_case(word)));
     let mut form = String::with_capacity(cut.text.len().min(MOST_BYTES) + 64);
     let mut before: Option<&Token> = None;
     let mut at = 0;
@@ -37,14 +45,9 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
             form.push(' ');
         }
         match token.kind {
-            Kind::Literal => form.push('?'),
+            Kind::Literal if holds_values => form.push('?'),
             Kind::Sign(sign) => form.push(char::from(sign)),
-            Kind::Quoted => {
-                let inside = &cut.text[token.start + 1..token.end - 1];
-                form.push('"');
-                form.push_str(inside);
-                form.push('"');
-            }
+            Kind::Literal | Kind::Quoted => form.push_str(&cut.text[token.start..token.end]),
             Kind::Word => {
                 let word = &cut.text[token.start..token.end];
                 let from = form.len();
@@ -61,7 +64,7 @@ pub(super) fn of(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
         before = Some(token);
         at += 1;
         // `IN (1, 2, 3)` is `IN (?)`, however many there are.
-        if token.kind == Kind::Literal {
+        if token.kind == Kind::Literal && holds_values {
             while let [Token { kind: Kind::Sign(b','), .. }, Token { kind: Kind::Literal, .. }, ..] =
                 tokens.get(at..).unwrap_or_default()
             {

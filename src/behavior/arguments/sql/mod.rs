@@ -94,6 +94,8 @@ pub struct Statement {
     /// The statement without its literals, the same for statements that differ in them alone; `None` where nobody can
     /// say how it is cut.
     pub fingerprint: Option<String>,
+    /// What each of several does, once.
+    pub also: Vec<Action>,
 }
 
 impl Statement {
@@ -103,7 +105,7 @@ impl Statement {
             Judgement::Read => (Action::Read, self.says.clone()),
             Judgement::NotRead { action, span } => (action, span),
         };
-        Found { effect: self.effect, action, span, says: self.says, fingerprint: self.fingerprint }
+        Found { effect: self.effect, action, also: self.also, span, says: self.says, fingerprint: self.fingerprint }
     }
 
     fn action(&self) -> Action {
@@ -171,6 +173,7 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
                 object: None,
                 weight: Weight::Grave,
                 fingerprint: None,
+                also: Vec::new(),
             }
         }
     }
@@ -222,6 +225,7 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
         object: told.object,
         judgement,
         fingerprint: fingerprint::of(cut, dialect),
+        also: Vec::new(),
     }
 }
 
@@ -231,6 +235,9 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
     let weigh = |one: &Statement| (one.action().caution(), one.weight);
     let gravest = (0..read.len()).reduce(|worst, at| if weigh(&read[at]) > weigh(&read[worst]) { at } else { worst });
     let effect = read.iter().map(|one| one.effect).max();
+    let mut also: Vec<Action> = read.iter().map(Statement::action).collect();
+    also.sort();
+    also.dedup();
     let says = format!("{} statements, one of them: ", read.len());
     let gravest = read.swap_remove(gravest.unwrap_or_default());
     let doubt = gate::pass(cut, dialect).err().unwrap_or_else(|| Doubt::unknown("more than one statement"));
@@ -246,6 +253,7 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
         object: gravest.object,
         weight: gravest.weight.max(Weight::Changes),
         fingerprint: None,
+        also,
     }
 }
 
