@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::row::Answers;
 use super::{RECORDS, answers, memory, named, print, row};
 use crate::audit::moment::rfc3339;
+use crate::behavior::confidence::Confidence;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
@@ -55,6 +56,18 @@ pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
+/// How sure it is that a tool only reads, and what would make it certain.
+fn confidence(known: &Known) -> &'static str {
+    match known.behavior.confidence {
+        Confidence::Proven => "proven: its calls run unasked while every argument is explained",
+        Confidence::Likely => {
+            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), or \
+             once its server says readOnlyHint: true and nothing contradicts that"
+        }
+        Confidence::None => "none: its calls ask; say what it is with `tools pin`",
+    }
+}
+
 fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
@@ -62,6 +75,7 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;
+    line("confidence", confidence(known))?;
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
@@ -83,7 +97,10 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
         label = "";
     }
     line("observed", &format!("{} (in the last {} records)", seen.line(), RECORDS))?;
-    let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
+    let mut pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
+    if !known.pin.plain.is_empty() {
+        pinned.push_str(&format!("; plain text: {}", visible(&known.pin.plain.join(", "))));
+    }
     line(
         "pin",
         &format!("version {}, {}: {}{pinned}", known.pin.version, known.pin_state.word(), known.pin.latest.short()),

@@ -195,6 +195,11 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
     rows.extend(entry("badge", badge, width));
     rows.extend(pin(line, width));
+    if line.wants_word() {
+        let row = Row::of(Tone::Key, "space").and(Tone::Quiet, " marks it; then ").and(Tone::Key, "p");
+        let row = row.and(Tone::Quiet, " it reads  ").and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
+        rows.extend(entry("your word", row, width));
+    }
     if line.disputed {
         let words = "? its hints and its words contradict each other: it counts as what is more cautious";
         rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));
