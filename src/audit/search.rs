@@ -127,6 +127,14 @@ impl Search {
         self.narrowed(field, glob.map(|glob| (glob.text(), Value::Glob(glob.clone()))))
     }
 
+    /// Wants only records with these words anywhere in them.
+    #[must_use]
+    pub fn with_text(mut self, words: &str) -> Self {
+        self.text.push_str(&format!(" {words}"));
+        self.terms.push(Term { field: None, value: Value::Part(words.to_lowercase()), wanted: Wanted::With });
+        self
+    }
+
     fn narrowed(mut self, field: Field, value: Option<(&str, Value)>) -> Self {
         if let Some((text, value)) = value {
             self.text.push_str(&format!(" {field:?} {text}"));
