@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use super::review::record;
 use super::row;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::cli::error::Error;
@@ -13,9 +12,10 @@ use crate::cli::print::{self, Column, visible};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
+use crate::home::user;
 use crate::pins::Memory;
-use crate::pins::reading::Known;
-use crate::pins::review::Settled;
+use crate::pins::reading::{Known, Server};
+use crate::pins::review::{Settled, entry};
 
 /// Whether the operator goes on with the review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +100,17 @@ pub(super) fn table(tools: &[&Known], out: &mut dyn Write) -> std::io::Result<()
         [(at + 1).to_string(), visible(&known.tool.name), badge.trim().to_owned(), what, because]
     });
     print::table(&COLUMNS, 2, rows, out)
+}
+
+/// Records what is settled of a server or one of its tools.
+pub(super) fn record(
+    places: &Places,
+    now: i64,
+    server: &Server,
+    tool: Option<&Known>,
+    what: &str,
+) -> Result<(), Error> {
+    Ok(crate::home::record::record(places, entry(now, server, tool, what, &user::name()))?)
 }
 
 /// Reads an answer about a list of tools.

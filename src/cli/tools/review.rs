@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::confirm::{self, Next};
+use super::confirm::{self, Next, record};
 use super::show::print_changes;
 use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
@@ -18,10 +18,9 @@ use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
-use crate::home::user;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
-use crate::pins::review::{Settled, entry};
+use crate::pins::review::Settled;
 
 const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
@@ -226,16 +225,6 @@ fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Err
         what: format!("{said} contradicts itself"),
         hint: "PURE goes with READ or SEARCH, MUTATES with every other action".to_owned(),
     })
-}
-
-pub(super) fn record(
-    places: &Places,
-    now: i64,
-    server: &Server,
-    tool: Option<&Known>,
-    what: &str,
-) -> Result<(), Error> {
-    Ok(crate::home::record::record(places, entry(now, server, tool, what, &user::name()))?)
 }
 
 fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {
