@@ -11,23 +11,11 @@ use serde_json::Value;
 
 use crate::world::{Did, TOOLS, World, call, config};
 
-/// It says that it reads, and gives no hint.
-const LIKELY: &str = r#"{"name":"glance_at_board","description":"Shows the board.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}}}}"#;
-
-fn likely() -> World {
-    likely_with(config(), "", LIKELY)
-}
-
-fn likely_with(config: Config, policy: &str, tool: &str) -> World {
-    let mut world = World::with(config, policy).ready();
-    listed(&mut world, tool);
-    world
-}
-
-/// The server's list is the usual one and this tool.
-fn listed(world: &mut World, tool: &str) {
+/// The server gives another list.
+fn listed(world: &mut World, tools: &str) {
+    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"l2","method":"tools/list"}"#);
-    let tools = TOOLS.replace('\n', " ").replacen('[', &format!("[{tool},"), 1);
+    let tools = tools.replace('\n', " ");
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"l2","result":{{"tools":{tools}}}}}"#));
 }
 
@@ -45,7 +33,7 @@ fn detail<'e>(entry: &'e Entry, name: &str) -> Option<&'e Value> {
 
 #[test]
 fn a_likely_read_asks_once_and_is_remembered() {
-    let mut world = likely();
+    let mut world = World::new().ready();
     assert_eq!(glance(&mut world, 1), [Did::Ask("files-1".into())]);
     assert_eq!(glance(&mut world, 2), [Did::Ask("files-2".into())], "nobody has said anything yet");
     let card = &world.cards["files-1"];
@@ -69,13 +57,12 @@ fn a_likely_read_asks_once_and_is_remembered() {
 
 #[test]
 fn what_was_confirmed_asks_again_once_its_definition_changes() {
-    let mut world = likely();
+    let mut world = World::new().ready();
     glance(&mut world, 1);
     world.says("files-1", ToolWord::Reads);
     world.keeps_pins();
     assert!(runs(&glance(&mut world, 2)));
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
-    listed(&mut world, &LIKELY.replace("Shows the board.", "Shows the board again."));
+    listed(&mut world, &TOOLS.replace("Shows the board.", "Shows the board again."));
     assert_eq!(glance(&mut world, 3), [Did::Ask("files-3".into())]);
     assert_eq!(world.cards["files-3"].offer, None, "a changed definition is read in Tools, not waved through");
     let did = world.says("files-3", ToolWord::Reads);
@@ -85,7 +72,7 @@ fn what_was_confirmed_asks_again_once_its_definition_changes() {
 
 #[test]
 fn what_changes_something_waits_on_as_mutates() {
-    let mut world = likely();
+    let mut world = World::new().ready();
     glance(&mut world, 1);
     assert_eq!(world.says("files-1", ToolWord::Changes), [], "it only waits");
     let did = world.keeps_pins();
@@ -101,7 +88,7 @@ fn what_changes_something_waits_on_as_mutates() {
 
 #[test]
 fn a_word_counts_only_where_the_card_offers_it() {
-    let mut world = likely();
+    let mut world = World::new().ready();
     world.call("7", "write_file", r#"{"path":"/a","content":"x"}"#);
     glance(&mut world, 8);
     for (ticket, word) in [
@@ -125,7 +112,7 @@ fn a_word_counts_only_where_the_card_offers_it() {
 
 #[test]
 fn what_cannot_be_recorded_is_not_remembered() {
-    let mut world = likely();
+    let mut world = World::new().ready();
     glance(&mut world, 1);
     world.log_answers = false;
     world.says("files-1", ToolWord::Changes);
@@ -147,7 +134,8 @@ fn a_tool_that_a_known_server_adds_asks_until_somebody_looked() {
     let by_name = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"read_notes\"\n";
     let by_glob = by_name.replace("read_notes", "read_*");
     for (policy, passes) in [("", false), (by_name, true), (by_glob.as_str(), false)] {
-        let mut world = likely_with(Config { pins: known.clone(), ..config() }, policy, added);
+        let mut world = World::with(Config { pins: known.clone(), ..config() }, policy).ready();
+        listed(&mut world, &TOOLS.replacen('[', &format!("[{added},"), 1));
         assert!(runs(&world.call("1", "read_file", r#"{"path":"/a"}"#)), "it is no news");
         let did = world.call("2", "read_notes", "{}");
         let expected = if passes { Did::Forward(call("2", "read_notes", "{}")) } else { Did::Ask("files-2".into()) };

@@ -16,7 +16,7 @@ use mcp_approve::gate::data::event::{Event, Now, Side};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
 use mcp_approve::gate::data::opinion::Opinion;
 use mcp_approve::gate::data::pin::{Pins, Sighting};
-use mcp_approve::gate::data::pinning::{PinWord, Pinning, ToolWord};
+use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
@@ -183,7 +183,8 @@ impl World {
     /// Says what the tool of a call is.
     pub fn says(&mut self, ticket: &str, word: ToolWord) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
-        if word == ToolWord::Reads && self.cards.contains_key(ticket) {
+        let offered = self.cards.get(ticket).and_then(|card| card.offer.as_ref());
+        if word == ToolWord::Reads && offered == Some(&PinOffer::Reads) {
             self.approved_by_operator.insert(ticket.into());
         }
         self.step(Event::Pinned { ticket: ticket.into(), digest, word, who: "ann".into(), console: 1 })

@@ -61,7 +61,7 @@ pub(super) fn title(model: &Model) -> Row {
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
-    let mut row = Row::of(Tone::Quiet, " ○ PURE ◌ PURE? ● MUTATES  → to the server ← to the host");
+    let mut row = Row::of(Tone::Quiet, " ○ PURE ◌ PURE? ● MUTATES  → server  ← host");
     let latencies = latencies(model, width.saturating_sub(row.width() + 2));
     let note = format!("  · {before} from the log");
     if before > 0 && row.width() + note.len() + latencies.width() < width {
