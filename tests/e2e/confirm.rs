@@ -32,7 +32,7 @@ fn said(home: &Path) -> Vec<String> {
 #[test]
 fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::with(&[glance("glance_at_board", "Shows the board."), reader("read")]);
+    let server = Server::with(&[glance("glance_at_board", "Looks at the board."), reader("read")]);
     let mut host = session(home.path(), &server);
     host.call(1, "glance_at_board", &json!({ "id": 1 }));
     let mut terminal = Terminal::console(home.path(), (100, 40), &[]);
@@ -57,7 +57,7 @@ fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
     assert_eq!(server.executed().len(), 3, "after a restart, too");
     host.hang_up();
     host.wait();
-    let server = server.now_with(&[glance("glance_at_board", "Shows the board, at length."), reader("read")]);
+    let server = server.now_with(&[glance("glance_at_board", "Looks at the board again and again."), reader("read")]);
     let mut host = session(home.path(), &server);
     host.call(4, "glance_at_board", &json!({ "id": 4 }));
     let terminal = Terminal::console(home.path(), (100, 40), &[]);
@@ -69,9 +69,9 @@ fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
 fn the_tools_of_a_new_server_are_confirmed_at_one_look() {
     let home = tempfile::tempdir().unwrap();
     let tools = [
-        glance("glance_at_board", "Shows the board."),
-        glance("glance_at_lists", "Shows the lists."),
-        glance("glance_at_cards", "Shows the cards."),
+        glance("glance_at_board", "Looks at the board."),
+        glance("glance_at_lists", "Looks at the lists."),
+        glance("glance_at_cards", "Looks at the cards."),
     ];
     let server = Server::with(&tools);
     let mut host = session(home.path(), &server);

@@ -62,7 +62,7 @@ fn what_was_confirmed_asks_again_once_its_definition_changes() {
     world.says("files-1", ToolWord::Reads);
     world.keeps_pins();
     assert!(runs(&glance(&mut world, 2)));
-    listed(&mut world, &TOOLS.replace("Shows the board.", "Shows the board again."));
+    listed(&mut world, &TOOLS.replace("Looks at the board.", "Looks at the board again."));
     assert_eq!(glance(&mut world, 3), [Did::Ask("files-3".into())]);
     assert_eq!(world.cards["files-3"].offer, None, "a changed definition is read in Tools, not waved through");
     let did = world.says("files-3", ToolWord::Reads);
@@ -107,6 +107,18 @@ fn a_word_counts_only_where_the_card_offers_it() {
     assert_eq!(world.cards["files-2"].offer, None, "a rule asks, whatever the tool is");
     world.policy("version = 1\n[defaults]\npure = \"ask\"\n");
     assert_eq!(world.cards["files-2"].offer, None, "a proven read would be asked as well");
+    world.finish();
+}
+
+#[test]
+fn a_word_on_a_definition_that_may_have_changed_counts_for_nothing() {
+    let mut world = World::new().ready();
+    glance(&mut world, 1);
+    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    let did = world.says("files-1", ToolWord::Reads);
+    assert!(did.iter().any(|one| matches!(one, Did::Refuse(_))), "{did:?}");
+    assert!(!did.iter().any(|one| matches!(one, Did::Forward(_))), "{did:?}");
+    assert!(world.pinned.is_empty());
     world.finish();
 }
 
