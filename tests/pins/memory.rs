@@ -124,7 +124,7 @@ fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
     let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
     let (one, two) = (tool("one", "Reads."), tool("two", "Reads."));
     assert_eq!(session(&path, &launch, &[one.clone(), two.clone()][..1], 1).1, [PinState::Trusted]);
-    assert_eq!(session(&path, &launch, &[one.clone(), two.clone()], 2).1, [PinState::Trusted, PinState::New]);
+    assert_eq!(session(&path, &launch, &[one, two.clone()], 2).1, [PinState::Trusted, PinState::New]);
     assert_eq!(session(&path, &launch, from_ref(&two), 3).1, [PinState::New], "it stays so");
     let mut memory = Memory::open(&path).unwrap();
     let known = memory.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
