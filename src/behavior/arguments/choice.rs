@@ -3,9 +3,9 @@
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::behavior::lexicon::Effect;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::{reading, words};
+use crate::behavior::voters::name::{self, Effect};
+use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
 /// What an argument of this name chooses.
@@ -61,7 +61,7 @@ pub fn changing(choice: Choice, key: &str, value: &str, tool: Option<&Tool>) -> 
             Some(Effect::Changes(action)) if change.is_none_or(|before| before == action) => change = Some(action),
             Some(Effect::Changes(_)) => return Some(Action::Unknown),
             Some(Effect::Reads(_)) => {}
-            Some(Effect::Depends(_)) | None => unknown |= !part.is_empty(),
+            None => unknown |= !part.is_empty(),
         }
     }
     if unknown && choice == Choice::Method && !listed(key, value, tool) { Some(Action::Unknown) } else { change }
@@ -78,7 +78,7 @@ fn of_word(word: &str) -> Option<Effect> {
     if let Some((effect, _)) = METHODS.iter().find(|(_, methods)| words::among(&upper, methods)) {
         return Some(*effect);
     }
-    Some(reading::of_name(&words::of_name(word))?.effect)
+    name::effect(word)
 }
 
 /// HTTP's methods (the IANA registry) where a name's words do not tell their effect.
