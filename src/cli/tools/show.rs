@@ -6,9 +6,12 @@ use std::process::ExitCode;
 use super::row::Answers;
 use super::{RECORDS, answers, memory, named, print, row};
 use crate::audit::moment::rfc3339;
+use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
+use crate::behavior::evidence::Source;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
+use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::Error;
@@ -61,11 +64,18 @@ fn confidence(known: &Known) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
         Confidence::Likely => {
-            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), or \
-             once its server says readOnlyHint: true and nothing contradicts that"
+            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), \
+             once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
         }
         Confidence::None => "none: its calls ask; say what it is with `tools pin`",
     }
+}
+
+/// What one reader of the definition says, in two words.
+fn vote(behavior: &Behavior, voter: Source) -> String {
+    let evidence = behavior.evidence.iter().find(|evidence| evidence.source == voter);
+    let says = evidence.and_then(|evidence| evidence.says.mutability).map_or("silent", Mutability::word);
+    format!("{} {says}", voter.word())
 }
 
 fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
@@ -76,6 +86,7 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;
     line("confidence", confidence(known))?;
+    line("readers", &Source::VOTERS.map(|voter| vote(behavior, voter)).join(", "))?;
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;

@@ -1,7 +1,7 @@
 //! The words around the arguments on a card: what we conclude, what the server says, what identifies the call.
 
 use super::{counted, size};
-use crate::behavior::evidence::{Claim, Evidence};
+use crate::behavior::evidence::{Claim, Evidence, Source};
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
@@ -75,6 +75,10 @@ fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
             let row = Row::of(Tone::Ours, "The tool reads, by its own words; you have not confirmed that yet.");
             rows.extend(entry("likely", row, width));
             rows.extend(snapshot.evidence.iter().flat_map(|evidence| proof(evidence, width)));
+            let silent = |source: &Source| snapshot.evidence.iter().all(|evidence| evidence.source != *source);
+            for source in Source::VOTERS.into_iter().filter(silent) {
+                rows.extend(entry(source.word(), Row::of(Tone::Quiet, "silent"), width));
+            }
             let row =
                 Row::of(Tone::Key, "p").and(Tone::Quiet, " it reads: approve this call, ask no more for the tool  ");
             let row = row.and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
