@@ -111,6 +111,30 @@ fn a_word_counts_only_where_the_card_offers_it() {
 }
 
 #[test]
+fn a_parameter_is_plain_text_once_the_operator_says_so() {
+    let mut world = World::new().ready();
+    let odd = |world: &mut World, id: u32| world.call(&id.to_string(), "read_file", r#"{"path":"--output=/etc/x"}"#);
+    assert_eq!(odd(&mut world, 1), [Did::Ask("files-1".into())]);
+    let card = &world.cards["files-1"];
+    assert_eq!(card.badge(), Badge::Likely, "a proven tool, and an argument that is not explained");
+    assert_eq!(card.unexplained.as_ref().map(|(pointer, _)| pointer.as_str()), Some("/path"));
+    assert_eq!(card.offer, Some(PinOffer::PlainText { parameters: vec!["path".into()] }));
+    assert_eq!(world.says("files-1", ToolWord::PlainText), []);
+    let did = world.keeps_pins();
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "the call is judged again: {did:?}");
+    assert!(runs(&odd(&mut world, 2)));
+    let decision = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).unwrap();
+    assert_eq!((decision.by, decision.badge), (Some(By::Default), Some(Badge::Pure)));
+    assert_eq!(detail(decision, "confidence"), Some(&"proven".into()));
+    let explained = detail(decision, "explained").and_then(Value::as_str).unwrap_or_default();
+    assert!(explained.starts_with("path: ") && !explained.contains("--output"), "how, and no value: {explained}");
+    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    listed(&mut world, &TOOLS.replace("Reads a file.", "Reads a file, always."));
+    assert_eq!(odd(&mut world, 3), [Did::Ask("files-3".into())], "it was said of another definition");
+    world.finish();
+}
+
+#[test]
 fn a_word_on_a_definition_that_may_have_changed_counts_for_nothing() {
     let mut world = World::new().ready();
     glance(&mut world, 1);

@@ -109,8 +109,8 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
     let CallBehavior { mut behavior, undeclared } = match described.as_deref() {
-        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, text, &arguments),
-        None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
+        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, &known.plain, text, &arguments),
+        None => conclude::of_described_call(None, &Behavior::unknown(), &[], text, &arguments),
     };
     let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
     let retry = retry::judge(call, &mut behavior);
