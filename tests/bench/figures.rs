@@ -126,7 +126,7 @@ pub fn groups(judged: &[Judged<'_>]) -> String {
     let has = |group: &&Vec<&Judged<'_>>, read_only| group.iter().any(|one| one.tool.read_only == Some(read_only));
     let mixed: Vec<_> = groups.values().filter(|group| has(group, true) && has(group, false)).collect();
     let pure = |one: &&Judged<'_>| one.tool.read_only == Some(false) && one.said()[0] == "PURE";
-    format!("{} of {}", mixed.iter().filter(|group| !group.iter().any(|one| pure(one))).count(), mixed.len())
+    format!("{} of {}", mixed.iter().filter(|group| !group.iter().any(pure)).count(), mixed.len())
 }
 
 /// Argument names, types and required set of a definition, as one text.

@@ -90,7 +90,7 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word) || matches!(name::effect(word), Some(Effect::Changes(_)))
+    is_firm_change(word) || name::is_firm_change(word)
 }
 
 /// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.

@@ -35,7 +35,7 @@ pub(super) fn found(schema: &Value, description: &str) -> Found {
         let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
         match plain.as_str() {
             "confirm" | "confirmed" | "confirmation" | "idempotency_key" => {
-                found.changes = Some((Action::Unknown, name.clone()))
+                found.changes = Some((Action::Unknown, name.clone()));
             }
             "dry_run" | "dryrun" | "force" | "overwrite" => found.may_change = true,
             "query" | "queries" if speaks_of_statements(description) || speaks_of_statements(said) => {
