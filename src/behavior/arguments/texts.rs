@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
             let reads = !choice::is_change(text);
             return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
         }
-        if self.plain.iter().any(|name| name == at.name) {
+        if self.is_plain() {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
         }
         if let Some(judged) = self.json(at, text, depth) {
