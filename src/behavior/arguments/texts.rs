@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
         if matches!(at.name, "env" | "environment") && is_word() {
             return Ok(Kind::Borrowed("an identifier"));
         }
-        if self.plain.iter().any(|name| name == at.name) {
+        if self.is_plain() {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
         }
         if let Some(judged) = self.json(at, text, depth) {

@@ -358,6 +358,12 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether this is in a parameter that the operator says is plain text.
+    pub(super) fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
+    }
+
     /// Adds a word to the pointer; gives back where it ended before.
     fn below(&mut self, add: impl FnOnce(&mut String)) -> usize {
         let end = self.pointer.len();
