@@ -9,7 +9,7 @@ use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::capability::schema::Violation;
+use crate::capability::schema::{Fits, Violation};
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
@@ -165,8 +165,15 @@ impl Judged {
 fn check_schema(described: Option<&Described>, arguments: &Value, behavior: &mut Behavior) -> Vec<Violation> {
     match described.map(|known| &known.input) {
         None => Vec::new(),
-        Some(Ok(schema)) if schema.fits(arguments) => Vec::new(),
-        Some(Ok(schema)) => schema.violations(arguments),
+        Some(Ok(schema)) => match schema.check(arguments) {
+            Fits::Yes => Vec::new(),
+            Fits::No(violations) => violations,
+            Fits::Unchecked => {
+                let what = "the arguments could not be checked within the budget: the schema takes too much work";
+                behavior.hazards.push(Hazard { kind: HazardKind::UnusableSchema, what: what.to_owned() });
+                Vec::new()
+            }
+        },
         Some(Err(unusable)) => {
             let what = format!("the arguments could not be checked: {unusable}");
             behavior.hazards.push(Hazard { kind: HazardKind::UnusableSchema, what });

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::audit::record::{Entry, Kind, Outcome};
+use crate::capability::schema::Fits;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
@@ -143,8 +144,11 @@ impl Gate {
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
-                Some(value) if schema.fits(value) => "fits",
-                Some(_) => "does not fit",
+                Some(value) => match schema.check(value) {
+                    Fits::Yes => "fits",
+                    Fits::No(_) => "does not fit",
+                    Fits::Unchecked => "not checked: the schema takes too much work",
+                },
                 None => "missing structuredContent",
             };
             entry = entry.with("output_schema", checked);
