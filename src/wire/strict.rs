@@ -37,6 +37,8 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// Values read so far, each inside another too.
+    values: usize,
     /// The keys of every object that is open, outermost first.
     keys: Vec<Text>,
 }
@@ -53,7 +55,7 @@ impl<'a> Reader<'a> {
             let flaw = Flaw::ByteOrderMark;
             return Err(Fault { flaw, at: 0 });
         }
-        Ok(Self { text, at: 0, depth: 0, keys: Vec::with_capacity(text::FEW) })
+        Ok(Self { text, at: 0, depth: 0, values: 0, keys: Vec::with_capacity(text::FEW) })
     }
 
     /// The offset of the next byte.
@@ -82,6 +84,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Any [`Flaw`] of the value.
     pub fn skip(&mut self) -> Result<Range<usize>, Fault> {
+        self.values += 1;
         let kind = self.kind()?;
         let start = self.at;
         match kind {
@@ -192,6 +195,11 @@ impl<'a> Reader<'a> {
     /// The decoded text of a string of this text.
     pub fn decoded(&self, string: &Text) -> Cow<'a, str> {
         string.decoded(self.text)
+    }
+
+    /// How many values were read so far, each inside another too.
+    pub fn values(&self) -> usize {
+        self.values
     }
 
     /// The bytes at a span, as written.

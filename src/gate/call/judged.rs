@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::explain::Unexplained;
 use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
@@ -29,6 +30,10 @@ use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+
+/// A call with more values is not read: each is looked at by every reader, and a million of them would keep everything else
+/// waiting.
+const MOST_VALUES: usize = 100_000;
 
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
@@ -102,15 +107,22 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-    let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
-    let CallBehavior { mut behavior, undeclared } = match described.as_deref() {
-        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, text, &arguments),
-        None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
+    let (tool, of_tool) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), known.behavior.clone()),
+        None => (None, Behavior::unknown()),
     };
-    let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
-    let retry = retry::judge(call, &mut behavior);
-    behavior.hazards.extend(input.roots.hazard(&arguments));
+    let (arguments, read) = if call.values() > MOST_VALUES {
+        (Value::Null, unread(of_tool))
+    } else {
+        // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
+        let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
+        let mut read = conclude::of_described_call(tool, &of_tool, text, &arguments);
+        let violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
+        let retry = retry::judge(call, &mut read.behavior);
+        read.behavior.hazards.extend(input.roots.hazard(&arguments));
+        (arguments, (read, violations, retry))
+    };
+    let (CallBehavior { mut behavior, undeclared }, violations, retry) = read;
     if let Some(changed) = input.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
@@ -159,6 +171,14 @@ impl Judged {
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }
+}
+
+/// What is concluded of a call that is not read: nothing that could let it run unseen.
+fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
+    let why = format!("the arguments hold more than {MOST_VALUES} values, so they were not read");
+    behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what: why.clone() });
+    behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
+    (CallBehavior { behavior, undeclared: Vec::new() }, Vec::new(), Retry::Asks)
 }
 
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.
