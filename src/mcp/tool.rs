@@ -64,7 +64,8 @@ impl Tool {
             Some(definition) => Self::read(definition)?,
             None => {
                 let Named { name } = serde_json::from_str(text).ok()?;
-                let unread = format!("a definition of {} bytes that was not read: {}", text.len(), Digest::of(text.as_bytes()));
+                let unread =
+                    format!("a definition of {} bytes that was not read: {}", text.len(), Digest::of(text.as_bytes()));
                 let unusable = Value::from("it is not known: the definition is too long or too deep to be read");
                 let definition = serde_json::json!({ "name": name, "unread": unread });
                 Self { input_schema: unusable, ..Self::read(definition)? }
