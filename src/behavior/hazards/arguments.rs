@@ -6,9 +6,6 @@ use super::characters::{Deceit, deceiving, is_plain};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;
 
-/// The longest path that Linux takes, in bytes.
-const LONGEST_PATH: usize = 4096;
-
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
 /// `_text` is their JSON text: escapes hide nothing from this walk, which reads the values.
@@ -66,7 +63,7 @@ impl Walk {
         self.characters(text);
         // Under any key: which of them a server opens is its own affair. A longer text, or one of several lines, is no path.
         let may_climb =
-            text.len() <= LONGEST_PATH && (text.contains("..") || text.contains('%')) && !text.contains('\n');
+            text.len() <= path::LONGEST && (text.contains("..") || text.contains('%')) && !text.contains('\n');
         if may_climb && path::leads(text) == path::Leads::Climbs {
             self.climbs.saw(|| cut(text));
         }
