@@ -161,7 +161,7 @@ fn f10_a_long_list_of_tools_is_read_piece_by_piece_and_what_is_kept_of_it_is_bou
         Event::ServerLine(Line::new(line.into_bytes()))
     };
     let mut world = World::new().ready();
-    let mut pieces = |world: &mut World, tools: Vec<Value>| {
+    let pieces = |world: &mut World, tools: Vec<Value>| {
         world.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
         let mut effects = world.gate.step(world.now, list(tools)).len();
         let mut pieces = 0;
