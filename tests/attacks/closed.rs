@@ -138,7 +138,7 @@ fn f10_what_takes_too_much_work_to_judge_asks_whatever_a_rule_says() {
         let deep = format!("{}1{}", r#"{"x":"#.repeat(50), "}".repeat(50));
         assert_eq!(world.call("1", "get_it", &deep), [Did::Ask("files-1".into())]);
         assert!(hazards(&world, "files-1").contains(&HazardKind::UnusableSchema));
-        let many = format!(r#"{{"x":[{}1]}}"#, "1,".repeat(100_000));
+        let many = format!(r#"{{"x":[{}1]}}"#, "1,".repeat(10_000));
         assert_eq!(world.call("2", "get_it", &many), [Did::Ask("files-2".into())]);
         assert_eq!(hazards(&world, "files-2"), [HazardKind::UnreadArguments]);
         world.finish();

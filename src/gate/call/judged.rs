@@ -31,9 +31,9 @@ use crate::policy::under::Roots;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
-/// A call with more values is not read: each is looked at by every reader, and a million of them would keep everything else
-/// waiting.
-const MOST_VALUES: usize = 100_000;
+/// A call with more values is not read: each is looked at by every reader, and a hundred thousand of them would keep
+/// everything else waiting.
+const MOST_VALUES: usize = 10_000;
 
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
