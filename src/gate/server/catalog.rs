@@ -14,7 +14,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::Described;
-use crate::gate::server::pages::{Extent, Named, Pages, Step};
+use crate::gate::server::pages::{Extent, Listing, Named, Own, Pages, Step};
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -38,22 +38,6 @@ pub enum Known {
     No,
     /// The list is not known or not fresh: ask.
     Ask,
-}
-
-/// A `tools/list` request on its way, or its answer that is being read.
-pub struct Listing {
-    id: Id,
-    /// The tools of the pages so far; `None` for a page of the host's whose predecessors we did not see.
-    pub before: Option<Named>,
-    /// Set for our own question: when to stop waiting, and what to send along.
-    own: Option<Own>,
-}
-
-pub struct Own {
-    /// Of all pages together.
-    until: u64,
-    pages: usize,
-    meta: Option<String>,
 }
 
 /// What became of a piece of the server's answers to `tools/list`.

@@ -1,11 +1,10 @@
 //! Pages of `tools/list` that were received and are read piece by piece: a server may send as many tools as it likes, and
-//! everything else must not wait for them. Owns which page is read how far; learns nothing from it.
+//! everything else must not wait for them. Owns what was asked and which page is read how far; learns nothing from it.
 
 use std::collections::{HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 
-use crate::gate::server::catalog::Listing;
 use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -37,6 +36,23 @@ struct Open {
     listing: Option<Listing>,
     rest: VecDeque<Box<RawValue>>,
     next_cursor: Option<String>,
+}
+
+/// A `tools/list` request on its way, or its answer that is being read.
+pub struct Listing {
+    pub id: Id,
+    /// The tools of the pages so far; `None` for a page of the host's whose predecessors we did not see.
+    pub before: Option<Named>,
+    /// Set for our own question: when to stop waiting, and what to send along.
+    pub own: Option<Own>,
+}
+
+/// A question of our own.
+pub struct Own {
+    /// Of all pages together.
+    pub until: u64,
+    pub pages: usize,
+    pub meta: Option<String>,
 }
 
 /// What a step came to.
