@@ -1,6 +1,7 @@
 //! The behavior layer in tables: identities, evidence and how it joins, arguments, hazards, danger.
 
 use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
@@ -13,6 +14,7 @@ mod analysers;
 mod choices;
 mod deceptions;
 mod explained;
+mod generated;
 mod hazards;
 mod languages;
 mod places;
@@ -63,7 +65,7 @@ fn the_recogniser_reads_names_and_descriptions() {
 
 const RECOGNISED: &[(&str, &str, &str)] = &[
     ("read_file", "Reads a file.", "PURE READ"),
-    ("getUserById", "", "PURE READ"),
+    ("getUserById", "", "PURE? READ"),
     ("find-invoices", "Find invoices by number.", "PURE SEARCH"),
     ("acme_list_orders", "Lists orders.", "PURE READ"),
     ("order_delete", "Deletes an order", "MUTATES DELETE"),
@@ -72,7 +74,7 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("merge_branches", "Merges one branch into another.", "MUTATES MERGE"),
     ("get_or_create_user", "Gets the user.", "MUTATES CREATE"),
     ("find_and_replace", "", "MUTATES OVERWRITE"),
-    ("weather", "Returns the weather of a city.", "PURE READ"),
+    ("weather", "Returns the weather of a city.", "PURE? READ"),
     ("cleanup", "Removes stale entries.", "MUTATES DELETE"),
     ("frobnicate", "", "MUTATES UNKNOWN"),
     ("frobnicate", "Frobnicates the gizmo.", "MUTATES UNKNOWN"),
@@ -83,13 +85,13 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("rename_branch", "", "MUTATES MOVE"),
     ("run_shell_command", "Runs a command in a shell.", "MUTATES EXECUTE"),
     // The same verb, another object.
-    ("resolve_host", "Resolves a host name to addresses.", "PURE READ"),
-    ("resolve_thread", "Resolves a review thread.", "MUTATES UPDATE"),
-    ("run_diagnostics", "Runs a diagnostic check of the network.", "PURE READ"),
+    ("resolve_host", "Resolves a host name to addresses.", "PURE? READ"),
+    ("resolve_thread", "Resolves a review thread.", "MUTATES UNKNOWN"),
+    ("run_diagnostics", "Runs a diagnostic check of the network.", "PURE? READ"),
     ("run_pipeline", "Runs the pipeline.", "MUTATES EXECUTE"),
-    ("evaluate_risk", "Evaluates the risk of a loan.", "PURE READ"),
-    ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES EXECUTE"),
-    ("generate_report", "Generates a summary report of sales.", "PURE READ"),
+    ("evaluate_risk", "Evaluates the risk of a loan.", "MUTATES UNKNOWN"),
+    ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES UNKNOWN"),
+    ("generate_report", "Generates a summary report of sales.", "PURE? READ"),
     ("generate_image", "Generates an image from a prompt.", "MUTATES CREATE"),
     ("place_order", "Places an order.", "MUTATES SEND"),
     ("cancel_booking", "Cancels a booking.", "MUTATES UPDATE"),
@@ -97,28 +99,28 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("commit_log", "Shows the commit log.", "PURE READ"),
     ("log_meal", "Logs a meal.", "MUTATES CREATE"),
     ("call_service", "Returns the outcome of the service.", "MUTATES EXECUTE"),
-    ("inventory", "Items on the shelves, newest first.", "PURE READ"),
-    ("inventory", "Restock the shelves.", "MUTATES UNKNOWN"),
-    ("balance", "What is left on the account.", "PURE READ"),
+    ("inventory", "Items on the shelves, newest first.", "PURE? READ"),
+    ("inventory", "Restock the shelves.", "MUTATES UPDATE"),
+    ("balance", "What is left on the account.", "PURE? READ"),
     // One sentence, two acts.
     ("check_env", "Check and install the tools when needed.", "MUTATES EXECUTE"),
     ("get_link", "Gets the link and creates it if it is missing.", "MUTATES CREATE"),
-    ("get_link", "Gets the link. Creates the target file if it is missing.", "MUTATES UNKNOWN"),
+    ("get_link", "Gets the link. Creates the target file if it is missing.", "MUTATES CREATE"),
     ("get_items", "Gets items that were created, updated or deleted today.", "PURE READ"),
     ("get_guide", "Gets the guide on how to delete a user.", "PURE READ"),
     // Shapes without a verb.
-    ("is_valid", "", "PURE READ"),
-    ("csv_to_json", "", "PURE READ"),
+    ("is_valid", "", "PURE? READ"),
+    ("csv_to_json", "", "MUTATES UNKNOWN"),
     ("text_to_speech", "", "MUTATES CREATE"),
-    ("stations_nearby", "", "PURE SEARCH"),
+    ("stations_nearby", "", "PURE? SEARCH"),
     // Denials.
     ("get_plan", "Computes the plan. Does not modify anything; non-destructive.", "PURE READ"),
     ("query", "Run a read-only SQL query", "PURE SEARCH"),
     ("execute", "Executes any SQL statement. Read-only by default.", "MUTATES EXECUTE"),
     // Other languages.
-    ("tianqi", "查询指定城市的天气", "PURE READ"),
+    ("tianqi", "查询指定城市的天气", "PURE? READ"),
     ("shanchu", "删除指定的文件", "MUTATES DELETE"),
-    ("benutzer", "Listet alle Benutzer auf.", "PURE READ"),
+    ("benutzer", "Listet alle Benutzer auf.", "PURE? READ"),
     ("usuario", "Elimina un usuario.", "MUTATES DELETE"),
 ];
 
@@ -142,22 +144,28 @@ fn a_tool_that_selects_its_act_by_an_argument_mutates_if_any_choice_does() {
 fn evidence_joins_to_the_most_cautious() {
     let pure = json!({ "readOnlyHint": true });
     let changing = json!({ "readOnlyHint": false });
+    let contradictory = json!({ "readOnlyHint": true, "destructiveHint": true });
     let destructive_only = json!({ "destructiveHint": true });
     let additive_only = json!({ "destructiveHint": false });
     let silent = json!({});
     // name, annotations, trust, badge, disputed
     let rows = [
-        ("get_user", &silent, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &silent, Trust::Corroborate, Badge::Likely, false),
         ("get_user", &pure, Trust::Corroborate, Badge::Pure, false),
-        ("get_user", &additive_only, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &additive_only, Trust::Corroborate, Badge::Likely, false),
         ("get_user", &changing, Trust::Corroborate, Badge::Mutates, true),
         ("get_user", &destructive_only, Trust::Corroborate, Badge::Mutates, true),
+        ("get_user", &contradictory, Trust::Corroborate, Badge::Mutates, true),
+        ("get_user", &contradictory, Trust::Annotations, Badge::Mutates, true),
+        ("frobnicate", &contradictory, Trust::Corroborate, Badge::Mutates, true),
         ("delete_user", &silent, Trust::Corroborate, Badge::Mutates, false),
         ("delete_user", &pure, Trust::Corroborate, Badge::Mutates, true),
         ("delete_user", &pure, Trust::Annotations, Badge::Pure, true),
         ("get_user", &changing, Trust::Annotations, Badge::Mutates, true),
-        ("get_user", &silent, Trust::Annotations, Badge::Pure, false),
-        ("frobnicate", &pure, Trust::Corroborate, Badge::Pure, false),
+        ("get_user", &silent, Trust::Annotations, Badge::Likely, false),
+        // A hint that no voter supports is one word only.
+        ("frobnicate", &pure, Trust::Corroborate, Badge::Mutates, false),
+        ("frobnicate", &pure, Trust::Annotations, Badge::Pure, false),
         ("frobnicate", &silent, Trust::Corroborate, Badge::Mutates, false),
         ("get_user", &pure, Trust::None, Badge::Mutates, false),
         ("frobnicate", &pure, Trust::None, Badge::Mutates, false),
@@ -167,15 +175,32 @@ fn evidence_joins_to_the_most_cautious() {
         let behavior = of_tool(&tool(json!({ "name": name, "annotations": annotations })), trust);
         assert_eq!((behavior.badge(), behavior.disputed), (badge, disputed), "{name} {annotations} {trust:?}");
         let reads = matches!(behavior.identity.action, Action::Read | Action::Search);
-        assert_eq!(reads, badge == Badge::Pure, "{name} {annotations}: an action that fits the badge");
+        assert_eq!(reads, badge != Badge::Mutates, "{name} {annotations}: an action that fits the badge");
     }
 }
 
 #[test]
 fn a_tool_may_declare_the_fields_itself() {
-    let top =
-        concluded(json!({ "name": "frobnicate", "mutability": "PURE", "action": "SEARCH", "output_domain": "USER" }));
-    assert_eq!(top.identity.to_string(), "PURE|SEARCH|USER");
+    let declares = |name: &str, said: &str| {
+        let words: Vec<&str> = said.split('|').collect();
+        let behavior =
+            concluded(json!({ "name": name, "mutability": words[0], "action": words[1], "output_domain": words[2] }));
+        (behavior.identity.to_string(), behavior.confidence, behavior.disputed)
+    };
+    for (name, said, identity, confidence, disputed) in [
+        ("find_users", "PURE|SEARCH|USER", "PURE|SEARCH|USER", Confidence::Proven, false),
+        // Its own word, and nobody else's.
+        ("frobnicate", "PURE|SEARCH|USER", "MUTATES|UNKNOWN|USER", Confidence::None, false),
+        ("frobnicate", "MUTATES|OVERWRITE|DATA", "MUTATES|OVERWRITE|DATA", Confidence::None, false),
+        ("write_query", "MUTATES|OVERWRITE|DATA", "MUTATES|OVERWRITE|DATA", Confidence::None, false),
+        ("execute_sql", "MUTATES|OVERWRITE|DATA", "MUTATES|OVERWRITE|DATA", Confidence::None, false),
+        ("get_user", "MUTATES|OVERWRITE|DATA", "MUTATES|OVERWRITE|DATA", Confidence::None, true),
+        ("get_user", "PURE|DELETE|ACK", "MUTATES|DELETE|ACK", Confidence::None, true),
+        ("frobnicate", "PURE|DELETE|ACK", "MUTATES|DELETE|ACK", Confidence::None, true),
+        ("delete_all", "MUTATES|CREATE|ACK", "MUTATES|DELETE|ACK", Confidence::None, false),
+    ] {
+        assert_eq!(declares(name, said), (identity.to_owned(), confidence, disputed), "{name} {said}");
+    }
     let meta = concluded(
         json!({ "name": "frobnicate", "_meta": { "mutability": "MUTATES", "action": "SEND", "content_type": "TEXT" } }),
     );
@@ -183,7 +208,7 @@ fn a_tool_may_declare_the_fields_itself() {
     let liar = concluded(json!({ "name": "delete_all", "mutability": "PURE", "action": "READ" }));
     assert_eq!((liar.badge(), liar.disputed), (Badge::Mutates, true));
     let odd = concluded(json!({ "name": "get_user", "mutability": "harmless" }));
-    assert_eq!(odd.badge(), Badge::Pure);
+    assert_eq!(odd.badge(), Badge::Likely);
     let noted = odd.evidence.iter().find(|evidence| evidence.source == Source::Declared).expect("noted");
     assert!(noted.span.contains("not in the taxonomy"), "{}", noted.span);
 }

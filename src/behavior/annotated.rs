@@ -4,11 +4,15 @@ use super::evidence::{Claim, Evidence, Source, Strength};
 use super::taxonomy::Mutability;
 use crate::mcp::tool::Annotations;
 
-/// What the hints say, if they say anything about changing things.
-///
-/// `destructiveHint` and `idempotentHint` have a meaning only where `readOnlyHint` is not true (MCP, `ToolAnnotations`).
+/// Whether the hints contradict themselves: a tool that only reads destroys nothing.
+pub fn contradicts_itself(hints: Annotations) -> bool {
+    hints.read_only == Some(true) && hints.destructive == Some(true)
+}
+
+/// What the hints say, if they say anything about changing things. Hints that contradict themselves say that it changes.
 pub fn evidence(hints: Annotations) -> Option<Evidence> {
     let (mutability, span) = match (hints.read_only, hints.destructive) {
+        (Some(true), Some(true)) => (Mutability::Mutates, "readOnlyHint: true, destructiveHint: true"),
         (Some(true), _) => (Mutability::Pure, "readOnlyHint: true"),
         (Some(false), Some(true)) => (Mutability::Mutates, "readOnlyHint: false, destructiveHint: true"),
         (Some(false), _) => (Mutability::Mutates, "readOnlyHint: false"),

@@ -10,9 +10,9 @@ use super::curated::Reviewed;
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind, handed_out};
 use super::identity::Identity;
-use super::infer::{self, Inference};
 use super::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
-use super::{annotated, arguments, declared, tells};
+use super::voters::{self, Says, Vote};
+use super::{annotated, arguments, declared, infer};
 use crate::capability::undeclared::{Reach, Undeclared, undeclared};
 use crate::mcp::tool::Tool;
 
@@ -96,16 +96,25 @@ pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
 ///
 /// With [`Trust::None`] a curated identity lowers nothing: it speaks of what a package should be, not of what runs.
 pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior {
-    let inference = infer::infer(tool);
+    of_votes_with(tool, &voters::votes(tool), trust, overrides)
+}
+
+/// Concludes about a tool from votes about it and what the server says: for whoever measures the voters.
+pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust) -> Behavior {
+    of_votes_with(tool, votes, trust, Overrides::default())
+}
+
+fn of_votes_with(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrides) -> Behavior {
     let declared = declared::evidence(&tool.definition);
     let annotated = annotated::evidence(tool.annotations);
-    let behavior = joined(&inference, declared.as_ref(), annotated.as_ref(), trust);
+    let behavior = joined(tool, votes, declared.as_ref(), annotated.as_ref(), trust);
     let said_otherwise = overrides.evidence();
     let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
-    let first_sentence = tool.description.as_deref().and_then(|text| tells::sentences(text).next()).unwrap_or_default();
-    if (reads(behavior.identity.action) || behavior.identity.action == Action::Unknown)
+    let first_sentence =
+        tool.description.as_deref().and_then(|text| voters::description::sentences(text).next()).unwrap_or_default();
+    if (behavior.identity.action.reads() || behavior.identity.action == Action::Unknown)
         && let Some(what) = handed_out::found(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
@@ -113,7 +122,7 @@ pub fn of_tool_with(tool: &Tool, trust: Trust, overrides: Overrides) -> Behavior
             what: format!("the tool hands out what may be secret: {what}"),
         });
     }
-    let of_server = declared.into_iter().chain(annotated).chain(inference.evidence);
+    let of_server = declared.into_iter().chain(annotated).chain(votes.iter().filter_map(Vote::evidence));
     let evidence = said_otherwise.chain(of_server).collect();
     Behavior { evidence, hazards, ..behavior }
 }
@@ -144,9 +153,13 @@ impl Overrides {
             None => behavior.content_type,
         };
         match self.pinned.or(curated.map(|reviewed| reviewed.identity)) {
-            Some(identity) => {
-                Behavior { identity, confidence: proven(identity), content_type, disputed: false, ..behavior }
-            }
+            Some(identity) => Behavior {
+                identity,
+                confidence: proven(identity.mutability),
+                content_type,
+                disputed: false,
+                ..behavior
+            },
             None => behavior,
         }
     }
@@ -235,34 +248,54 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Joins the three sources about a tool: the most cautious decides, and a contradiction is a dispute.
-fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<&Evidence>, trust: Trust) -> Behavior {
-    let inferred = inference.claim;
+/// Joins what the server and the voters say of a tool: the most cautious decides, and a contradiction is a dispute.
+fn joined(
+    tool: &Tool,
+    votes: &[Vote; 3],
+    declared: Option<&Evidence>,
+    annotated: Option<&Evidence>,
+    trust: Trust,
+) -> Behavior {
     let declared = declared.map_or(Claim::default(), |evidence| evidence.says);
     let hinted = annotated.and_then(|evidence| evidence.says.mutability);
-    let said = [declared.mutability, hinted, inferred.mutability];
-    let pure = said.contains(&Some(Mutability::Pure));
-    let mutates = said.contains(&Some(Mutability::Mutates));
-    let (mutability, disputed) = match (trust, hinted) {
-        // Believed, but the tool is on the review list where other evidence contradicts the hint.
-        (Trust::Annotations, Some(hinted)) => (hinted, pure && mutates),
-        (Trust::None, _) => (Mutability::Mutates, pure && mutates),
-        (Trust::Corroborate | Trust::Annotations, _) if pure && !mutates => (Mutability::Pure, false),
-        (Trust::Corroborate | Trust::Annotations, _) => (Mutability::Mutates, pure && mutates),
+    let voted = |says: &[Says]| votes.iter().filter(|vote| says.contains(&vote.says)).count();
+    let against = voted(&[Says::Changes]) > 0;
+    let voters_say = match (against, voted(&[Says::Reads, Says::MayRead])) {
+        (true, _) => Some(Mutability::Mutates),
+        (false, 0) => None,
+        (false, _) => Some(Mutability::Pure),
     };
-    // Where the recogniser did not settle on a badge, its action is a guess, and a declared one is better.
-    let action = match (declared.action, inferred.action) {
-        (Some(declared), Some(inferred_action)) if inferred.mutability.is_some() => {
-            Some(if inferred_action.caution() > declared.caution() { inferred_action } else { declared })
+    let contradiction = annotated::contradicts_itself(tool.annotations) || declared::contradicts_itself(declared);
+    let said = [declared::mutability(declared), hinted];
+    let says = |what| said.contains(&Some(what)) || voters_say == Some(what);
+    let disputed = contradiction || (says(Mutability::Pure) && says(Mutability::Mutates));
+    let (mutability, confidence) = match (trust, hinted) {
+        (Trust::None, _) => (Mutability::Mutates, Confidence::None),
+        // Believed, but the tool is on the review list where other evidence contradicts the hint.
+        (Trust::Annotations, Some(hinted)) if !annotated::contradicts_itself(tool.annotations) => {
+            (hinted, proven(hinted))
         }
-        (Some(declared), _) => Some(declared),
-        (None, inferred_action) => inferred_action,
+        (Trust::Corroborate | Trust::Annotations, _) if contradiction || says(Mutability::Mutates) => {
+            (Mutability::Mutates, Confidence::None)
+        }
+        (Trust::Corroborate | Trust::Annotations, _) => match voters_say {
+            // Two that share no list agree, or the server and one of them do.
+            Some(_) if voted(&[Says::Reads]) > 1 || said.contains(&Some(Mutability::Pure)) => {
+                (Mutability::Pure, Confidence::Proven)
+            }
+            Some(_) => (Mutability::Pure, Confidence::Likely),
+            None => (Mutability::Mutates, Confidence::None),
+        },
+    };
+    let inferred = infer::claim(tool, votes, mutability);
+    let action = match declared.action {
+        Some(declared) if !outweighed(declared, &votes[0]) => Some(declared),
+        Some(_) | None => inferred.action,
     };
     let output_domain = declared.output_domain.or(inferred.output_domain).unwrap_or(OutputDomain::Unknown);
-    let identity = Identity { mutability, action: fitting(mutability, action), output_domain };
     Behavior {
-        identity,
-        confidence: proven(identity),
+        identity: Identity { mutability, action: fitting(mutability, action), output_domain },
+        confidence,
         content_type: declared.content_type.or(inferred.content_type).unwrap_or(ContentType::Unknown),
         evidence: Vec::new(),
         disputed,
@@ -272,9 +305,17 @@ fn joined(inference: &Inference, declared: Option<&Evidence>, annotated: Option<
     }
 }
 
-/// The confidence in an identity that nothing casts doubt on.
-fn proven(identity: Identity) -> Confidence {
-    match identity.mutability {
+/// Whether the verb of the name is so much graver than a declared action that the declaration is not believed.
+fn outweighed(declared: Action, name: &Vote) -> bool {
+    let grave =
+        |action| matches!(action, Action::Delete | Action::Execute | Action::Send | Action::Merge | Action::Overwrite);
+    let said = name.action.filter(|_| name.says == Says::Changes);
+    said.is_some_and(|said| grave(said) && (!grave(declared) || said == Action::Delete))
+}
+
+/// The confidence in a mutability that nothing casts doubt on.
+fn proven(mutability: Mutability) -> Confidence {
+    match mutability {
         Mutability::Pure => Confidence::Proven,
         Mutability::Mutates => Confidence::None,
     }
@@ -283,9 +324,9 @@ fn proven(identity: Identity) -> Confidence {
 /// The action as it fits the badge: a rule about READ must never match a call that is not PURE.
 fn fitting(mutability: Mutability, action: Option<Action>) -> Action {
     match (mutability, action) {
-        (Mutability::Pure, Some(action)) if reads(action) => action,
+        (Mutability::Pure, Some(action)) if action.reads() => action,
         (Mutability::Pure, Some(_) | None) => Action::Read,
-        (Mutability::Mutates, Some(action)) if !reads(action) => action,
+        (Mutability::Mutates, Some(action)) if !action.reads() => action,
         (Mutability::Mutates, Some(_) | None) => Action::Unknown,
     }
 }
@@ -298,8 +339,4 @@ fn raised(identity: Identity, says: Claim) -> Identity {
     let action = says.action.unwrap_or(Action::Unknown);
     let action = if action.caution() > identity.action.caution() { action } else { identity.action };
     Identity { mutability: Mutability::Mutates, action, ..identity }
-}
-
-fn reads(action: Action) -> bool {
-    matches!(action, Action::Read | Action::Search)
 }

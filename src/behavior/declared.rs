@@ -18,6 +18,20 @@ pub fn evidence(definition: &Value) -> Option<Evidence> {
     fields.noted(says)
 }
 
+/// Whether the declared fields contradict each other: `PURE|DELETE`, or `MUTATES|READ`.
+pub fn contradicts_itself(says: Claim) -> bool {
+    matches!(
+        (says.mutability, says.action.map(Action::reads)),
+        (Some(Mutability::Pure), Some(false)) | (Some(Mutability::Mutates), Some(true))
+    )
+}
+
+/// The mutability that the fields declare; an action alone implies it where it changes something.
+pub fn mutability(says: Claim) -> Option<Mutability> {
+    let changes = says.action.is_some_and(|action| !action.reads());
+    says.mutability.or(changes.then_some(Mutability::Mutates))
+}
+
 fn meta(definition: &Value) -> Option<&Map<String, Value>> {
     definition.get("_meta")?.as_object()
 }

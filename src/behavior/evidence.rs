@@ -18,8 +18,12 @@ pub enum Source {
     Declared,
     /// Said by the tool in MCP's hints.
     Annotated,
-    /// Read off name, description and schemas by the recogniser.
-    Inferred,
+    /// Read off its name by a closed list of verbs.
+    Name,
+    /// Read off its title, description and parameters by closed lists.
+    Description,
+    /// Said by a linear model over the definition's words.
+    Learned,
     /// Read off the arguments of this very call.
     Arguments,
 }
@@ -32,7 +36,9 @@ impl Source {
             Self::Curated => "curated",
             Self::Declared => "declared",
             Self::Annotated => "annotated",
-            Self::Inferred => "inferred",
+            Self::Name => "name",
+            Self::Description => "description",
+            Self::Learned => "learned",
             Self::Arguments => "arguments",
         }
     }

@@ -2,7 +2,6 @@
 
 pub mod annotated;
 pub mod arguments;
-pub mod asides;
 pub mod conclude;
 pub mod confidence;
 pub mod curated;
@@ -13,13 +12,11 @@ pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
-pub mod lexicon;
 pub mod objects;
 pub mod phrases;
 pub mod profile;
-pub mod reading;
 pub mod tags;
 pub mod taxonomy;
-pub mod tells;
+pub mod voters;
 pub mod wildcards;
 pub mod words;

@@ -2,8 +2,8 @@
 //! the things that the tool's name speaks of (`files:read`, `documents:delete`). Owns no evidence.
 
 use super::conclude::Behavior;
-use super::reading;
 use super::taxonomy::{Action, OutputDomain};
+use super::voters::name;
 use super::words::{self, among};
 
 /// The tags of a tool of this name; none where its action is unknown.
@@ -29,11 +29,11 @@ pub fn of(behavior: &Behavior, tool: &str) -> Vec<String> {
 }
 
 /// What a name speaks of, in the plural: `read_text_file` of files, `create_issue` of issues.
-fn things(name: &str, domain: OutputDomain) -> String {
+fn things(tool: &str, domain: OutputDomain) -> String {
     const AFTER: &str = "by for in from with to on of at as into and or via";
     const MUTE: &str = "by for in from with to on of id ids info details detail data v1 v2 v3 all many batch bulk";
-    let words = words::of_name(name);
-    let object = reading::of_name(&words).map(|act| act.object).unwrap_or(words);
+    let words = words::of_name(tool);
+    let object = name::of_name(&words).object;
     let end = object.iter().skip(1).position(|word| among(word, AFTER)).map_or(object.len(), |at| at + 1);
     let head = object[..end].iter().rev().find(|word| !among(word, MUTE) && word.chars().any(char::is_alphabetic));
     head.map_or_else(|| domain.word().to_ascii_lowercase(), |head| plural(head))

@@ -120,6 +120,11 @@ words! {
 }
 
 impl Action {
+    /// Whether it changes nothing.
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Search)
+    }
+
     /// How much caution it asks for; the more, the higher.
     pub fn caution(self) -> u8 {
         match self {

@@ -34,7 +34,7 @@ fn nothing_that_changes_something_is_pure_whatever_it_is_called_and_whatever_it_
 
 #[test]
 fn what_only_speaks_of_changes_is_pure_without_a_hint() {
-    let wrong: Vec<_> = SPEAKING.iter().filter(|(name, told)| badge(name, told, None) != Badge::Pure).collect();
+    let wrong: Vec<_> = SPEAKING.iter().filter(|(name, told)| badge(name, told, None) == Badge::Mutates).collect();
     assert!(wrong.is_empty(), "called MUTATES: {wrong:#?}");
 }
 
@@ -57,7 +57,7 @@ fn the_act_is_named_where_the_words_name_it() {
         ("mark_read", "Marks a message as read.", Action::Update),
         ("chmod", "", Action::Update),
         ("turn_off", "", Action::Execute),
-        ("test_webhook", "Fires the webhook.", Action::Send),
+        ("test_webhook", "Fires the webhook.", Action::Execute),
         ("print_document", "Prints a document on the office printer.", Action::Send),
         ("supprimer_fichier", "", Action::Delete),
         ("verwijder_bestand", "Verwijdert een bestand.", Action::Delete),
@@ -68,6 +68,8 @@ fn the_act_is_named_where_the_words_name_it() {
 
 /// Names and descriptions of tools that change something.
 const CHANGING: &[(&str, &str)] = &[
+    ("orders", "Executes POST /orders"),
+    ("stop_order", "Executes GET /orders/{id}/stop"),
     ("rm_tmp", ""),
     ("del_rec", "Del rec."),
     ("purge", "Cache maintenance."),
@@ -222,7 +224,7 @@ const CHANGING: &[(&str, &str)] = &[
 
 /// Names and descriptions of tools that change nothing.
 const SPEAKING: &[(&str, &str)] = &[
-    ("does_user_exist", "Does not create the user."),
+    ("get_orders", "Executes GET /orders/{id}/lines"),
     ("list_deleted_items", "Lists deleted items."),
     ("get_delete_policy", "Gets the deletion policy."),
     ("show_changes", "Shows what was changed."),

@@ -1,4 +1,4 @@
-//! The corpus on disk, and what the recogniser makes of it. Owns reading and the split; counts nothing.
+//! The corpus on disk: servers, tools, labels. Owns reading and the split into folds; counts nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,53 +6,48 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::behavior::conclude::{Overrides, Trust, of_call, of_tool, of_tool_with};
 use mcp_approve::behavior::curated::Curated;
-use mcp_approve::cli::tools::{Hints, classify};
+use mcp_approve::behavior::voters::{Vote, description, learned, name};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::Value;
 
-/// One tool: what its author and its readers say, and what the recogniser says.
-pub struct Judged {
+/// One tool, without what its author declares: who reads it, and what is known of it.
+pub struct Labelled {
     pub package: String,
-    pub name: String,
-    pub definition: Value,
-    /// The author's `readOnlyHint`; `None` without one, or where it is known to be wrong or arguable.
+    /// Its definition, annotations and declared fields left out.
+    pub tool: Tool,
+    /// The author's `readOnlyHint`, or what it was judged to be; `None` without one, or where it is arguable.
     pub read_only: Option<bool>,
     pub destructive: bool,
     /// The majority of the gold readers: mutability, action, output domain.
     pub gold: Option<[String; 3]>,
-    pub said: [String; 3],
-    pub evidence: String,
+    pub features: Vec<String>,
+    pub name: Vote,
+    pub description: Vote,
+}
+
+impl Labelled {
+    /// The fold of its server: the same on every machine.
+    pub fn fold(&self, folds: u64) -> u64 {
+        self.hash() % folds
+    }
+
+    /// A split that is independent of the first.
+    pub fn inner_fold(&self, folds: u64) -> u64 {
+        (self.hash() / 1_009) % folds
+    }
+
+    fn hash(&self) -> u64 {
+        // FNV-1a, and its bits mixed: the low ones of similar names are alike.
+        let bytes = self.package.bytes();
+        let hash =
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        (hash ^ (hash >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24
+    }
 }
 
 /// All of it.
 pub struct Corpus {
-    pub tools: Vec<Judged>,
-    pub classifying: Duration,
-}
-
-/// Which servers count.
-#[derive(Clone, Copy)]
-pub enum Part {
-    All,
-    Tuned,
-    HeldOut,
-    Fold(u64),
-}
-
-impl Part {
-    pub fn has(self, package: &str) -> bool {
-        // FNV-1a: the same split on every machine.
-        let hash = package
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-        let hash = hash >> 17;
-        match self {
-            Self::All => true,
-            Self::Tuned => !hash.is_multiple_of(3),
-            Self::HeldOut => hash.is_multiple_of(3),
-            Self::Fold(fold) => hash % 5 == fold,
-        }
-    }
+    pub tools: Vec<Labelled>,
 }
 
 impl Corpus {
@@ -63,7 +58,8 @@ impl Corpus {
         };
         let key = |row: &Value| (text(row, "package"), text(row, "tool"));
         let listed = |name: &str| json(&folder.join(name)).map(|rows| rows.as_array().cloned().unwrap_or_default());
-        let left_out: BTreeSet<_> = listed("labels.json").unwrap_or_default().iter().map(key).collect();
+        let labels: BTreeMap<_, _> =
+            listed("labels.json").unwrap_or_default().iter().map(|row| (key(row), text(row, "judged"))).collect();
         let gold: BTreeMap<_, _> = listed("gold.json")
             .unwrap_or_default()
             .iter()
@@ -75,29 +71,30 @@ impl Corpus {
             .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
             .collect();
         files.sort();
-        let mut corpus = Self { tools: Vec::new(), classifying: Duration::ZERO };
+        let mut corpus = Self { tools: Vec::new() };
         for file in files {
             let server = json(&file)?;
             let package = text(&server, "package");
-            let input = serde_json::json!({ "tools": server["tools"] }).to_string();
-            let before = Instant::now();
-            let output = classify(&input, Hints::Hidden).map_err(|error| error.to_string())?;
-            corpus.classifying += before.elapsed();
-            let rows: Vec<Value> = serde_json::from_str(&output).map_err(|error| error.to_string())?;
-            let definitions = server["tools"].as_array().into_iter().flatten().filter(|tool| tool["name"].is_string());
-            for (definition, row) in definitions.zip(rows) {
-                let name = text(definition, "name");
-                let id = (package.clone(), name.clone());
-                let hints = &definition["annotations"];
-                corpus.tools.push(Judged {
-                    read_only: hints["readOnlyHint"].as_bool().filter(|_| !left_out.contains(&id)),
-                    destructive: hints["destructiveHint"] == Value::Bool(true),
+            for definition in server["tools"].as_array().into_iter().flatten() {
+                let Some(tool) = Tool::read(hidden(definition.clone())) else { continue };
+                let id = (package.clone(), tool.name.clone());
+                let hint = definition["annotations"]["readOnlyHint"].as_bool();
+                let read_only = match labels.get(&id).map(String::as_str) {
+                    Some("PURE") => Some(true),
+                    Some("MUTATES") => Some(false),
+                    Some(_) => None,
+                    None => hint,
+                };
+                corpus.tools.push(Labelled {
+                    destructive: hint == Some(false)
+                        && definition["annotations"]["destructiveHint"] == Value::Bool(true),
+                    read_only: read_only.filter(|_| hint.is_some()),
                     gold: gold.get(&id).cloned(),
-                    said: [text(&row, "mutability"), text(&row, "action"), text(&row, "output_domain")],
-                    evidence: pieces(&row),
+                    features: learned::features(&tool),
+                    name: name::vote(&tool),
+                    description: description::vote(&tool),
                     package: package.clone(),
-                    name,
-                    definition: definition.clone(),
+                    tool,
                 });
             }
         }
@@ -108,23 +105,18 @@ impl Corpus {
         self.tools.iter().map(|tool| &tool.package).collect::<BTreeSet<_>>().len()
     }
 
-    pub fn part(&self, part: Part) -> impl Iterator<Item = &Judged> {
-        self.tools.iter().filter(move |tool| part.has(&tool.package))
-    }
-
     /// How many tools bear each hazard of the definition; prints each where `loud`.
     pub fn hazards(&self, loud: bool) -> String {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         let mut spent = Duration::ZERO;
         for tool in &self.tools {
-            let Some(read) = Tool::read(tool.definition.clone()) else { continue };
             let before = Instant::now();
-            let behavior = of_tool(&read, Trust::Corroborate);
+            let behavior = of_tool(&tool.tool, Trust::Corroborate);
             spent += before.elapsed();
             for hazard in behavior.hazards {
                 *counts.entry(hazard.kind.word()).or_default() += 1;
                 if loud {
-                    println!("HAZARD {}\t{}\t{}\t{}", hazard.kind.word(), tool.package, tool.name, hazard.what);
+                    println!("HAZARD {}\t{}\t{}\t{}", hazard.kind.word(), tool.package, tool.tool.name, hazard.what);
                 }
             }
         }
@@ -138,7 +130,7 @@ impl Corpus {
             .iter()
             .step_by((self.tools.len() / 500).max(1))
             .take(500)
-            .map(|tool| tool.definition.clone())
+            .map(|tool| tool.tool.definition.clone())
             .collect();
         let mut times: Vec<Duration> = (0..9)
             .map(|_| {
@@ -154,49 +146,6 @@ impl Corpus {
             .collect();
         times.sort();
         times[4]
-    }
-
-    pub fn print_errors(&self, part: Part) {
-        for tool in self.part(part) {
-            let kind = match (tool.read_only, tool.said[0].as_str()) {
-                (Some(false), "PURE") if tool.destructive => "FALSE PURE!!",
-                (Some(false), "PURE") => "FALSE PURE",
-                (Some(true), "MUTATES") => "missed",
-                _ => continue,
-            };
-            println!("{kind}\t{}\t{}", tool.package, tool.shown());
-        }
-    }
-
-    /// Prints what the recogniser knows nothing of.
-    pub fn print_unknown(&self) {
-        for tool in self.tools.iter().filter(|tool| tool.said[1] == "UNKNOWN") {
-            println!("UNKNOWN {:?}\t{}\t{}", tool.read_only, tool.package, tool.shown());
-        }
-    }
-
-    /// Prints what the recogniser calls PURE though its author says nothing: where a false PURE would hide.
-    pub fn print_silent(&self) {
-        for tool in self.tools.iter().filter(|tool| tool.read_only.is_none() && tool.said[0] == "PURE") {
-            println!("SILENT PURE\t{}\t{}", tool.package, tool.shown());
-        }
-    }
-
-    pub fn print_gold(&self, part: Part) {
-        for tool in self.part(part) {
-            if let Some(gold) = &tool.gold
-                && *gold != tool.said
-            {
-                println!("GOLD {} said {}\t{}\t{}", gold.join("|"), tool.said.join("|"), tool.package, tool.shown());
-            }
-        }
-    }
-}
-
-impl Judged {
-    fn shown(&self) -> String {
-        let description: String = text(&self.definition, "description").chars().take(220).collect();
-        format!("{}\t{description:?}\t<{}>", self.name, self.evidence)
     }
 }
 
@@ -223,9 +172,14 @@ pub fn one_call() -> Duration {
     before.elapsed() / rounds
 }
 
-fn pieces(row: &Value) -> String {
-    let piece = |piece: &Value| format!("{}={}", text(piece, "span"), text(piece, "says"));
-    row["evidence"].as_array().into_iter().flatten().map(piece).collect::<Vec<_>>().join("; ")
+/// The definition without what its author declares.
+fn hidden(mut definition: Value) -> Value {
+    if let Value::Object(fields) = &mut definition {
+        for key in ["annotations", "_meta", "mutability", "action", "output_domain", "content_type"] {
+            fields.remove(key);
+        }
+    }
+    definition
 }
 
 fn text(value: &Value, key: &str) -> String {

@@ -3,112 +3,130 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use mcp_approve::behavior::confidence::Confidence;
+use mcp_approve::behavior::voters::Says;
 use serde_json::Value;
 
-use super::corpus::{Corpus, Judged, Part};
+use super::folds::Judged;
 
-/// The confusion matrix against the authors' `readOnlyHint`.
+/// What the voters and the degrees get, against the authors' `readOnlyHint`. The first of a pair counts tools that read.
 #[derive(Default)]
-pub struct Recognition {
-    pure_pure: u32,
-    pure_mutates: u32,
-    mutates_pure: u32,
-    mutates_mutates: u32,
+pub struct Figures {
+    all: [u32; 2],
+    proven: [u32; 2],
+    likely: [u32; 2],
     destructive: u32,
-    destructive_pure: u32,
-    /// Mean over servers of PURE recall: ten servers hold most tools.
-    recall_by_server: f64,
+    destructive_proven: u32,
+    /// Per voter: reads, may read, changes, silent.
+    votes: [[[u32; 2]; 4]; 3],
+    /// Proven and all tools that read, per server: ten servers hold most tools.
+    servers: BTreeMap<String, [u32; 2]>,
+    gold: u32,
+    /// Mutability, action, domain, all three.
+    agreed: [u32; 4],
 }
 
-impl Recognition {
-    pub fn of(corpus: &Corpus, part: Part) -> Self {
+impl Figures {
+    pub fn of(judged: &[Judged<'_>]) -> Self {
         let mut figures = Self::default();
-        let mut servers: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-        for tool in corpus.part(part) {
-            let pure = tool.said[0] == "PURE";
-            match (tool.read_only, pure) {
-                (Some(true), true) => figures.pure_pure += 1,
-                (Some(true), false) => figures.pure_mutates += 1,
-                (Some(false), true) => figures.mutates_pure += 1,
-                (Some(false), false) => figures.mutates_mutates += 1,
-                (None, _) => {}
-            }
-            if tool.read_only == Some(true) {
-                let server = servers.entry(&tool.package).or_default();
-                server.0 += u32::from(pure);
-                server.1 += 1;
-            }
-            if tool.read_only == Some(false) && tool.destructive {
-                figures.destructive += 1;
-                figures.destructive_pure += u32::from(pure);
-            }
-        }
-        let recalls: Vec<f64> = servers.values().map(|(hit, all)| f64::from(*hit) / f64::from(*all)).collect();
-        figures.recall_by_server = recalls.iter().sum::<f64>() / (recalls.len().max(1) as f64);
+        judged.iter().for_each(|one| figures.add(one));
         figures
     }
 
-    pub fn false_pure(&self) -> f64 {
-        share(self.mutates_pure, self.mutates_pure + self.mutates_mutates)
-    }
-
-    pub fn recall(&self) -> f64 {
-        share(self.pure_pure, self.pure_pure + self.pure_mutates)
+    pub fn add(&mut self, judged: &Judged<'_>) {
+        if let Some(gold) = &judged.tool.gold {
+            let said = judged.said();
+            self.gold += 1;
+            for (agreed, fits) in
+                self.agreed.iter_mut().zip([said[0] == gold[0], said[1] == gold[1], said[2] == gold[2], said == *gold])
+            {
+                *agreed += u32::from(fits);
+            }
+        }
+        let Some(read_only) = judged.tool.read_only else { return };
+        let side = usize::from(!read_only);
+        let proven = u32::from(judged.behavior.confidence == Confidence::Proven);
+        self.all[side] += 1;
+        self.proven[side] += proven;
+        self.likely[side] += u32::from(judged.behavior.confidence == Confidence::Likely);
+        if read_only {
+            let server = self.servers.entry(judged.tool.package.clone()).or_default();
+            server[0] += proven;
+            server[1] += 1;
+        } else if judged.tool.destructive {
+            self.destructive += 1;
+            self.destructive_proven += proven;
+        }
+        for (counts, vote) in self.votes.iter_mut().zip(&judged.votes) {
+            let says = match vote.says {
+                Says::Reads => 0,
+                Says::MayRead => 1,
+                Says::Changes => 2,
+                Says::Silent => 3,
+            };
+            counts[says][side] += 1;
+        }
     }
 }
 
-impl fmt::Display for Recognition {
+impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "author PURE: {} PURE, {} MUTATES", self.pure_pure, self.pure_mutates)?;
-        writeln!(f, "author MUTATES: {} PURE, {} MUTATES", self.mutates_pure, self.mutates_mutates)?;
-        writeln!(f, "G1 false PURE {:.2} %", 100.0 * self.false_pure())?;
+        let [reading, changing] = self.all;
+        writeln!(f, "{reading} tools that read, {changing} that change something")?;
+        for (voter, counts) in ["name", "description", "learned"].iter().zip(&self.votes) {
+            let of = |side: usize| {
+                counts
+                    .iter()
+                    .map(|count| format!("{:.1}", percent(count[side], self.all[side])))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
+            writeln!(
+                f,
+                "  {voter:<12} reads, may read, changes, silent: of those that read {} %; of those that change {} %",
+                of(0),
+                of(1)
+            )?;
+        }
+        let by_server = self.servers.values().map(|[hit, all]| percent(*hit, *all)).sum::<f64>()
+            / (self.servers.len().max(1) as f64);
+        writeln!(f, "G1 proven, but changes: {} ({:.2} %)", self.proven[1], percent(self.proven[1], changing))?;
         writeln!(
             f,
-            "G2 PURE recall {:.1} % (mean over servers {:.1} %)",
-            100.0 * self.recall(),
-            100.0 * self.recall_by_server
+            "G2 proven recall {:.1} % (mean over servers {by_server:.1} %); proven or likely {:.1} %",
+            percent(self.proven[0], reading),
+            percent(self.proven[0] + self.likely[0], reading)
         )?;
-        write!(f, "G3 false PURE among destructive {} of {}", self.destructive_pure, self.destructive)
+        writeln!(
+            f,
+            "G2b false among likely: {} ({:.1} %)",
+            self.likely[1],
+            percent(self.likely[1], self.likely[0] + self.likely[1])
+        )?;
+        writeln!(f, "G3 proven among destructive: {} of {}", self.destructive_proven, self.destructive)?;
+        let agreed = |at: usize| percent(self.agreed[at], self.gold);
+        write!(
+            f,
+            "G6 gold: mutability {:.1} %, action {:.1} %, domain {:.1} %, triple {:.1} % of {}",
+            agreed(0),
+            agreed(1),
+            agreed(2),
+            agreed(3),
+            self.gold
+        )
     }
 }
 
-/// Agreement with the gold labels: mutability, action, output domain, whole triple.
-pub fn agreement(corpus: &Corpus, part: Part) -> String {
-    let judged: Vec<(&Judged, &[String; 3])> =
-        corpus.part(part).filter_map(|tool| Some((tool, tool.gold.as_ref()?))).collect();
-    let all = u32::try_from(judged.len()).unwrap_or(u32::MAX);
-    let count = |agrees: &dyn Fn(&Judged, &[String; 3]) -> bool| {
-        let agreeing = judged.iter().filter(|(tool, gold)| agrees(tool, gold)).count();
-        100.0 * share(u32::try_from(agreeing).unwrap_or(u32::MAX), all)
-    };
-    format!(
-        "mutability {:.1} %, action {:.1} %, domain {:.1} %, triple {:.1} % of {all}",
-        count(&|tool, gold| tool.said[0] == gold[0]),
-        count(&|tool, gold| tool.said[1] == gold[1]),
-        count(&|tool, gold| tool.said[2] == gold[2]),
-        count(&|tool, gold| tool.said == *gold),
-    )
-}
-
-/// Groups of one server's tools with equal arguments whose authors' hints differ: how many are told apart.
-pub fn groups(corpus: &Corpus, part: Part) -> String {
-    let mut groups: BTreeMap<(&str, String), Vec<&Judged>> = BTreeMap::new();
-    for tool in corpus.part(part).filter(|tool| tool.read_only.is_some()) {
-        groups.entry((&tool.package, shape(&tool.definition))).or_default().push(tool);
+/// Groups of one server's tools with equal arguments whose authors' hints differ: in how many no changing tool is PURE.
+pub fn groups(judged: &[Judged<'_>]) -> String {
+    let mut groups: BTreeMap<(&str, String), Vec<&Judged<'_>>> = BTreeMap::new();
+    for one in judged.iter().filter(|one| one.tool.read_only.is_some()) {
+        groups.entry((&one.tool.package, shape(&one.tool.tool.definition))).or_default().push(one);
     }
-    let mixed: Vec<_> = groups
-        .values()
-        .filter(|tools| {
-            tools.iter().any(|tool| tool.read_only == Some(true))
-                && tools.iter().any(|tool| tool.read_only == Some(false))
-        })
-        .collect();
-    // Told apart: no changing tool bears the badge of a reading one, and every reading one has its own.
-    let apart = mixed
-        .iter()
-        .filter(|tools| tools.iter().all(|tool| (tool.said[0] == "PURE") == (tool.read_only == Some(true))))
-        .count();
-    format!("{apart} of {}", mixed.len())
+    let has = |group: &&Vec<&Judged<'_>>, read_only| group.iter().any(|one| one.tool.read_only == Some(read_only));
+    let mixed: Vec<_> = groups.values().filter(|group| has(group, true) && has(group, false)).collect();
+    let pure = |one: &&Judged<'_>| one.tool.read_only == Some(false) && one.said()[0] == "PURE";
+    format!("{} of {}", mixed.iter().filter(|group| !group.iter().any(pure)).count(), mixed.len())
 }
 
 /// Argument names, types and required set of a definition, as one text.
@@ -127,46 +145,42 @@ fn shape(definition: &Value) -> String {
     fields.join(",")
 }
 
-/// The behavioral identity paper's confusable pairs, as far as the corpus has both tools of one.
-pub fn pairs(corpus: &Corpus) -> String {
-    let said =
-        |name: &str| corpus.tools.iter().find(|tool| tool.gold.is_some() && tool.name == name).map(|tool| &tool.said);
-    let mut lines = Vec::new();
-    let mut apart = 0;
-    let mut known = 0;
-    for (severity, one, other) in PAIRS {
-        if let (Some(a), Some(b)) = (said(one), said(other)) {
-            known += 1;
-            apart += i32::from(a != b);
-            lines.push(format!(
-                "  {severity} {one} {} / {other} {}{}",
-                a.join("|"),
-                b.join("|"),
-                if a == b { "  NOT SEPARATED" } else { "" }
-            ));
+impl Judged<'_> {
+    /// Mutability, action, output domain.
+    pub fn said(&self) -> [&'static str; 3] {
+        let identity = self.behavior.identity;
+        [identity.mutability.word(), identity.action.word(), identity.output_domain.word()]
+    }
+
+    /// Prints the tool where its degree, or its identity, is wrong.
+    pub fn print(&self, wrong: bool, gold: bool) {
+        let tool = self.tool;
+        let kind = match (tool.read_only, self.behavior.confidence) {
+            (Some(false), Confidence::Proven) if tool.destructive => "PROVEN, DESTROYS",
+            (Some(false), Confidence::Proven) => "PROVEN, CHANGES",
+            (Some(false), Confidence::Likely) => "likely, changes",
+            (Some(true), Confidence::None) => "missed",
+            (Some(true), Confidence::Likely) => "only likely",
+            _ => "",
+        };
+        let description: String = tool.tool.description.as_deref().unwrap_or_default().chars().take(160).collect();
+        let votes =
+            self.votes.iter().map(|vote| format!("{:?} {}", vote.says, vote.span)).collect::<Vec<_>>().join("; ");
+        if wrong && !kind.is_empty() {
+            println!("{kind}\t{}\t{}\t{votes}\t{description:?}", tool.package, tool.tool.name);
+        }
+        if let Some(wanted) = tool.gold.as_ref().filter(|wanted| gold && **wanted != self.said()) {
+            println!(
+                "gold {}, said {}\t{}\t{}\t{description:?}",
+                wanted.join("|"),
+                self.said().join("|"),
+                tool.package,
+                tool.tool.name
+            );
         }
     }
-    format!("confusable pairs separated: {apart} of {known}\n{}", lines.join("\n"))
 }
 
-const PAIRS: &[(&str, &str, &str)] = &[
-    ("CRITICAL", "read_query", "write_query"),
-    ("CRITICAL", "merge_pull_request", "update_pull_request_branch"),
-    ("CRITICAL", "create_directory", "list_directory"),
-    ("HIGH", "write_file", "edit_file"),
-    ("HIGH", "write_file", "move_file"),
-    ("HIGH", "add_issue_comment", "update_issue"),
-    ("MEDIUM", "search_code", "search_issues"),
-    ("MEDIUM", "get_pull_request", "get_pull_request_files"),
-    ("MEDIUM", "list_directory", "directory_tree"),
-    ("MEDIUM", "read_text_file", "get_file_contents"),
-    ("MEDIUM", "git_diff_staged", "git_status"),
-    ("MEDIUM", "search_repositories", "search_users"),
-    ("MEDIUM", "create_issue", "create_pull_request"),
-    ("LOW", "list_issues", "list_pull_requests"),
-    ("LOW", "git_log", "git_show"),
-];
-
-fn share(part: u32, whole: u32) -> f64 {
-    if whole == 0 { 0.0 } else { f64::from(part) / f64::from(whole) }
+fn percent(part: u32, whole: u32) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * f64::from(part) / f64::from(whole) }
 }

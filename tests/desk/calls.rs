@@ -87,7 +87,7 @@ pub fn write(ticket: &str) -> Snapshot {
                 strength: Strength::Fair,
             },
             Evidence {
-                source: Source::Inferred,
+                source: Source::Name,
                 says: Claim { mutability: Some(Mutability::Mutates), action: Some(Action::Create), ..Claim::default() },
                 span: "create_file".into(),
                 strength: Strength::Strong,

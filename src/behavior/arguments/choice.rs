@@ -2,9 +2,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::behavior::lexicon::{self, Effect};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::{reading, words};
+use crate::behavior::voters::name::{self, Effect};
+use crate::behavior::words;
 
 /// What an argument of this name chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,21 +23,22 @@ pub enum Choice {
 
 /// What an argument chooses whose name has these words, in lower case.
 pub fn of_words(words: &[&str]) -> Choice {
-    let joined = words.concat();
     let last = words.last().copied().unwrap_or_default();
-    let is_any = |known: &str| words.iter().any(|word| words::among(word, known));
+    let is_method = |word: &str| {
+        let is_one = matches!(word, "method" | "methods" | "verb" | "verbs" | "methodname");
+        is_one || ["httpmethod", "requestmethod", "httpverb", "methodoverride"].iter().any(|known| word.contains(known))
+    };
     // The name of a stored thing (`paymentMethodId`) is no choice.
-    if words::among(last, "id ids guid uuid") {
+    if matches!(last, "id" | "ids" | "guid" | "uuid") {
         Choice::Nothing
-    } else if is_any(
-        "method methods verb verbs httpmethod httpmethods requestmethod httpverb methodname methodoverride",
-    ) || ["httpmethod", "methodoverride"].iter().any(|known| joined.contains(known))
-    {
+    } else if words.iter().any(|word| is_method(word)) {
         Choice::Method
     } else if matches!(words, ["action" | "operation" | "op"]) {
         Choice::Act
-    } else if words::among(last, "action actions operation operations op ops procedure rpc subcommand")
-        || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
+    } else if matches!(
+        last,
+        "action" | "actions" | "operation" | "operations" | "op" | "ops" | "procedure" | "rpc" | "subcommand"
+    ) || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
     {
         Choice::Named
     } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
@@ -90,9 +91,7 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word)
-        || lexicon::verb(word)
-            .is_some_and(|verb| matches!(verb.effect, Effect::Changes(_)) && verb.firmness != lexicon::Firmness::Either)
+    is_firm_change(word) || name::is_firm_change(word)
 }
 
 /// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
@@ -102,16 +101,131 @@ pub fn is_change(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.
 pub fn is_firm_change(word: &str) -> bool {
-    words::among(word, FIRM)
+    matches!(
+        word,
+        "create"
+            | "insert"
+            | "update"
+            | "modify"
+            | "alter"
+            | "delete"
+            | "remove"
+            | "erase"
+            | "destroy"
+            | "purge"
+            | "wipe"
+            | "clear"
+            | "truncate"
+            | "drop"
+            | "reset"
+            | "revoke"
+            | "terminate"
+            | "uninstall"
+            | "install"
+            | "upload"
+            | "overwrite"
+            | "rename"
+            | "send"
+            | "resend"
+            | "publish"
+            | "unpublish"
+            | "pay"
+            | "transfer"
+            | "withdraw"
+            | "deposit"
+            | "refund"
+            | "approve"
+            | "reject"
+            | "cancel"
+            | "abort"
+            | "kill"
+            | "shutdown"
+            | "restart"
+            | "reboot"
+            | "execute"
+            | "exec"
+            | "eval"
+            | "invoke"
+            | "deploy"
+            | "redeploy"
+            | "undeploy"
+            | "enable"
+            | "disable"
+            | "activate"
+            | "deactivate"
+            | "unlock"
+            | "grant"
+            | "deny"
+            | "flush"
+            | "evict"
+            | "expunge"
+            | "unsubscribe"
+            | "subscribe"
+            | "register"
+            | "deregister"
+            | "provision"
+            | "deprovision"
+            | "promote"
+            | "demote"
+            | "rebase"
+            | "revert"
+            | "rollback"
+            | "upsert"
+            | "append"
+            | "prepend"
+            | "replace"
+            | "write"
+            | "persist"
+            | "ingest"
+            | "enqueue"
+            | "dequeue"
+            | "dispatch"
+            | "broadcast"
+            | "notify"
+            | "invite"
+            | "ban"
+            | "unban"
+            | "unblock"
+            | "mute"
+            | "unmute"
+            | "unarchive"
+            | "assign"
+            | "unassign"
+            | "reassign"
+            | "attach"
+            | "detach"
+            | "mount"
+            | "unmount"
+            | "allocate"
+            | "deallocate"
+            | "reload"
+            | "quit"
+            | "halt"
+            | "poweroff"
+            | "trash"
+            | "vacuum"
+            | "reindex"
+            | "regenerate"
+            | "rotate"
+            | "quarantine"
+            | "suspend"
+            | "resume"
+            | "pause"
+            | "unpause"
+            | "scale"
+            | "drain"
+            | "cordon"
+            | "evacuate"
+            | "failover"
+            | "obliterate"
+            | "nuke"
+            | "unset"
+            | "setenv"
+            | "putenv"
+            | "impersonate"
+            | "sudo"
+    )
 }
-
-const FIRM: &str = "create insert update modify alter delete remove erase destroy purge wipe clear truncate drop reset revoke terminate uninstall \
-    install upload overwrite rename send resend publish unpublish pay transfer withdraw deposit refund approve reject cancel abort kill \
-    shutdown restart reboot execute exec eval invoke deploy redeploy undeploy enable disable activate deactivate unlock grant deny flush \
-    evict expunge unsubscribe subscribe register deregister provision deprovision promote demote rebase revert rollback upsert append prepend \
-    replace write persist ingest enqueue dequeue dispatch broadcast notify invite ban unban unblock mute unmute unarchive assign unassign \
-    reassign attach detach mount unmount allocate deallocate reload quit halt poweroff trash vacuum reindex regenerate rotate quarantine \
-    suspend resume pause unpause scale drain cordon evacuate failover obliterate nuke unset setenv putenv impersonate sudo";
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///
@@ -132,7 +246,7 @@ pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action>
             Some(Effect::Changes(action)) if change.is_none_or(|before| before == action) => change = Some(action),
             Some(Effect::Changes(_)) => return Some(Action::Unknown),
             Some(Effect::Reads(_)) => {}
-            Some(Effect::Depends(_)) | None => unknown |= !part.is_empty(),
+            None => unknown |= !part.is_empty(),
         }
     }
     if unknown && choice == Choice::Method && choices == Choices::Acts { Some(Action::Unknown) } else { change }
@@ -149,7 +263,7 @@ fn of_word(word: &str) -> Option<Effect> {
     if let Some((effect, _)) = METHODS.iter().find(|(_, methods)| words::among(&upper, methods)) {
         return Some(*effect);
     }
-    Some(reading::of_name(&words::of_name(word))?.effect)
+    name::effect(word)
 }
 
 /// HTTP's methods (the IANA registry) where a name's words do not tell their effect.

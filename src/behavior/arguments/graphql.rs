@@ -4,9 +4,8 @@ use apollo_parser::Parser;
 use apollo_parser::cst::{CstNode, Definition, OperationDefinition, Selection};
 
 use super::effect::{Effect, Found};
-use crate::behavior::lexicon;
 use crate::behavior::taxonomy::Action;
-use crate::behavior::{reading, words};
+use crate::behavior::voters::name;
 
 const MAX_BYTES: usize = 64 * 1024;
 const MAX_DEPTH: usize = 40;
@@ -112,8 +111,8 @@ fn root_fields(operation: &OperationDefinition) -> Vec<String> {
 
 /// What the root fields of a mutation say they do: the one act they agree on.
 fn action_of(fields: &[String]) -> Action {
-    let act = |field: &String| match reading::of_name(&words::of_name(field)).map(|act| act.effect) {
-        Some(lexicon::Effect::Changes(action)) => action,
+    let act = |field: &String| match name::effect(field) {
+        Some(name::Effect::Changes(action)) => action,
         _ => Action::Unknown,
     };
     let mut acts = fields.iter().map(act);

@@ -6,7 +6,8 @@ use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Found, Language};
 use super::explain::key::Role;
 use super::explain::place::{Declared, Place};
-use super::explain::prose::{self, Reads};
+use super::explain::prose;
+use super::explain::shape::{self, Reads};
 use super::explain::{Kind, text};
 use super::statement::{self, Joined};
 use super::walk::{At, Walk};
@@ -16,6 +17,11 @@ use crate::behavior::words;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
+
+/// What reading a statement costs beside its bytes: the readers take some time for the shortest.
+const STATEMENT: usize = 128;
+
+const CONDITION: Kind = Kind::Borrowed("a condition");
 
 /// Why a leaf is not explained.
 type Why = &'static str;
@@ -135,17 +141,18 @@ impl<'a> Walk<'a> {
             return self.by_shape(at, text, may);
         }
         if at.key.role == Role::Condition {
-            let found = grammar::filter::read(text);
-            if found.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &found)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
+        }
+        if !self.spend(STATEMENT) {
+            return Some(Err("is more than is read"));
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
         if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
-            let found = grammar::filter::read(text);
-            if found.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &found)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
         }
         match joined {
@@ -181,14 +188,13 @@ impl<'a> Walk<'a> {
                 self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).found());
                 return Some(Err("is a statement, or reads like one"));
             }
-            let condition = grammar::filter::read(text);
-            if condition.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &condition)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
         }
         let shape = statement::by_shape(text);
         let is_statement =
-            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || prose::is_statement(text, self.reads(at));
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at));
         if shape.is_empty() || !is_statement {
             return None;
         }
@@ -232,7 +238,7 @@ impl<'a> Walk<'a> {
         at.sure.is_empty()
             && self.searches()
             && prose::is_plain(text)
-            && !prose::is_statement(text, Reads::Statements)
+            && !shape::is_statement(text, Reads::Statements)
             && !sql::plainly_changes(text)
     }
 }

@@ -14,7 +14,6 @@ use super::reading::{Part, Reading};
 use super::sql::Dialect;
 use super::{MOST, choice, grammar, http, language, mongo};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
 /// As much text of one call is read, keys included.
@@ -25,6 +24,9 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
+
+/// As many names are kept.
+const MOST_KEYS: usize = 16;
 
 const TOO_MUCH: &str = "is more than is read";
 
@@ -47,6 +49,8 @@ pub(super) struct Walk<'a> {
     pub(super) spoken: Option<Spoken>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
+    /// The first names, as they were read.
+    keys: Vec<(String, Key)>,
     wants: Wants,
     pointer: String,
     left: usize,
@@ -81,6 +85,7 @@ impl<'a> Walk<'a> {
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             spoken: None,
             inner: 0,
+            keys: Vec::new(),
             wants,
             pointer: String::new(),
             left: MAX_TEXT,
@@ -190,8 +195,14 @@ impl<'a> Walk<'a> {
         if let Some(found) = operator {
             self.push(Language::MongoDb, name, found);
         }
-        let (below, declared) = self.schema.field(place, name);
-        if changes || (declared == Declared::Free && !is_free_key(name)) {
+        let mut key = self.key(name);
+        // A number says all of itself; what the schema says of it explains no more.
+        let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
+            && !matches!(above.key.role, Role::Options | Role::Headers)
+            && is_free_key(name, key);
+        let (below, declared) =
+            if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
+        if changes || (declared == Declared::Free && !is_free_key(name, key)) {
             self.unexplained("is under a key that is no plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
             self.unexplained("may be an option of a program");
@@ -201,7 +212,6 @@ impl<'a> Walk<'a> {
         {
             self.unexplained("is a header that is not known to read");
         }
-        let mut key = Key::of(name);
         // Code stays code below its name, and options that nobody declared stay options.
         if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
             key.role = above.key.role;
@@ -211,6 +221,18 @@ impl<'a> Walk<'a> {
             self.languages(&mut at, &below);
         }
         self.value(&at, &below, field, depth + 1);
+    }
+
+    /// What a name says. Lists of objects have the same few names again and again.
+    fn key(&mut self, name: &str) -> Key {
+        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
+            return *key;
+        }
+        let key = Key::of(name);
+        if self.keys.len() < MOST_KEYS {
+            self.keys.push((name.to_owned(), key));
+        }
+        key
     }
 
     /// Which languages a value of this name may hold: decided once for all that stands below it.
@@ -359,7 +381,7 @@ fn unread(says: &str) -> Found {
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
-fn is_free_key(name: &str) -> bool {
+fn is_free_key(name: &str, key: Key) -> bool {
     if name.starts_with('$') {
         return mongo::is_read_operator(name);
     }
@@ -369,5 +391,5 @@ fn is_free_key(name: &str) -> bool {
         && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
         && name.chars().all(plain)
         && !matches!(name, "constructor" | "prototype")
-        && !words::of_name(name).iter().any(|word| choice::is_firm_change(word))
+        && key.within == Acts::No
 }

@@ -204,6 +204,13 @@ const PRAISE: &str = "
     use this tool instead of any
     use this instead of any
     instead of any other tool
+    instead of others
+    instead of all others
+    instead of the others
+    best and most
+    most reliable and best
+    trusted by experts
+    trusted by all experts
     over any other tool
     over all other tools
     never use any other

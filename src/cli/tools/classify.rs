@@ -9,6 +9,8 @@ use super::row::piece;
 use super::verify::{Agreement, Verifier, compared};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated;
+use crate::behavior::evidence::Source;
+use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
@@ -117,13 +119,28 @@ fn row(tool: &Tool, behavior: &Behavior) -> Value {
     json!({
         "name": tool.name,
         "mutability": identity.mutability.word(),
+        "confidence": behavior.confidence.word(),
         "action": identity.action.word(),
         "output_domain": identity.output_domain.word(),
         "content_type": behavior.content_type.word(),
         "identity": identity.hash(),
         "badge": behavior.badge().word(),
         "disputed": behavior.disputed,
+        "voters": VOTERS.iter().map(|voter| vote(behavior, *voter)).collect::<Vec<_>>(),
         "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
         "capability": types::signature(tool),
+    })
+}
+
+const VOTERS: [Source; 3] = [Source::Name, Source::Description, Source::Learned];
+
+/// What one voter says: `PURE`, `MUTATES`, or null where it is silent; a weak `PURE` is none of the two that prove it.
+fn vote(behavior: &Behavior, voter: Source) -> Value {
+    let evidence = behavior.evidence.iter().find(|evidence| evidence.source == voter);
+    json!({
+        "name": voter.word(),
+        "says": evidence.and_then(|evidence| evidence.says.mutability).map(Mutability::word),
+        "strength": evidence.map(|evidence| evidence.strength),
+        "span": evidence.map(|evidence| evidence.span.as_str()),
     })
 }

@@ -34,7 +34,7 @@ pub enum Role {
 }
 
 /// A name, read once for all that stands below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key {
     pub role: Role,
     /// The languages that the name itself says.
@@ -43,6 +43,8 @@ pub struct Key {
     pub choice: Choice,
     /// Whether its first word is an act: `delete: true`.
     pub acts: Acts,
+    /// The same for any of its words: a key that nobody declared may be an operator.
+    pub within: Acts,
 }
 
 /// Whether a name says that a change is made where its value is true.
@@ -63,8 +65,8 @@ impl Key {
         // The last word says what it is, unless it only says in which form: `query_text`.
         let heads = words.iter().rev();
         let head = heads.clone().find(|word| !is_form(word)).or(words.last()).copied().unwrap_or_default();
-        let joined = words.concat();
-        let role = if is_destination(&words, &joined) {
+        let joined = if words.len() > 1 { words.concat() } else { String::new() };
+        let role = if is_destination(&words) {
             Role::Destination
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
@@ -90,7 +92,8 @@ impl Key {
             }
             _ => Acts::No,
         };
-        Self { role, languages, choice: choice::of_words(&words), acts }
+        let within = if words.iter().any(|word| choice::is_firm_change(word)) { Acts::Changes } else { Acts::No };
+        Self { role, languages, choice: choice::of_words(&words), acts, within }
     }
 }
 
@@ -188,51 +191,88 @@ fn conditions(words: &[&str]) -> Option<Role> {
 }
 
 /// Whether a name says where something is written or sent.
-fn is_destination(words: &[&str], joined: &str) -> bool {
-    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let place = any(&[
-        "path",
-        "file",
-        "filename",
-        "filepath",
-        "dir",
-        "directory",
-        "folder",
-        "to",
-        "location",
-        "url",
-        "uri",
-        "as",
-    ]);
-    any(&[
-        "callback",
-        "callbacks",
-        "webhook",
-        "webhooks",
-        "hook",
-        "proxy",
-        "bcc",
-        "cc",
-        "sink",
-        "outfile",
-        "outdir",
-        "outputfile",
-        "dest",
-        "destination",
-        "registry",
-        "recipient",
-        "recipients",
-        "recipe_out",
-        "postback",
-        "pingback",
-    ]) || (place
-        && any(&[
-            "output", "out", "save", "saved", "export", "download", "write", "cache", "log", "dump", "store", "upload",
-            "forward", "reply", "notify", "send", "redirect", "result", "results", "target",
-        ]))
-        || (any(&["push", "forward", "notification", "notify"]) && any(&["endpoint", "url", "to", "address", "email"]))
-        || (any(&["api"]) && any(&["base", "host", "endpoint"]))
-        || matches!(joined, "out" | "output" | "saveto" | "saveas" | "forwardto" | "writeto" | "outputpath")
+fn is_destination(words: &[&str]) -> bool {
+    let any = |known: fn(&str) -> bool| words.iter().any(|word| known(word));
+    let is_place = |word: &str| {
+        matches!(
+            word,
+            "path"
+                | "file"
+                | "filename"
+                | "filepath"
+                | "dir"
+                | "directory"
+                | "folder"
+                | "to"
+                | "location"
+                | "url"
+                | "uri"
+                | "as"
+                | "endpoint"
+                | "address"
+                | "email"
+                | "base"
+                | "host"
+        )
+    };
+    let is_end = |word: &str| {
+        matches!(
+            word,
+            "callback"
+                | "callbacks"
+                | "webhook"
+                | "webhooks"
+                | "hook"
+                | "proxy"
+                | "bcc"
+                | "cc"
+                | "sink"
+                | "outfile"
+                | "outdir"
+                | "outputfile"
+                | "outputpath"
+                | "dest"
+                | "destination"
+                | "registry"
+                | "recipient"
+                | "recipients"
+                | "postback"
+                | "pingback"
+                | "saveto"
+                | "saveas"
+                | "forwardto"
+                | "writeto"
+        )
+    };
+    let is_way = |word: &str| {
+        matches!(
+            word,
+            "output"
+                | "out"
+                | "save"
+                | "saved"
+                | "export"
+                | "download"
+                | "write"
+                | "cache"
+                | "log"
+                | "dump"
+                | "store"
+                | "upload"
+                | "forward"
+                | "reply"
+                | "notify"
+                | "notification"
+                | "push"
+                | "send"
+                | "redirect"
+                | "result"
+                | "results"
+                | "target"
+                | "api"
+        )
+    };
+    any(is_end) || (words.len() > 1 && any(is_place) && any(is_way)) || matches!(words, ["out" | "output"])
 }
 
 /// Words that name a change where they are the first of a name.

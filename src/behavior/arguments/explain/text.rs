@@ -1,10 +1,10 @@
 //! Which closed kind explains one text, by its name's role and its own shape. Reads no language and no schema.
 
 use super::key::Role;
-use super::{address, name, pattern, prose};
+use super::{address, name, pattern, prose, shape};
 use crate::behavior::arguments::choice;
 use crate::behavior::words;
-use prose::Reads;
+use shape::Reads;
 
 /// The kind that explains the text, or why none does.
 pub fn of(text: &str, role: Role, depth: usize) -> Result<&'static str, &'static str> {
@@ -33,7 +33,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
         Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
-        Role::Pattern => shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
+        Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
             false => Err(why),
         }),
@@ -48,18 +48,18 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         | Role::Open
         | Role::Condition
         | Role::Address
-        | Role::Headers => shape(text, role, reads, depth),
+        | Role::Headers => by_shape(text, role, reads, depth),
     }
 }
 
-fn shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
+fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
     if address::is_web(text) {
         return address::check(text, depth).map(|()| "a web address");
     }
     if role == Role::Address && !names_a_place(text) {
         return Err("may be an address that is neither http nor https");
     }
-    if prose::is_statement(text, reads) {
+    if shape::is_statement(text, reads) {
         return Err("has the shape of a statement that no reader took as a whole");
     }
     if names_an_act(text, role) {

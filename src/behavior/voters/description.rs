@@ -1,0 +1,279 @@
+//! Votes by what the definition says in words: title, every sentence, and parameters. A word on none of its lists is unknown
+//! and says nothing; a sentence that only repeats the name is the name's word, not a second one.
+
+mod clauses;
+mod lists;
+mod parameters;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::{Says, Vote};
+use crate::behavior::evidence::Source;
+use crate::behavior::phrases::{Hyphens, Phrases, plain};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::{self, Form, among};
+use crate::mcp::tool::Tool;
+use lists::{
+    AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE, STEMS_READ,
+};
+
+/// Sentences of a description, without its markup; no more than a reader would read.
+pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
+    let end = description.char_indices().nth(6_000).map_or(description.len(), |(end, _)| end);
+    description[..end]
+        .split(['\n', ';', '!', '?', '。'])
+        .flat_map(|line| line.split(". "))
+        .map(|sentence| sentence.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '(' | ')' | '`' | '"')))
+        .filter(|sentence| !sentence.is_empty())
+}
+
+/// What a verb of this voter's lists does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Reads(Action),
+    Changes(Action),
+    /// An answer, unless it is media: those are kept, or paid for.
+    Makes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Verb {
+    base: &'static str,
+    effect: Effect,
+}
+
+/// Votes by title, description and parameters.
+pub fn vote(tool: &Tool) -> Vote {
+    let description = tool.description.as_deref().unwrap_or_default();
+    let name = words::of_name(&tool.name);
+    let mut reads: Option<(Says, Action, String)> = None;
+    let mut only_reads = None;
+    let mut heading = true;
+    let title = words::of_sentence(tool.title.as_deref().unwrap_or_default());
+    let by = |says, action: Action, span| Vote { voter: Source::Description, says, action: Some(action), span };
+    if let Some((verb, at, _)) = lead(&title)
+        && let Effect::Changes(action) = verb.effect
+        && !asks_only(&title[at..], verb)
+    {
+        return by(Says::Changes, action, title[at].clone());
+    }
+    for sentence in sentences(description) {
+        let words = words::of_sentence(sentence);
+        if let Some((verb, at, form)) = lead(&words) {
+            let span = words[at].clone();
+            let chained = (heading || form == Form::Third).then(|| clauses::chained(&words, at, form)).flatten();
+            match (verb.effect, chained) {
+                (Effect::Reads(_) | Effect::Makes, Some((action, span))) => return by(Says::Changes, action, span),
+                (Effect::Makes, None) if heading && words[at..].iter().take(12).any(|word| among(word, MEDIA)) => {
+                    return by(Says::Changes, Action::Create, span);
+                }
+                (Effect::Changes(action), _) if heading && !asks_only(&words[at..], verb) => {
+                    return by(Says::Changes, action, span);
+                }
+                (Effect::Reads(action), None) if reads.is_none() && heading && !repeats(sentence, &name) => {
+                    reads = Some((Says::Reads, action, span));
+                }
+                (Effect::Changes(_), _) if heading && reads.is_none() && !repeats(sentence, &name) => {
+                    reads = Some((Says::MayRead, Action::Read, span));
+                }
+                (Effect::Changes(_) | Effect::Reads(_) | Effect::Makes, _) => {}
+            }
+        }
+        if let Some((action, span)) = clauses::change(&words) {
+            return by(Says::Changes, action, span);
+        }
+        let flat = plain(sentence, Hyphens::Kept);
+        let conditional = ["by default", "unless", "optional", "except"].iter().any(|word| flat.contains(word));
+        for (at, phrase, told) in PHRASES.found(&flat) {
+            let span = phrase.trim_end_matches('*').to_owned();
+            match told {
+                Told::Changes(action) if !denied(&flat[..at]) => return by(Says::Changes, action, span),
+                Told::OnlyReads if !conditional && only_reads.is_none() => only_reads = Some(span),
+                Told::Changes(_) | Told::OnlyReads => {}
+            }
+        }
+        if READING_SQL.iter().any(|phrase| sentence.contains(phrase)) && !conditional {
+            only_reads.get_or_insert_with(|| "SELECT".to_owned());
+        }
+        if !sentence.is_ascii()
+            && let Some(phrase) = ONLY_READS_FOREIGN.iter().find(|phrase| sentence.to_lowercase().contains(**phrase))
+        {
+            only_reads.get_or_insert_with(|| (*phrase).to_owned());
+        }
+        heading = heading && (words.len() <= 4 || repeats(sentence, &name)) && reads.is_none();
+    }
+    let found = parameters::found(&tool.input_schema, description);
+    if let Some((action, span)) = found.changes(only_reads.is_some(), reads.as_ref().map(|(_, _, verb)| verb.as_str()))
+    {
+        return by(Says::Changes, action, span);
+    }
+    match (reads, only_reads) {
+        (Some((says, action, span)), None) if says == Says::Reads && !found.may_change => by(Says::Reads, action, span),
+        (Some((_, action, _)), Some(span)) => by(Says::Reads, action, span),
+        (None, Some(span)) => by(Says::Reads, Action::Read, span),
+        (Some((_, action, span)), None) => by(Says::MayRead, action, span),
+        (None, None) => Vote::silent(Source::Description),
+    }
+}
+
+/// The verb that a description opens with, empty where it is unknown, and what it is done to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    pub verb: String,
+    pub object: Vec<String>,
+}
+
+/// Reads the opening of a description: its first sentence that is more than a heading.
+pub fn opened(tool: &Tool) -> Opened {
+    let mut first = None;
+    for sentence in sentences(tool.description.as_deref().unwrap_or_default()).take(3) {
+        let words = words::of_sentence(sentence);
+        if let Some((_, at, _)) = lead(&words) {
+            return Opened { verb: words[at].clone(), object: words[at + 1..].to_vec() };
+        }
+        first.get_or_insert(words);
+    }
+    Opened { verb: String::new(), object: first.unwrap_or_default() }
+}
+
+/// The parameter that carries code or a statement, as words joined by `_`.
+pub fn runs(tool: &Tool) -> Option<String> {
+    let description = tool.description.as_deref().unwrap_or_default();
+    parameters::found(&tool.input_schema, description).runs.map(|name| words::of_name(&name).join("_"))
+}
+
+/// The verb that a sentence opens with, where it is one there.
+fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
+    let start = opening(words);
+    let adverbs = words[start..].iter().take_while(|word| is_adverb(word)).count();
+    [start, start + adverbs].into_iter().find_map(|at| {
+        // "Gets rid of".
+        let at = if words.get(at + 1).is_some_and(|next| next == "rid") { at + 1 } else { at };
+        let (verb, form) = words::base(words.get(at)?, verb)?;
+        if !matches!(form, Form::Base | Form::Third | Form::Gerund) {
+            return None;
+        }
+        let next = words.get(at + 1).map_or("", String::as_str);
+        let nounlike = among(next, "of between by per , : ( for in from is are was to with via at on")
+            || next.is_empty() && words.len() > 1;
+        let noun =
+            among(verb.base, AS_NOUNS) && (nounlike && !among(verb.base, "check look search") || next.is_empty());
+        // "Clicks and impressions", but "Posts a message".
+        let plural = form == Form::Third
+            && among(verb.base, AS_NOUNS)
+            && matches!(verb.effect, Effect::Changes(_))
+            && !among(next, DETERMINERS);
+        // "Run this tool first" is said to the model.
+        let to_model =
+            among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
+        (!noun && !plural && !to_model).then_some((verb, at, form))
+    })
+}
+
+/// "Runs a search": what is run is only asked for.
+fn asks_only(words: &[String], verb: Verb) -> bool {
+    const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
+        evaluation diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
+        read-only";
+    // "Executes GET /orders", as frameworks write it of an interface that says no more.
+    let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));
+    among(verb.base, "run execute perform make call")
+        && (sent().is_some_and(|method| among(method, "get head"))
+            || words.iter().skip(1).take(8).any(|word| among(word, ASKED)))
+}
+
+/// Whether the sentence is the name again, as a framework writes one: an article or an ending shows that its verb is one.
+pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
+    let known = |word: &String| name.iter().any(|said| said == word || said.strip_suffix('s') == Some(word));
+    words::of_name(sentence).iter().all(known)
+}
+
+/// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
+fn opening(words: &[String]) -> usize {
+    const OPENERS: &str = "this tool the a an it will can to that which use used useful for allows allow lets let enables you users \
+        user us agent agents ability able helps help api endpoint function utility helper command method operation should when \
+        please simply be is provides provide way note beta experimental deprecated advanced : , ( ) model llm ai me mcp server \
+        need want wants if in order and unified start here";
+    let is_verb = |at: usize| {
+        words
+            .get(at)
+            .is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
+    };
+    if is_verb(0) && !among(&words[0], "start") {
+        return 0;
+    }
+    // "Goal Seek: change the cell": a label of a few words.
+    let colon = words.iter().take(5).position(|word| word == ":" || word == "—");
+    if let Some(colon) = colon.filter(|colon| *colon > 0 && is_verb(colon + 1)) {
+        return colon + 1;
+    }
+    let skipped = words.iter().take(12).take_while(|word| among(word, OPENERS)).count();
+    if skipped > 0 && is_verb(skipped) { skipped } else { 0 }
+}
+
+fn is_adverb(word: &str) -> bool {
+    (word.len() > 4 && word.ends_with("ly") && !among(word, "apply reply supply multiply comply assembly family"))
+        || among(word, "also soft hard bulk batch auto first then just and or ,")
+}
+
+/// Whether the words right before a phrase deny it: "does not", "without", "never".
+fn denied(before: &str) -> bool {
+    const DENIALS: &str = "not no never without non nothing cannot doesnt dont wont isnt before";
+    before.ends_with("non-") || before.split_whitespace().rev().take(4).any(|word| among(word, DENIALS))
+}
+
+/// Words that open the object of a verb.
+const DETERMINERS: &str = "a an the it them its all your this that any each every new existing multiple one specific these those their some both \
+    several";
+
+/// The verb that a base form is.
+fn verb(word: &str) -> Option<Verb> {
+    if let Some(found) = VERBS.get(word) {
+        return Some(*found);
+    }
+    if word.is_ascii() {
+        return None;
+    }
+    let starts = |stems: &'static str| stems.split_whitespace().find(|stem| word.starts_with(stem));
+    let change = STEMS_CHANGE
+        .iter()
+        .find_map(|(action, stems)| Some(Verb { base: starts(stems)?, effect: Effect::Changes(*action) }));
+    change.or_else(|| Some(Verb { base: starts(STEMS_READ)?, effect: Effect::Reads(Action::Read) }))
+}
+
+#[derive(Clone, Copy)]
+enum Told {
+    OnlyReads,
+    Changes(Action),
+}
+
+static PHRASES: LazyLock<Phrases<Told>> = LazyLock::new(|| {
+    Phrases::new(&[
+        (ONLY_READS, Told::OnlyReads),
+        (SAYS_CHANGES, Told::Changes(Action::Unknown)),
+        (SAYS_SAVES, Told::Changes(Action::Create)),
+    ])
+});
+
+static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
+    let of = |words: &'static str, effect| words.split_whitespace().map(move |base| (base, Verb { base, effect }));
+    let reads = READS.iter().flat_map(|(action, words)| of(words, Effect::Reads(*action)));
+    let reads = reads.chain(of("generate produce synthesize render", Effect::Makes));
+    reads.chain(CHANGES.iter().flat_map(|(action, words)| of(words, Effect::Changes(*action)))).collect()
+});
+
+const MEDIA: &str =
+    "image images video videos audio music speech voice song sound animation avatar picture photo 3d podcast logo";
+
+const READING_SQL: &[&str] = &[
+    "SELECT quer",
+    "SELECT statement",
+    "SELECT-only",
+    "only SELECT",
+    "a SELECT",
+    "(SELECT)",
+    "SELECT only",
+    "SELECT SQL",
+    "only `SELECT",
+];

@@ -1,0 +1,83 @@
+//! What the parameters say: code or a statement to run, a place to write to, a confirmation. Names and descriptions only.
+
+use serde_json::Value;
+
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::{self, among};
+
+/// What the parameters let one do.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// A parameter says that something is changed.
+    changes: Option<(Action, String)>,
+    /// Carries code, a command or a statement to be run.
+    pub(super) runs: Option<String>,
+    /// One that mostly changing tools have: `dry_run`, `force`.
+    pub(super) may_change: bool,
+}
+
+impl Found {
+    /// The change that they show, given that the text says it only reads, and its reading verb.
+    pub(super) fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
+        let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
+        let runs = self.runs.clone().filter(|_| !only_reads && !verb.is_some_and(analyses));
+        self.changes.clone().or(runs.map(|span| (Action::Execute, span)))
+    }
+}
+
+/// Reads the parameters of an input schema.
+pub(super) fn found(schema: &Value, description: &str) -> Found {
+    let mut found = Found::default();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        let plain = words::of_name(name).join("_");
+        let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
+        let said = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        match plain.as_str() {
+            "confirm" | "confirmed" | "confirmation" | "idempotency_key" => {
+                found.changes = Some((Action::Unknown, name.clone()));
+            }
+            "dry_run" | "dryrun" | "force" | "overwrite" => found.may_change = true,
+            "query" | "queries" if speaks_of_statements(description) || speaks_of_statements(said) => {
+                found.runs = Some(name.clone());
+            }
+            "command" | "cmd" | "code" | "script" | "sql" | "statement" | "shell_command" | "commands"
+                if kind != "boolean" && property.get("enum").is_none() =>
+            {
+                found.runs = Some(name.clone());
+            }
+            place
+                if among(place, PLACES)
+                    || (["path", "file", "dir"].iter().any(|part| place.contains(part)) && says_it_saves(said)) =>
+            {
+                found.changes = Some((Action::Create, name.clone()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a text speaks of a language whose statements may change things.
+fn speaks_of_statements(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+        among(word, "sql cypher gremlin aql n1ql mutation") || word.ends_with("sql") && !word.starts_with("no")
+    })
+}
+
+/// Whether a path parameter is where a result is written.
+fn says_it_saves(said: &str) -> bool {
+    let lower = said.to_lowercase();
+    ["save", "write to", "written to", "output to", "download to", "store the"]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
+}
+
+/// Parameters that name where a result is written.
+const PLACES: &str = "output_path output_file save_path save_to local_path output_dir output_directory download_path save_to_file \
+    destination_path save_directory save_dir out_path outfile download_dir";
+
+/// Verbs that look at code or statements without running them.
+const ANALYSES: &str = "explain validate parse check lint analyze analyse convert translate compare verify review estimate summarize detect \
+    inspect audit encode decode count extract identify trace classify measure diff describe calculate compute lookup";

@@ -1,0 +1,66 @@
+//! Three independent readers of one definition: its name, its text, and a linear model. They share no list of words, so
+//! they rarely err together. `conclude` joins their votes; none of them reads the server's hints.
+
+pub mod description;
+pub mod learned;
+pub mod name;
+
+use super::evidence::{Claim, Evidence, Source, Strength};
+use super::taxonomy::{Action, Mutability};
+use crate::mcp::tool::Tool;
+
+/// What a voter says of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// It only reads.
+    Reads,
+    /// It looks like a read, not surely enough to count as one of two that prove it.
+    MayRead,
+    /// It changes something.
+    Changes,
+    /// Nothing that this voter knows.
+    Silent,
+}
+
+/// One voter's word, with what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vote {
+    pub voter: Source,
+    pub says: Says,
+    /// What the tool does, where the voter's words tell.
+    pub action: Option<Action>,
+    /// The words it rests on, as they stand in the definition: foreign text. Empty where it is silent.
+    pub span: String,
+}
+
+impl Vote {
+    /// A voter that knows nothing of this definition.
+    pub fn silent(voter: Source) -> Self {
+        Self { voter, says: Says::Silent, action: None, span: String::new() }
+    }
+
+    /// The badge it votes for; `None` where it is silent.
+    pub fn mutability(&self) -> Option<Mutability> {
+        match self.says {
+            Says::Reads | Says::MayRead => Some(Mutability::Pure),
+            Says::Changes => Some(Mutability::Mutates),
+            Says::Silent => None,
+        }
+    }
+
+    /// The vote as evidence; `None` where it is silent.
+    pub fn evidence(&self) -> Option<Evidence> {
+        let strength = match self.says {
+            Says::Reads | Says::Changes => Strength::Fair,
+            Says::MayRead => Strength::Weak,
+            Says::Silent => return None,
+        };
+        let says = Claim { mutability: self.mutability(), action: self.action, ..Claim::default() };
+        Some(Evidence { source: self.voter, says, span: self.span.clone(), strength })
+    }
+}
+
+/// The votes about one definition: name, description, learned.
+pub fn votes(tool: &Tool) -> [Vote; 3] {
+    [name::vote(tool), description::vote(tool), learned::vote(tool)]
+}
