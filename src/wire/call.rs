@@ -28,6 +28,7 @@ pub(super) struct Parts {
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
     pub(super) values: usize,
+    pub(super) longest_key: usize,
 }
 
 /// What a call's `_meta` says, as far as the gate cares. Texts are untrusted.
@@ -82,6 +83,11 @@ impl Call {
     /// How many values the line holds, each inside another too.
     pub fn values(&self) -> usize {
         self.parts.values
+    }
+
+    /// How many bytes the longest key in the line has.
+    pub fn longest_key(&self) -> usize {
+        self.parts.longest_key
     }
 
     /// What `_meta` says.

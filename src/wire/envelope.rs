@@ -34,6 +34,8 @@ pub(super) struct Envelope<'a> {
     pub(super) shadowed: bool,
     /// How many values it holds, each inside another too.
     pub(super) values: usize,
+    /// Bytes of its longest key.
+    pub(super) longest_key: usize,
 }
 
 /// The members of `params`, as far as any method needs them.
@@ -145,7 +147,7 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
             }
         }
     }
-    found.values = reader.values();
+    (found.values, found.longest_key) = (reader.values(), reader.longest_key());
     Ok(found)
 }
 

@@ -39,6 +39,8 @@ pub struct Reader<'a> {
     depth: usize,
     /// Values read so far, each inside another too.
     values: usize,
+    /// Bytes of the longest key so far.
+    longest_key: usize,
     /// The keys of every object that is open, outermost first.
     keys: Vec<Text>,
 }
@@ -55,7 +57,7 @@ impl<'a> Reader<'a> {
             let flaw = Flaw::ByteOrderMark;
             return Err(Fault { flaw, at: 0 });
         }
-        Ok(Self { text, at: 0, depth: 0, values: 0, keys: Vec::with_capacity(text::FEW) })
+        Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Vec::with_capacity(text::FEW) })
     }
 
     /// The offset of the next byte.
@@ -165,6 +167,7 @@ impl<'a> Reader<'a> {
         }
         let at = self.at;
         let key = self.string()?;
+        self.longest_key = self.longest_key.max(self.at - at);
         if key.holds_nul(self.text) {
             let flaw = Flaw::NulInKey;
             return Err(Fault { flaw, at });
@@ -200,6 +203,11 @@ impl<'a> Reader<'a> {
     /// How many values were read so far, each inside another too.
     pub fn values(&self) -> usize {
         self.values
+    }
+
+    /// How many bytes the longest key so far has.
+    pub fn longest_key(&self) -> usize {
+        self.longest_key
     }
 
     /// The bytes at a span, as written.

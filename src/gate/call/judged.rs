@@ -35,6 +35,9 @@ use crate::wire::digest::Digest;
 /// everything else waiting.
 const MOST_VALUES: usize = 10_000;
 
+/// Nor one with a longer key: it is taken apart into words, and no honest one comes near.
+const LONGEST_KEY: usize = 4096;
+
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
@@ -111,7 +114,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         Some(known) => (Some(&known.tool), known.behavior.clone()),
         None => (None, Behavior::unknown()),
     };
-    let (arguments, read) = if call.values() > MOST_VALUES {
+    let (arguments, read) = if call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY {
         (Value::Null, unread(of_tool))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -175,7 +178,9 @@ impl Judged {
 
 /// What is concluded of a call that is not read: nothing that could let it run unseen.
 fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
-    let why = format!("the arguments hold more than {MOST_VALUES} values, so they were not read");
+    let why = format!(
+        "the arguments hold more than {MOST_VALUES} values, or a key of more than {LONGEST_KEY} bytes, so they were not read"
+    );
     behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what: why.clone() });
     behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
     (CallBehavior { behavior, undeclared: Vec::new() }, Vec::new(), Retry::Asks)
