@@ -1,10 +1,10 @@
 //! Which calls of a tool that is proven to read pass: changing arguments never, ordinary ones nearly always, and each only
 //! with an explanation for every leaf. The tables were written by somebody who had not seen the code they test.
 
-use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_tool_with};
+use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tool;
 
@@ -75,4 +75,22 @@ fn at_most_four_of_a_hundred_ordinary_reads_are_asked() {
     let rows = table(include_str!("../fixtures/arguments/ordinary.jsonl"));
     let asked: Vec<String> = rows.iter().filter(|row| !row.runs()).map(Row::shown).collect();
     assert!(asked.len() * 100 <= rows.len() * 4, "{} of {}\n{}", asked.len(), rows.len(), asked.join("\n"));
+}
+
+#[test]
+fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_else() {
+    let tool =
+        tool(json!({ "name": "search_notes", "description": "Searches notes.", "inputSchema": { "type": "object",
+        "properties": { "query": {}, "more": {} } }, "annotations": { "readOnlyHint": true } }));
+    let described = of_tool_with(&tool, Trust::Corroborate, Overrides::default());
+    let plain = ["query".to_owned()];
+    for (arguments, holds) in [
+        (json!({ "query": "--output=x" }), true),
+        (json!({ "query": { "any": ["--output=x", "$(rm)"] } }), true),
+        (json!({ "more": "--output=x" }), false),
+        (json!({ "more": { "query": "--output=x" } }), false),
+    ] {
+        let call = of_described_call(Some(&tool), &described, &plain, &arguments.to_string(), &arguments);
+        assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
+    }
 }

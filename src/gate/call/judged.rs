@@ -38,6 +38,8 @@ const MOST_VALUES: usize = 10_000;
 /// Nor one with a longer key: it is taken apart into words, and no honest one comes near.
 const LONGEST_KEY: usize = 4096;
 
+/// As many bytes on how the arguments were explained go to the log.
+const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
@@ -55,6 +57,8 @@ pub struct Judged {
     /// What it brings beside its arguments.
     pub retry: Retry,
     pub danger: Option<String>,
+    /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
+    pub explained: String,
     pub effect: String,
     /// What it is about, for a list.
     pub about: Option<String>,
@@ -110,16 +114,17 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    let (tool, of_tool) = match described.as_deref() {
-        Some(known) => (Some(&known.tool), known.behavior.clone()),
-        None => (None, Behavior::unknown()),
+    const NOTHING: &[String] = &[];
+    let (tool, of_tool, plain) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), known.behavior.clone(), &*known.plain),
+        None => (None, Behavior::unknown(), NOTHING),
     };
     let (arguments, read) = if call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY {
         (Value::Null, unread(of_tool))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
-        let mut read = conclude::of_described_call(tool, &of_tool, text, &arguments);
+        let mut read = conclude::of_described_call(tool, &of_tool, plain, text, &arguments);
         let violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         let retry = retry::judge(call, &mut read.behavior);
         read.behavior.hazards.extend(input.roots.hazard(&arguments));
@@ -150,6 +155,10 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
+    let explained = match behavior.identity.mutability {
+        Mutability::Pure => within(behavior.explanation.line(), EXPLAINED),
+        Mutability::Mutates => String::new(),
+    };
     // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
@@ -157,6 +166,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
         about: if is_shown { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
+        explained,
         wanted,
         by_approver,
         near,
@@ -184,6 +194,15 @@ fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
     behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what: why.clone() });
     behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
     (CallBehavior { behavior, undeclared: Vec::new() }, Vec::new(), Retry::Asks)
+}
+
+/// A text of at most so many bytes; one that is cut says so.
+fn within(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push('…');
+    }
+    text
 }
 
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.
