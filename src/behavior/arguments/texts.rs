@@ -14,6 +14,7 @@ use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words;
+use crate::wire::strict::Reader;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
@@ -65,7 +66,12 @@ impl<'a> Walk<'a> {
         match self.statement(at, text) {
             Some(judged) => judged,
             None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
-            None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
+            None => match text::of_read(text, at.key.role, self.reads(at), 0)? {
+                "plain words" if at.key.role == Role::Open && self.runs_statements() => {
+                    Err("may be a statement in a language that nothing names")
+                }
+                kind => Ok(Kind::Borrowed(kind)),
+            },
         }
     }
 
@@ -124,6 +130,14 @@ impl<'a> Walk<'a> {
         if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
             return Some(Err("holds JSON in JSON deeper than is read"));
         }
+        // Where a key stands twice, programs differ in which they take.
+        let strict = Reader::new(text.as_bytes()).and_then(|mut reader| {
+            reader.skip()?;
+            reader.end()
+        });
+        if strict.is_err() {
+            self.unexplained("holds JSON that programs read differently");
+        }
         self.inner += 1;
         self.value(at, &Place::default(), &inner, depth + 1);
         self.inner -= 1;
@@ -134,7 +148,7 @@ impl<'a> Walk<'a> {
     fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
         let may = matches!(at.key.role, Role::Open | Role::Condition) || at.name.eq_ignore_ascii_case("text");
         if at.possible.is_empty() {
-            if matches!(at.key.role, Role::Command | Role::Code | Role::Options) {
+            if matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options) {
                 self.command(at, text);
                 return None;
             }
@@ -231,6 +245,12 @@ impl<'a> Walk<'a> {
 
     fn searches(&self) -> bool {
         self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
+    }
+
+    /// Whether the tool's own name says that it runs what it is handed: that is never words.
+    fn runs_statements(&self) -> bool {
+        const RUNS: &str = "run runs execute exec eval evaluate perform";
+        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
     }
 
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.
