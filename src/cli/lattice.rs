@@ -3,6 +3,7 @@
 mod ask;
 mod caps;
 mod check;
+mod hosts;
 mod used;
 
 use std::ffi::OsString;
@@ -59,7 +60,7 @@ Examples:
   to = \"researcher\"
   only = [\"read_file\", \"write_file\"]        tools that are handed on; without it, all
 
-Exit code 1 where an agent receives what it may not have.")]
+Exit code 1 where an agent receives what it may not have; with --hosts, where a server is not wrapped.")]
     Check(CheckOptions),
 }
 
@@ -133,8 +134,11 @@ pub struct CodegenOptions {
 #[derive(Clone, Debug, Args)]
 pub struct CheckOptions {
     /// The workflow
-    #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath)]
-    pub workflow: PathBuf,
+    #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath, required_unless_present = "hosts")]
+    pub workflow: Option<PathBuf>,
+    /// Instead: what each server in this machine's host configurations may do unasked today
+    #[arg(long, conflicts_with = "workflow")]
+    pub hosts: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -161,7 +165,8 @@ pub fn run(
         LatticeCommand::Join(options) => caps::join(options, out),
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
-        LatticeCommand::Check(options) => check::run(options, out),
+        LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
+        LatticeCommand::Check(options) => hosts::run(options.json, &places?, now, out),
     }
 }
 

@@ -75,6 +75,40 @@ fn what_is_no_manifest_is_said_with_a_way_on() {
     }
 }
 
+/// A home in which a server `files` was wrapped, with two tools of which one was used.
+fn used(server: &Server, name: &str) -> Home {
+    let home = Home::new();
+    let mut host = Host::wrapping(&home.path(""), &["--name", name], &server.command());
+    host.handshake("2025-06-18");
+    host.call(1, "read", &json!({}));
+    host.answer(1);
+    host.hang_up();
+    host.wait();
+    home
+}
+
+/// Every command of the README's chapter does what it says.
+#[test]
+fn the_readme_is_right_about_capabilities() {
+    let readme = include_str!("../../README.md");
+    let chapter = readme.split("## Give an agent less").nth(1).unwrap().split("\n## ").next().unwrap();
+    let commands = chapter.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let server =
+        Server::with(&[reader("read"), reader("list")]).on("read", json!({ "answer": { "result": says("x") } }));
+    let home = used(&server, "files");
+    let workflow = "[agent.lead]\nservers = ['manifest.json']\n";
+    let beside = [file(&home, "manifest.json", WAS), file(&home, "workflow.toml", workflow)];
+    assert_eq!(commands.lines().count(), 5);
+    for line in commands.lines() {
+        let words = line.split('#').next().unwrap().split_whitespace();
+        let words: Vec<&str> =
+            words.map(|word| beside.iter().find(|file| file.ends_with(word)).map_or(word, String::as_str)).collect();
+        assert_eq!(words[0], "mcp-approve", "{line}");
+        let run = home.run(&words[1..]);
+        assert!(run.code == 0 && run.err.is_empty() && !run.out.is_empty(), "{line}: {run:?}");
+    }
+}
+
 #[test]
 fn a_running_server_is_asked_and_what_was_used_is_the_smallest_scope() {
     let home = Home::new();
@@ -85,12 +119,7 @@ fn a_running_server_is_asked_and_what_was_used_is_the_smallest_scope() {
     args.extend(command.iter().map(String::as_str));
     assert!(home.run(&args).out.ends_with("2 capabilities\n"), "{:?}", home.run(&args));
 
-    let mut host = Host::wrapping(&home.path(""), &["--name", "s"], &server.command());
-    host.handshake("2025-06-18");
-    host.call(1, "read", &json!({}));
-    host.answer(1);
-    host.hang_up();
-    host.wait();
+    let home = used(&server, "s");
     let used = home.run(&["lattice", "caps", "--from-log"]);
     assert!(used.out.contains("s: 1 of 2 tools were used"), "{used:?}");
     let scope = home.run(&["lattice", "caps", "--from-log", "--server", "s", "--scope"]).out;

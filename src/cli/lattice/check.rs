@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::CheckOptions;
 use crate::capability::set::Caps;
 use crate::capability::workflow::Workflow;
 use crate::cli::error::Error;
@@ -18,20 +17,20 @@ use crate::cli::print::{pretty, visible};
 const SHOWN: usize = 50;
 
 /// Checks a workflow.
-pub(super) fn run(options: &CheckOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let text = manifest::text(&options.workflow)?;
+pub(super) fn run(file: &Path, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let text = manifest::text(file)?;
     let workflow = Workflow::read(&text).map_err(|error| Error::Wrong {
-        what: format!("{}: {error}", options.workflow.display()),
+        what: format!("{}: {error}", file.display()),
         hint: "`mcp-approve lattice check --help` shows a workflow".to_owned(),
     })?;
-    let folder = options.workflow.parent().unwrap_or(Path::new("."));
+    let folder = file.parent().unwrap_or(Path::new("."));
     let mut manifests = BTreeMap::new();
     for name in workflow.manifests() {
         let Manifest { tools, .. } = Manifest::of_file(&folder.join(name))?;
         manifests.insert(name.to_owned(), Caps::of_tools(&tools));
     }
     let checked = workflow.check(&manifests);
-    if options.json {
+    if json {
         let names = |caps: &std::collections::BTreeSet<crate::capability::set::Capability>| {
             caps.iter().map(|one| one.name.clone()).collect::<Vec<_>>()
         };
