@@ -154,20 +154,17 @@ impl<'a> Walk<'a> {
             }
             return self.by_shape(at, text, may);
         }
-        if at.key.role == Role::Condition {
-            if grammar::filter::reads(text) {
-                return Some(Ok(CONDITION));
-            }
+        if at.key.role == Role::Condition && grammar::filter::reads(text) {
+            return Some(Ok(CONDITION));
         }
         if !self.spend(STATEMENT) {
             return Some(Err("is more than is read"));
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
-        if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
-            if grammar::filter::reads(text) {
-                return Some(Ok(CONDITION));
-            }
+        let may_be_one = at.sure.is_empty() && may && !at.possible.has(Language::Other);
+        if matches!(joined, Joined::Unread(_)) && may_be_one && grammar::filter::reads(text) {
+            return Some(Ok(CONDITION));
         }
         match joined {
             Joined::Reads(language, found) => {
