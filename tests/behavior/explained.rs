@@ -212,7 +212,7 @@ fn values() -> impl Strategy<Value = Value> {
 fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| leaves(item, &format!("{at}/{index}"), found))
+            items.iter().enumerate().for_each(|(index, item)| leaves(item, &format!("{at}/{index}"), found));
         }
         Value::Object(fields) => {
             for (name, field) in fields {
