@@ -39,6 +39,8 @@ words! {
         Confusable = "confusable",
         /// The definition changed since it was trusted.
         ChangedDefinition = "changed-definition",
+        /// The server added the tool after its first session, and nobody has reviewed it.
+        NewDefinition = "new-definition",
         /// The server's program or its command line changed since it was trusted.
         ChangedServer = "changed-server",
         /// The behavioral identity is not the expected one.

@@ -30,6 +30,21 @@ impl Identity {
         words.next().is_none().then_some(identity)
     }
 
+    /// Whether mutability and action agree: PURE reads or searches, and nothing else does.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.action, Action::Read | Action::Search) == (self.mutability == Mutability::Pure)
+    }
+
+    /// The same with another mutability, and with an action that agrees with it.
+    pub fn with_mutability(self, mutability: Mutability) -> Self {
+        let same = Self { mutability, ..self };
+        match mutability {
+            _ if same.is_whole() => same,
+            Mutability::Pure => Self { action: Action::Read, ..same },
+            Mutability::Mutates => Self { action: Action::Unknown, ..same },
+        }
+    }
+
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
         Digest::of(self.to_string().as_bytes()).short()

@@ -18,7 +18,7 @@ use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
-use super::pin_writer::PinWriter;
+use super::pin_writer::{PinWriter, Reviewed};
 use super::reload::{Accept, Reload, Reloaded};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
@@ -29,7 +29,6 @@ use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
-use crate::gate::data::pin::Pins;
 use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
@@ -57,7 +56,7 @@ pub struct Wrapper {
     pub done: mpsc::UnboundedReceiver<Done>,
     /// What is remembered between sessions, and what was reviewed of it elsewhere.
     pub pin_writer: Option<PinWriter>,
-    pub reviews: mpsc::UnboundedReceiver<Pins>,
+    pub reviews: mpsc::UnboundedReceiver<Reviewed>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -317,6 +316,13 @@ impl Running {
             Effect::Remember(sighting) => {
                 if let Some(pin_writer) = &self.pin_writer {
                     pin_writer.keep(*sighting);
+                }
+            }
+            Effect::Pin { pinning, console } => {
+                let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
+                if !is_kept {
+                    let why = "what is remembered of this server cannot be written, so the tool is asked about again";
+                    self.refuse(console, String::new(), why.to_owned());
                 }
             }
             Effect::WakeAt(at) => self.wake = Some(at),

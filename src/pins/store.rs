@@ -15,11 +15,14 @@ use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::data::pin::{Arrival, Other, Pin, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, Origin, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+/// From version 1 to 2.
+const UPGRADE: &str = "ALTER TABLE tool ADD COLUMN plain TEXT;
+    ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;";
 /// `mcpp`, so that another program's database is told from ours.
 const APPLICATION: i64 = 0x6d63_7070;
 /// How long another wrapper may write.
@@ -50,9 +53,14 @@ impl PinsError {
     }
 }
 
-/// The files that a server runs, with their digests.
+/// What a server runs in this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program(String);
+pub struct Program {
+    /// Its files with their digests, one a line.
+    files: String,
+    /// Where a tool comes from that is not remembered yet.
+    origin: Origin,
+}
 
 /// The database of pins.
 #[derive(Debug)]
@@ -126,6 +134,15 @@ impl Memory {
             }
             change.commit()?;
         }
+        if header(&self.db)? == (APPLICATION, 1) {
+            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another wrapper may have been quicker.
+            if header(&change)? == (APPLICATION, 1) {
+                change.execute_batch(UPGRADE)?;
+                change.pragma_update(None, "user_version", VERSION)?;
+            }
+            change.commit()?;
+        }
         self.db.pragma_update(None, "synchronous", "NORMAL")?;
         header(&self.db)
     }
@@ -137,7 +154,16 @@ impl Memory {
     /// # Errors
     /// Why nothing could be read, or nothing is known and nothing can be noted.
     pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
-        let program = Program(self.program(&launch.parts()));
+        let known = self.db.query_row(
+            "SELECT 1 FROM tool WHERE fingerprint = ?1 LIMIT 1",
+            [launch.fingerprint.to_string()],
+            |_| Ok(()),
+        );
+        let origin = match known {
+            Err(rusqlite::Error::QueryReturnedNoRows) => Origin::Start,
+            Ok(()) | Err(_) => Origin::Added,
+        };
+        let program = Program { files: self.program(&launch.parts()), origin };
         let noted = self.note(launch, &program, trust, now);
         // On a full disk what is known still counts.
         match (self.load(launch, &program), noted) {
@@ -153,7 +179,7 @@ impl Memory {
             .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
             .optional()?
             .is_none();
-        let trusted = is_first.then_some(&program.0);
+        let trusted = is_first.then_some(&program.files);
         change.execute(
             "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
@@ -164,7 +190,7 @@ impl Memory {
                 &launch.shown,
                 &launch.package,
                 word(trust),
-                &program.0,
+                &program.files,
                 trusted,
                 now,
             ),
@@ -205,9 +231,10 @@ impl Memory {
             let package = launch.package.as_deref().map(Into::into);
             Ok(Pins {
                 package,
-                changed: changed(&program.0, trusted.as_deref()).map(Into::into),
+                changed: changed(&program.files, trusted.as_deref()).map(Into::into),
                 tools,
                 others,
+                origin: program.origin,
                 arrival: Arrival::Here,
             })
         };
@@ -224,8 +251,9 @@ impl Memory {
             let fingerprint = launch.fingerprint.to_string();
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             change.execute(
-                "INSERT INTO tool (fingerprint, name, shape, version, latest, trusted, identity, first_seen, last_seen)
-                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7)
+                "INSERT INTO tool
+                     (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
+                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
                  ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7",
                 (
                     &fingerprint,
@@ -235,6 +263,7 @@ impl Memory {
                     pin.trusted.map(|digest| digest.to_string()),
                     pin.identity.map(|identity| identity.to_string()),
                     now,
+                    pin.origin == Origin::Added,
                 ),
             )?;
             change.execute(
@@ -295,7 +324,8 @@ impl Memory {
 
 /// The columns of a pin, as [`pin`] reads them.
 pub(super) const PIN: &str =
-    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen";
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
+    tool.added";
 
 /// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
 pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
@@ -310,6 +340,8 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
         identity: identity(4)?,
         said: identity(5)?,
         first_seen: row.get(at + 6)?,
+        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
+        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
     })
 }
 

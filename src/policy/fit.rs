@@ -114,7 +114,11 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
         (None, Decision::Allow) if !policy.allows_count => Fit::Suspended,
-        (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
+        (None, Decision::Allow)
+            if !behavior.hazards.iter().all(|hazard| covers(rule, prepared.server, question.tool, hazard.kind)) =>
+        {
+            Fit::NotCovered
+        }
         (None, Decision::Allow) if rule.selects_by_behavior() && is_unproven(behavior) => Fit::NotProven,
         (None, Decision::Allow) => Fit::Matches,
     }
@@ -250,8 +254,11 @@ fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<St
     found
 }
 
-/// Whether an allow names a hazard, and may.
-fn covers(rule: &Rule, kind: HazardKind) -> bool {
+/// Whether an allow names a hazard, and may. That a tool is new is no news to a rule that has its very name.
+fn covers(rule: &Rule, server: &str, tool: &str, kind: HazardKind) -> bool {
+    if kind == HazardKind::NewDefinition && rule.tool.iter().any(|glob| glob.is(server, tool)) {
+        return true;
+    }
     !kind.beyond_any_allow()
         && rule.when.iter().any(|predicate| match &predicate.about {
             About::Hazard(kinds) => kinds.contains(&kind),

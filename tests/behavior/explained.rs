@@ -2,7 +2,7 @@
 //! with an explanation for every leaf. The tables were written by somebody who had not seen the code they test.
 
 use mcp_approve::behavior::arguments::judge;
-use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_tool_with};
+use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::mcp::tool::Tool;
@@ -257,15 +257,6 @@ proptest! {
 }
 
 #[test]
-fn a_parameter_that_the_operator_pinned_is_plain_text() {
-    let arguments = json!({ "note": "a; b | c", "other": "a; b" });
-    let explanation = judge(None, &arguments, &["note".to_owned()]).explanation;
-    assert_eq!(explanation.unexplained.len(), 1);
-    assert!(explanation.line().starts_with("other: is neither plain words"), "{}", explanation.line());
-    assert!(explanation.line().ends_with("note: plain text, pinned by you"), "{}", explanation.line());
-}
-
-#[test]
 fn the_line_names_each_leaf_and_its_kind() {
     let tool =
         tool(json!({ "name": "read_rows", "description": "Reads rows by SQL.", "inputSchema": { "type": "object" } }));
@@ -275,4 +266,22 @@ fn the_line_names_each_leaf_and_its_kind() {
     assert_eq!(line(json!({ "path": "-o" })), "path: begins with \"-\", so it may be an option");
     assert_eq!(line(json!({})), "");
     assert!(line(json!({ "n": vec![1; 40] })).ends_with("; n/31: a number; and 8 more"));
+}
+
+#[test]
+fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_else() {
+    let tool =
+        tool(json!({ "name": "search_notes", "description": "Searches notes.", "inputSchema": { "type": "object",
+        "properties": { "query": {}, "more": {} } }, "annotations": { "readOnlyHint": true } }));
+    let described = of_tool_with(&tool, Trust::Corroborate, Overrides::default());
+    let plain = ["query".to_owned()];
+    for (arguments, holds) in [
+        (json!({ "query": "--output=x" }), true),
+        (json!({ "query": { "any": ["--output=x", "$(rm)"] } }), true),
+        (json!({ "more": "--output=x" }), false),
+        (json!({ "more": { "query": "--output=x" } }), false),
+    ] {
+        let call = of_described_call(Some(&tool), &described, &plain, &arguments.to_string(), &arguments);
+        assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
+    }
 }

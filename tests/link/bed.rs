@@ -1,6 +1,7 @@
 //! The two sides as tests play them: a wrapper, the product's console, and a console that says what the test wants.
 
 use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
@@ -176,6 +177,7 @@ pub fn activity(what: &str) -> FromWrapper {
         latency_us: Some(17),
         failed: false,
         reason: String::new(),
+        explained: String::new(),
         who: String::new(),
     })
 }
@@ -201,6 +203,9 @@ pub fn held(arguments: &str) -> FromWrapper {
             description: Some("\u{202e}\u{0}\n".to_owned()),
             signature: None,
             identity: Identity::UNKNOWN,
+            confidence: Confidence::None,
+            unexplained: None,
+            offer: None,
             content_type: ContentType::Text,
             evidence: Vec::new(),
             disputed: true,

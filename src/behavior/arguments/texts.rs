@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Found, Language};
-use super::explain::key::Role;
+use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
 use super::explain::prose;
 use super::explain::shape::{self, Reads};
@@ -49,12 +49,24 @@ impl<'a> Walk<'a> {
         if let Some(chosen) = chosen {
             return chosen;
         }
+        match at.key.acts {
+            Acts::Changes if key::is_true(text) || at.name.eq_ignore_ascii_case("mark") => {
+                return Err("switches a change on");
+            }
+            Acts::Holds if key::is_false(text) => return Err("lets a change happen"),
+            Acts::Changes | Acts::Holds | Acts::No => {}
+        }
         if is_listed {
             // Sorts of events are listed as well, so a filter by one of them asks.
             let reads = !choice::is_change(text);
             return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
         }
-        if self.plain.iter().any(|name| name == at.name) {
+        // `env: "prod"`: one of the operator's environments, and no setting of a variable.
+        let is_word = || text.len() <= 40 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if matches!(at.name, "env" | "environment") && is_word() {
+            return Ok(Kind::Borrowed("an identifier"));
+        }
+        if self.is_plain() {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
         }
         if let Some(judged) = self.json(at, text, depth) {
@@ -101,8 +113,11 @@ impl<'a> Walk<'a> {
                 return Some(Err("chooses a change, or an act that is not known"));
             }
         }
-        if is_listed {
+        if is_listed && choice != Choice::Act {
             return None;
+        }
+        if choice == Choice::Runs {
+            return choice::names_a_change(text).then_some(Err("names an act that changes something"));
         }
         let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
         match choice {
@@ -110,12 +125,14 @@ impl<'a> Walk<'a> {
             Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a sort of thing"))),
             // A command line of a language has a reader of its own.
             Choice::Named if !at.possible.is_empty() => None,
+            // What is listed is no change that is known; that it reads is not known either.
+            Choice::Act if is_listed => Some(Err("chooses an act that is not known to read")),
             Choice::Method | Choice::Act | Choice::Named => {
                 self.command(at, text);
                 Some(Err("chooses an act that is not known to read"))
             }
             Choice::Sort => Some(Err("chooses a sort of thing, or an act, that is not known")),
-            Choice::Nothing => None,
+            Choice::Runs | Choice::Nothing => None,
         }
     }
 
@@ -154,8 +171,15 @@ impl<'a> Walk<'a> {
             }
             return self.by_shape(at, text, may);
         }
-        if at.key.role == Role::Condition && grammar::filter::reads(text) {
-            return Some(Ok(CONDITION));
+        if at.key.role == Role::Condition {
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
+            }
+            // One word is no condition of any language, unless it is a statement by itself.
+            let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if is_word && !shape::is_statement(text, Reads::Statements) {
+                return None;
+            }
         }
         if !self.spend(STATEMENT) {
             return Some(Err("is more than is read"));

@@ -106,7 +106,11 @@ impl<'a> Walk<'a> {
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
             Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
-            Value::Number(_) => self.explained("a number"),
+            Value::Number(number) => match (at.key.acts, number.as_f64().is_some_and(|number| number == 0.0)) {
+                (Acts::Changes, false) if number.as_u64() == Some(1) => self.unexplained("switches a change on"),
+                (Acts::Holds, true) => self.unexplained("lets a change happen"),
+                _ => self.explained("a number"),
+            },
             Value::String(text) => match self.text(at, place, text, depth) {
                 Ok(kind) => self.explained(kind),
                 Err(why) => self.unexplained(why),
@@ -357,6 +361,12 @@ impl<'a> Walk<'a> {
             self.unexplained(TOO_MUCH);
             self.push(Language::Unread, "", unread("more than is read"));
         }
+    }
+
+    /// Whether this is in a parameter that the operator says is plain text.
+    pub(super) fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// Adds a word to the pointer; gives back where it ended before.

@@ -116,6 +116,10 @@ impl Gate {
         if !entry.detail.iter().any(|(name, value)| *name == "reason" && value == why) {
             entry.detail.push(("why", why.into()));
         }
+        if !judged.explained.is_empty() {
+            entry.detail.push(("explained", judged.explained.as_str().into()));
+        }
+        entry.detail.push(("confidence", judged.behavior.confidence.word().into()));
         if let Some(responses) = retry::recorded(&held.call) {
             entry.detail.push(("responses", responses));
         }

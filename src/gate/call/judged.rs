@@ -30,6 +30,8 @@ use crate::policy::under::Roots;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
+/// As many bytes on how the arguments were explained go to the log.
+const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
@@ -47,6 +49,8 @@ pub struct Judged {
     /// What it brings beside its arguments.
     pub retry: Retry,
     pub danger: Option<String>,
+    /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
+    pub explained: String,
     pub effect: String,
     /// What it is about, for a list.
     pub about: Option<String>,
@@ -105,8 +109,8 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
     let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
     let CallBehavior { mut behavior, undeclared } = match described.as_deref() {
-        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, text, &arguments),
-        None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
+        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, &known.plain, text, &arguments),
+        None => conclude::of_described_call(None, &Behavior::unknown(), &[], text, &arguments),
     };
     let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
     let retry = retry::judge(call, &mut behavior);
@@ -135,6 +139,10 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
+    let explained = match behavior.identity.mutability {
+        Mutability::Pure => within(behavior.explanation.line(), EXPLAINED),
+        Mutability::Mutates => String::new(),
+    };
     // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
@@ -142,6 +150,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
         about: if is_shown { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
+        explained,
         wanted,
         by_approver,
         near,
@@ -159,6 +168,15 @@ impl Judged {
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }
+}
+
+/// A text of at most so many bytes; one that is cut says so.
+fn within(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push('…');
+    }
+    text
 }
 
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.

@@ -378,6 +378,7 @@ impl Catalog {
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
-        Described::of(tool, digest, pin_state, behavior)
+        let plain = self.pins.tools.get(&tool.name).map(|pin| pin.plain_of(&digest).to_vec()).unwrap_or_default();
+        Described::of(tool, digest, pin_state, plain, behavior)
     }
 }

@@ -20,6 +20,8 @@ pub struct Described {
     pub output: Option<Schema>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
+    /// The parameters that the operator says are plain text.
+    pub plain: Vec<String>,
 }
 
 impl std::fmt::Debug for Described {
@@ -30,7 +32,7 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition, its schemas compiled.
-    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, behavior: Behavior) -> Self {
+    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, plain: Vec<String>, behavior: Behavior) -> Self {
         Self {
             behavior,
             signature: types::signature(&tool),
@@ -38,6 +40,7 @@ impl Described {
             output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
             digest,
             pin_state,
+            plain,
             tool,
         }
     }
