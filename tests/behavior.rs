@@ -18,6 +18,7 @@ mod generated;
 mod hazards;
 mod languages;
 mod places;
+mod readers;
 mod statements;
 
 fn tool(definition: Value) -> Tool {
