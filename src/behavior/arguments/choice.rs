@@ -17,29 +17,41 @@ pub enum Choice {
     Act,
     /// An act by a longer name: `bulk_action`, `do`. Only a known read is explained.
     Named,
+    /// The name of something that may be run: `function`, `task`. A change asks.
+    Runs,
     /// A sort of thing, or an act: `type`, `mode`. Known sorts and known reads are explained.
     Sort,
 }
 
 /// What an argument chooses whose name has these words, in lower case.
 pub fn of_words(words: &[&str]) -> Choice {
-    let joined = words.concat();
     let last = words.last().copied().unwrap_or_default();
-    let is_any = |known: &str| words.iter().any(|word| words::among(word, known));
+    let is_method = |word: &str| {
+        let is_one = matches!(word, "method" | "methods" | "verb" | "verbs" | "methodname");
+        is_one || ["httpmethod", "requestmethod", "httpverb", "methodoverride"].iter().any(|known| word.contains(known))
+    };
     // The name of a stored thing (`paymentMethodId`) is no choice.
-    if words::among(last, "id ids guid uuid") {
+    if matches!(last, "id" | "ids" | "guid" | "uuid") {
         Choice::Nothing
-    } else if is_any(
-        "method methods verb verbs httpmethod httpmethods requestmethod httpverb methodname methodoverride",
-    ) || ["httpmethod", "methodoverride"].iter().any(|known| joined.contains(known))
-    {
+    } else if words.iter().any(|word| is_method(word)) {
         Choice::Method
     } else if matches!(words, ["action" | "operation" | "op"]) {
         Choice::Act
-    } else if words::among(last, "action actions operation operations op ops procedure rpc subcommand")
-        || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
+    } else if matches!(
+        last,
+        "action" | "actions" | "operation" | "operations" | "op" | "ops" | "procedure" | "rpc" | "subcommand"
+    ) || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
     {
         Choice::Named
+    } else if matches!(
+        last,
+        "function" | "fn" | "func" | "task" | "job" | "tool" | "macro" | "workflow" | "call" | "strategy" | "handler"
+    ) || matches!(
+        words,
+        [.., "function" | "tool" | "task" | "job" | "api" | "workflow", "name"] | ["request" | "command", "type"]
+    ) || matches!(words, ["on" | "when" | "after" | "then", _, ..])
+    {
+        Choice::Runs
     } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
         Choice::Sort
     } else {
@@ -93,23 +105,151 @@ fn changes(word: &str) -> bool {
     is_firm_change(word) || name::is_firm_change(word)
 }
 
-/// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
+/// Whether a value is an act that changes something: a verb by itself, or with its first or last word one that is no noun.
 pub fn is_change(value: &str) -> bool {
-    words::of_name(value).first().is_some_and(|word| is_firm_change(word))
+    let words = words::of_name(value);
+    match words.as_slice() {
+        [one] => is_firm_change(one) || name::is_only_change(one) || one == "prune",
+        [first, .., last] => is_firm_change(first) || is_firm_change(last) || first == "ack",
+        [] => false,
+    }
+}
+
+/// Whether a value names something that changes: `wipe_cache`, `DeleteBucket`, `users.setRole`. `image-resize` is a slug, and
+/// what has spaces is a title.
+pub fn names_a_change(value: &str) -> bool {
+    value.len() > 256
+        || (!value.contains(['-', ' '])
+            && (matches!(name::effect(value), Some(Effect::Changes(_))) || is_change(value)))
 }
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.
 pub fn is_firm_change(word: &str) -> bool {
-    words::among(word, FIRM)
+    matches!(
+        word,
+        "create"
+            | "insert"
+            | "update"
+            | "modify"
+            | "alter"
+            | "delete"
+            | "remove"
+            | "erase"
+            | "destroy"
+            | "purge"
+            | "wipe"
+            | "clear"
+            | "truncate"
+            | "drop"
+            | "reset"
+            | "revoke"
+            | "terminate"
+            | "uninstall"
+            | "install"
+            | "upload"
+            | "overwrite"
+            | "rename"
+            | "send"
+            | "resend"
+            | "publish"
+            | "unpublish"
+            | "pay"
+            | "transfer"
+            | "withdraw"
+            | "deposit"
+            | "refund"
+            | "approve"
+            | "reject"
+            | "cancel"
+            | "abort"
+            | "kill"
+            | "shutdown"
+            | "restart"
+            | "reboot"
+            | "execute"
+            | "exec"
+            | "eval"
+            | "invoke"
+            | "deploy"
+            | "redeploy"
+            | "undeploy"
+            | "enable"
+            | "disable"
+            | "activate"
+            | "deactivate"
+            | "unlock"
+            | "grant"
+            | "deny"
+            | "flush"
+            | "evict"
+            | "expunge"
+            | "unsubscribe"
+            | "subscribe"
+            | "register"
+            | "deregister"
+            | "provision"
+            | "deprovision"
+            | "promote"
+            | "demote"
+            | "rebase"
+            | "revert"
+            | "rollback"
+            | "upsert"
+            | "append"
+            | "prepend"
+            | "replace"
+            | "write"
+            | "persist"
+            | "ingest"
+            | "enqueue"
+            | "dequeue"
+            | "dispatch"
+            | "broadcast"
+            | "notify"
+            | "invite"
+            | "ban"
+            | "unban"
+            | "unblock"
+            | "mute"
+            | "unmute"
+            | "unarchive"
+            | "assign"
+            | "unassign"
+            | "reassign"
+            | "attach"
+            | "detach"
+            | "mount"
+            | "unmount"
+            | "allocate"
+            | "deallocate"
+            | "reload"
+            | "quit"
+            | "halt"
+            | "poweroff"
+            | "trash"
+            | "vacuum"
+            | "reindex"
+            | "regenerate"
+            | "rotate"
+            | "quarantine"
+            | "suspend"
+            | "resume"
+            | "pause"
+            | "unpause"
+            | "scale"
+            | "drain"
+            | "cordon"
+            | "evacuate"
+            | "failover"
+            | "obliterate"
+            | "nuke"
+            | "unset"
+            | "setenv"
+            | "putenv"
+            | "impersonate"
+            | "sudo"
+    )
 }
-
-const FIRM: &str = "create insert update modify alter delete remove erase destroy purge wipe clear truncate drop reset revoke terminate uninstall \
-    install upload overwrite rename send resend publish unpublish pay transfer withdraw deposit refund approve reject cancel abort kill \
-    shutdown restart reboot execute exec eval invoke deploy redeploy undeploy enable disable activate deactivate unlock grant deny flush \
-    evict expunge unsubscribe subscribe register deregister provision deprovision promote demote rebase revert rollback upsert append prepend \
-    replace write persist ingest enqueue dequeue dispatch broadcast notify invite ban unban unblock mute unmute unarchive assign unassign \
-    reassign attach detach mount unmount allocate deallocate reload quit halt poweroff trash vacuum reindex regenerate rotate quarantine \
-    suspend resume pause unpause scale drain cordon evacuate failover obliterate nuke unset setenv putenv impersonate sudo";
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///

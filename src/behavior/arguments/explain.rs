@@ -9,6 +9,7 @@ pub mod name;
 pub mod pattern;
 pub mod place;
 pub mod prose;
+pub mod shape;
 pub mod text;
 
 use std::borrow::Cow;

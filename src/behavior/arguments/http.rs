@@ -97,6 +97,9 @@ fn is_header_name(name: &str) -> bool {
 
 /// An address that is code: `javascript:…`.
 pub fn code(url: &str) -> Option<Found> {
+    if !url.contains(':') {
+        return None;
+    }
     let plain: String = url.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(12).collect();
     let lower = plain.to_ascii_lowercase();
     let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;

@@ -133,8 +133,8 @@ pub fn by_shape(text: &str) -> Languages {
     if text.starts_with("db.") {
         return Languages::of(Language::MongoDb);
     }
-    let head: String =
-        text.chars().take_while(char::is_ascii_alphabetic).take(12).collect::<String>().to_ascii_lowercase();
+    let end = text.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
+    let head = text.get(..end).unwrap_or_default().to_ascii_lowercase();
     let rest = text.get(head.len()..).unwrap_or_default().trim_start();
     let sparql = rest.starts_with(['?', '{', '<']) || text.contains('?');
     match head.as_str() {

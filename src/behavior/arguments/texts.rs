@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Found, Language};
-use super::explain::key::Role;
+use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
-use super::explain::prose::{self, Reads};
+use super::explain::prose;
+use super::explain::shape::{self, Reads};
 use super::explain::{Kind, text};
 use super::statement::{self, Joined};
 use super::walk::{At, Walk};
@@ -16,6 +17,11 @@ use crate::behavior::words;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
+
+/// What reading a statement costs beside its bytes: the readers take some time for the shortest.
+const STATEMENT: usize = 128;
+
+const CONDITION: Kind = Kind::Borrowed("a condition");
 
 /// Why a leaf is not explained.
 type Why = &'static str;
@@ -42,10 +48,22 @@ impl<'a> Walk<'a> {
         if let Some(chosen) = chosen {
             return chosen;
         }
+        match at.key.acts {
+            Acts::Changes if key::is_true(text) || at.name.eq_ignore_ascii_case("mark") => {
+                return Err("switches a change on");
+            }
+            Acts::Holds if key::is_false(text) => return Err("lets a change happen"),
+            Acts::Changes | Acts::Holds | Acts::No => {}
+        }
         if is_listed {
             // Sorts of events are listed as well, so a filter by one of them asks.
             let reads = !choice::is_change(text);
             return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
+        }
+        // `env: "prod"`: one of the operator's environments, and no setting of a variable.
+        let is_word = || text.len() <= 40 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if matches!(at.name, "env" | "environment") && is_word() {
+            return Ok(Kind::Borrowed("an identifier"));
         }
         if self.is_plain() {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
@@ -61,6 +79,12 @@ impl<'a> Walk<'a> {
             None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
             None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
         }
+    }
+
+    /// Whether this is in a parameter that the operator says is plain text.
+    fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// What a text chooses, where its name says that it does.
@@ -89,8 +113,11 @@ impl<'a> Walk<'a> {
                 return Some(Err("chooses a change, or an act that is not known"));
             }
         }
-        if is_listed {
+        if is_listed && choice != Choice::Act {
             return None;
+        }
+        if choice == Choice::Runs {
+            return choice::names_a_change(text).then_some(Err("names an act that changes something"));
         }
         let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
         match choice {
@@ -98,12 +125,14 @@ impl<'a> Walk<'a> {
             Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a sort of thing"))),
             // A command line of a language has a reader of its own.
             Choice::Named if !at.possible.is_empty() => None,
+            // What is listed is no change that is known; that it reads is not known either.
+            Choice::Act if is_listed => Some(Err("chooses an act that is not known to read")),
             Choice::Method | Choice::Act | Choice::Named => {
                 self.command(at, text);
                 Some(Err("chooses an act that is not known to read"))
             }
             Choice::Sort => Some(Err("chooses a sort of thing, or an act, that is not known")),
-            Choice::Nothing => None,
+            Choice::Runs | Choice::Nothing => None,
         }
     }
 
@@ -135,17 +164,23 @@ impl<'a> Walk<'a> {
             return self.by_shape(at, text, may);
         }
         if at.key.role == Role::Condition {
-            let found = grammar::filter::read(text);
-            if found.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &found)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
+            // One word is no condition of any language, unless it is a statement by itself.
+            let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if is_word && !shape::is_statement(text, Reads::Statements) {
+                return None;
+            }
+        }
+        if !self.spend(STATEMENT) {
+            return Some(Err("is more than is read"));
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
         if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
-            let found = grammar::filter::read(text);
-            if found.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &found)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
         }
         match joined {
@@ -181,14 +216,13 @@ impl<'a> Walk<'a> {
                 self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).found());
                 return Some(Err("is a statement, or reads like one"));
             }
-            let condition = grammar::filter::read(text);
-            if condition.effect.reads() {
-                return Some(Ok(kind_of(Language::Filter, &condition)));
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
             }
         }
         let shape = statement::by_shape(text);
         let is_statement =
-            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || prose::is_statement(text, self.reads(at));
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at));
         if shape.is_empty() || !is_statement {
             return None;
         }
@@ -232,7 +266,7 @@ impl<'a> Walk<'a> {
         at.sure.is_empty()
             && self.searches()
             && prose::is_plain(text)
-            && !prose::is_statement(text, Reads::Statements)
+            && !shape::is_statement(text, Reads::Statements)
             && !sql::plainly_changes(text)
     }
 }

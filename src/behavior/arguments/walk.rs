@@ -14,7 +14,6 @@ use super::reading::{Part, Reading};
 use super::sql::Dialect;
 use super::{MOST, choice, grammar, http, language, mongo};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words;
 use crate::mcp::tool::Tool;
 
 /// As much text of one call is read, keys included.
@@ -25,6 +24,9 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
+
+/// As many names are kept.
+const MOST_KEYS: usize = 16;
 
 const TOO_MUCH: &str = "is more than is read";
 
@@ -47,8 +49,10 @@ pub(super) struct Walk<'a> {
     pub(super) spoken: Option<Spoken>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
+    /// The first names, as they were read.
+    keys: Vec<(String, Key)>,
     wants: Wants,
-    pointer: String,
+    pub(super) pointer: String,
     left: usize,
     leaves: usize,
 }
@@ -81,6 +85,7 @@ impl<'a> Walk<'a> {
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
             spoken: None,
             inner: 0,
+            keys: Vec::new(),
             wants,
             pointer: String::new(),
             left: MAX_TEXT,
@@ -101,7 +106,11 @@ impl<'a> Walk<'a> {
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
             Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
-            Value::Number(_) => self.explained("a number"),
+            Value::Number(number) => match (at.key.acts, number.as_f64().is_some_and(|number| number == 0.0)) {
+                (Acts::Changes, false) if number.as_u64() == Some(1) => self.unexplained("switches a change on"),
+                (Acts::Holds, true) => self.unexplained("lets a change happen"),
+                _ => self.explained("a number"),
+            },
             Value::String(text) => match self.text(at, place, text, depth) {
                 Ok(kind) => self.explained(kind),
                 Err(why) => self.unexplained(why),
@@ -190,8 +199,14 @@ impl<'a> Walk<'a> {
         if let Some(found) = operator {
             self.push(Language::MongoDb, name, found);
         }
-        let (below, declared) = self.schema.field(place, name);
-        if changes || (declared == Declared::Free && !is_free_key(name)) {
+        let mut key = self.key(name);
+        // A number says all of itself; what the schema says of it explains no more.
+        let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
+            && !matches!(above.key.role, Role::Options | Role::Headers)
+            && is_free_key(name, key);
+        let (below, declared) =
+            if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
+        if changes || (declared == Declared::Free && !is_free_key(name, key)) {
             self.unexplained("is under a key that is no plain name");
         } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
             self.unexplained("may be an option of a program");
@@ -201,7 +216,6 @@ impl<'a> Walk<'a> {
         {
             self.unexplained("is a header that is not known to read");
         }
-        let mut key = Key::of(name);
         // Code stays code below its name, and options that nobody declared stay options.
         if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
             key.role = above.key.role;
@@ -211,6 +225,18 @@ impl<'a> Walk<'a> {
             self.languages(&mut at, &below);
         }
         self.value(&at, &below, field, depth + 1);
+    }
+
+    /// What a name says. Lists of objects have the same few names again and again.
+    fn key(&mut self, name: &str) -> Key {
+        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
+            return *key;
+        }
+        let key = Key::of(name);
+        if self.keys.len() < MOST_KEYS {
+            self.keys.push((name.to_owned(), key));
+        }
+        key
     }
 
     /// Which languages a value of this name may hold: decided once for all that stands below it.
@@ -332,12 +358,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether this is in a parameter that the operator says is plain text.
-    pub(super) fn is_plain(&self) -> bool {
-        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
-        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
-    }
-
     /// Adds a word to the pointer; gives back where it ended before.
     fn below(&mut self, add: impl FnOnce(&mut String)) -> usize {
         let end = self.pointer.len();
@@ -365,7 +385,7 @@ fn unread(says: &str) -> Found {
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
-fn is_free_key(name: &str) -> bool {
+fn is_free_key(name: &str, key: Key) -> bool {
     if name.starts_with('$') {
         return mongo::is_read_operator(name);
     }
@@ -375,5 +395,5 @@ fn is_free_key(name: &str) -> bool {
         && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
         && name.chars().all(plain)
         && !matches!(name, "constructor" | "prototype")
-        && !words::of_name(name).iter().any(|word| choice::is_firm_change(word))
+        && key.within == Acts::No
 }

@@ -324,6 +324,11 @@ pub fn is_firm_change(word: &str) -> bool {
     known(word).is_some_and(|known| matches!(known.effect, Effect::Changes(_)) && known.firmness != Firmness::Either)
 }
 
+/// Whether a word is a verb that changes something, and hardly ever a noun.
+pub fn is_only_change(word: &str) -> bool {
+    known(word).is_some_and(|known| matches!(known.effect, Effect::Changes(_)) && known.firmness == Firmness::Verb)
+}
+
 /// A change that a parameter lets one select, and the choice.
 fn selected(schema: &Value) -> Option<(Action, String)> {
     let properties = schema.get("properties")?.as_object()?;

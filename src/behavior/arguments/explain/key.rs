@@ -2,6 +2,7 @@
 
 use crate::behavior::arguments::choice::{self, Choice};
 use crate::behavior::arguments::language::{self, Languages};
+use crate::behavior::voters::name as verbs;
 
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
@@ -15,6 +16,8 @@ pub enum Role {
     Open,
     /// It may hold a part of one: `where`, `filter`.
     Condition,
+    /// Names of columns or tables, and the order they come in: `order_by`.
+    Names,
     /// A command of some program: `command`, `cmd`, `exec`.
     Command,
     /// Options that a program takes: `args`, `flags`, `options`.
@@ -34,7 +37,7 @@ pub enum Role {
 }
 
 /// A name, read once for all that stands below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key {
     pub role: Role,
     /// The languages that the name itself says.
@@ -43,6 +46,8 @@ pub struct Key {
     pub choice: Choice,
     /// Whether its first word is an act: `delete: true`.
     pub acts: Acts,
+    /// The same for any of its words: a key that nobody declared may be an operator.
+    pub within: Acts,
 }
 
 /// Whether a name says that a change is made where its value is true.
@@ -63,8 +68,8 @@ impl Key {
         // The last word says what it is, unless it only says in which form: `query_text`.
         let heads = words.iter().rev();
         let head = heads.clone().find(|word| !is_form(word)).or(words.last()).copied().unwrap_or_default();
-        let joined = words.concat();
-        let role = if is_destination(&words, &joined) {
+        let joined = if words.len() > 1 { words.concat() } else { String::new() };
+        let role = if is_destination(&words) {
             Role::Destination
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
@@ -81,16 +86,9 @@ impl Key {
         if languages.is_empty() && names_language {
             languages = language::in_word(&joined);
         }
-        let acts = match words.as_slice() {
-            ["dry", "run", ..]
-            | ["dryrun" | "simulate" | "readonly"]
-            | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
-            [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => {
-                Acts::Changes
-            }
-            _ => Acts::No,
-        };
-        Self { role, languages, choice: choice::of_words(&words), acts }
+        let acts = acts(&words);
+        let within = if words.iter().any(|word| choice::is_firm_change(word)) { Acts::Changes } else { Acts::No };
+        Self { role, languages, choice: choice::of_words(&words), acts, within }
     }
 }
 
@@ -160,7 +158,8 @@ fn role(word: &str) -> Option<Role> {
         | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
         | "ql" | "dsl" => Role::Open,
         "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
-        | "selector" | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
+        | "selector" | "selectors" | "having" | "clause" => Role::Condition,
+        "orderby" | "sortby" | "groupby" | "tablename" | "columns" => Role::Names,
         "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
         | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
         "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
@@ -169,8 +168,8 @@ fn role(word: &str) -> Option<Role> {
         | "ruby" | "perl" | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template"
         | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module"
         | "powershell" | "applescript" => Role::Code,
-        "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude"
-        | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
+        "pattern" | "patterns" | "range" | "ranges" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include"
+        | "exclude" | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
         "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"
         | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
         "header" | "headers" => Role::Headers,
@@ -188,51 +187,132 @@ fn conditions(words: &[&str]) -> Option<Role> {
 }
 
 /// Whether a name says where something is written or sent.
-fn is_destination(words: &[&str], joined: &str) -> bool {
-    let any = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let place = any(&[
-        "path",
-        "file",
-        "filename",
-        "filepath",
-        "dir",
-        "directory",
-        "folder",
-        "to",
-        "location",
-        "url",
-        "uri",
-        "as",
-    ]);
-    any(&[
-        "callback",
-        "callbacks",
-        "webhook",
-        "webhooks",
-        "hook",
-        "proxy",
-        "bcc",
-        "cc",
-        "sink",
-        "outfile",
-        "outdir",
-        "outputfile",
-        "dest",
-        "destination",
-        "registry",
-        "recipient",
-        "recipients",
-        "recipe_out",
-        "postback",
-        "pingback",
-    ]) || (place
-        && any(&[
-            "output", "out", "save", "saved", "export", "download", "write", "cache", "log", "dump", "store", "upload",
-            "forward", "reply", "notify", "send", "redirect", "result", "results", "target",
-        ]))
-        || (any(&["push", "forward", "notification", "notify"]) && any(&["endpoint", "url", "to", "address", "email"]))
-        || (any(&["api"]) && any(&["base", "host", "endpoint"]))
-        || matches!(joined, "out" | "output" | "saveto" | "saveas" | "forwardto" | "writeto" | "outputpath")
+fn is_destination(words: &[&str]) -> bool {
+    let any = |known: fn(&str) -> bool| words.iter().any(|word| known(word));
+    let is_place = |word: &str| {
+        matches!(
+            word,
+            "path"
+                | "file"
+                | "filename"
+                | "filepath"
+                | "dir"
+                | "directory"
+                | "folder"
+                | "to"
+                | "location"
+                | "url"
+                | "uri"
+                | "as"
+                | "endpoint"
+                | "address"
+                | "email"
+                | "emails"
+        )
+    };
+    let is_end = |word: &str| {
+        matches!(
+            word,
+            "callback"
+                | "callbacks"
+                | "webhook"
+                | "webhooks"
+                | "hook"
+                | "proxy"
+                | "bcc"
+                | "cc"
+                | "sink"
+                | "outfile"
+                | "outdir"
+                | "outputfile"
+                | "outputpath"
+                | "dest"
+                | "destination"
+                | "registry"
+                | "recipient"
+                | "recipients"
+                | "postback"
+                | "pingback"
+                | "pushgateway"
+                | "notifyemails"
+                | "saveto"
+                | "saveas"
+                | "forwardto"
+                | "writeto"
+        )
+    };
+    let is_way = |word: &str| {
+        matches!(
+            word,
+            "output"
+                | "out"
+                | "save"
+                | "saved"
+                | "export"
+                | "download"
+                | "write"
+                | "cache"
+                | "log"
+                | "dump"
+                | "store"
+                | "upload"
+                | "forward"
+                | "reply"
+                | "notify"
+                | "notification"
+                | "pushgateway"
+                | "push"
+                | "send"
+                | "redirect"
+                | "result"
+                | "results"
+                | "target"
+        )
+    };
+    any(is_end)
+        || (words.len() > 1 && any(is_place) && any(is_way))
+        || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
+}
+
+/// What a name says of a value that switches something: an act as its first word, or behind one that leads to an act.
+fn acts(words: &[&str]) -> Acts {
+    const LEADS: &[&str] = &["auto", "and", "then", "also", "force", "should", "do", "if", "on", "after", "when", "to"];
+    const LOOKS: &[&str] =
+        &["read", "validate", "preview", "plan", "simulate", "simulation", "check", "test", "scan", "report", "list"];
+    // `dry_run`, `simulate_only`, `what_if`: what they hold back happens where they are false.
+    let holds = match words {
+        ["dry", "run", ..] | ["what", "if"] | ["no", "op"] => true,
+        ["dryrun" | "simulate" | "simulation" | "readonly" | "noop"] => true,
+        [first, "only", ..] => LOOKS.contains(first),
+        _ => false,
+    };
+    if holds {
+        return Acts::Holds;
+    }
+    let leads = |at: usize| at == 0 || words.get(at - 1).is_some_and(|before| LEADS.contains(before));
+    let is_act = |(at, word): (usize, &&str)| {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        // `created_by` has another form; `update_id` names the thing, and `enable_paragraphs` how an answer looks.
+        let names = matches!(next, "by" | "at" | "id" | "ids" | "date" | "time" | "type" | "name" | "status" | "count");
+        let enables = matches!(*word, "enable" | "disable") && !next.is_empty();
+        leads(at) && !names && !enables && (is_change(word) || verbs::is_firm_change(word) || is_switch(word))
+    };
+    if words.iter().enumerate().any(is_act) { Acts::Changes } else { Acts::No }
+}
+
+/// Verbs that are nouns elsewhere, and acts where something is switched.
+fn is_switch(word: &str) -> bool {
+    matches!(word, "rotate" | "share" | "consume" | "ack" | "lock" | "claim" | "close" | "open" | "start" | "stop")
+}
+
+/// Whether a text switches on what its name says.
+pub fn is_true(text: &str) -> bool {
+    ["true", "yes", "y", "1", "on", "t", "enabled", "always"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+/// Whether a text switches off what its name says.
+pub fn is_false(text: &str) -> bool {
+    ["false", "no", "n", "0", "off", "f", "disabled", "never"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// Words that name a change where they are the first of a name.

@@ -1,6 +1,6 @@
 //! What a tool's schema says of one place in the arguments: which values it lists, which keys it declares. Checks no value.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which explains nothing.
 const MAX_WORK: usize = 50_000;
@@ -103,20 +103,21 @@ impl<'a> Schema<'a> {
             return;
         }
         place.schemas.push(schema);
-        // Most schemas of one argument refer to nothing.
-        for part in Self::parts(fields) {
-            self.gather(part, place, depth + 1);
+        for (word, part) in fields {
+            match (word.as_str(), part) {
+                ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
+                    branches.iter().for_each(|branch| self.gather(branch, place, depth + 1));
+                }
+                ("then" | "else", branch) => self.gather(branch, place, depth + 1),
+                ("$ref", Value::String(text)) => {
+                    let target = text.strip_prefix('#').and_then(|pointer| self.root?.pointer(pointer));
+                    if let Some(target) = target {
+                        self.gather(target, place, depth + 1);
+                    }
+                }
+                _ => {}
+            }
         }
-        if let Some(target) = fields.get("$ref").and_then(Value::as_str).and_then(|text| text.strip_prefix('#'))
-            && let Some(target) = self.root.and_then(|root| root.pointer(target))
-        {
-            self.gather(target, place, depth + 1);
-        }
-    }
-
-    fn parts(fields: &'a Map<String, Value>) -> impl Iterator<Item = &'a Value> {
-        let branches = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| fields.get(key)?.as_array()).flatten();
-        branches.chain(["then", "else"].into_iter().filter_map(|key| fields.get(key)))
     }
 
     fn spend(&mut self, work: usize) -> bool {

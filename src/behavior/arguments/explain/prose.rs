@@ -4,7 +4,6 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
 use super::name;
-use crate::behavior::arguments::choice;
 
 /// A longer text is a document, not words to look for.
 const LONGEST: usize = 2048;
@@ -48,7 +47,7 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         // `.drop table`, and a call on what is before it.
         '.' => {
             let begins = starts && many && next.is_ascii_alphabetic();
-            !begins && !matches!(before, ')' | ']')
+            !begins && (next == ' ' || !matches!(before, ')' | ']'))
         }
         ',' | '?' => true,
         '!' => !starts || next == ' ',
@@ -77,7 +76,7 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         '/' => next != '/' && (!many || (next != '*' && before != '*')),
         '@' => next.is_alphanumeric() || next == ' ',
         '#' => next != '!',
-        '+' => true,
+        '+' => next.is_alphanumeric() || matches!(next, ' ' | '+' | ')' | ',') || before.is_alphanumeric(),
         '%' => before.is_ascii_digit() && ends,
         '*' => !many || (before != '/' && next != '/'),
         '-' => {
@@ -165,224 +164,3 @@ fn quotes_close(chars: &[char]) -> bool {
     }
     !single && !double
 }
-
-/// How likely a text is to be taken for a statement where it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Words to look for are expected.
-    Words,
-    /// A statement may be.
-    Statements,
-}
-
-/// Whether a text has the shape of a statement of some query language: its head, or two words of it side by side.
-pub fn is_statement(text: &str, reads: Reads) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let raw: Vec<&str> = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty()).take(400).collect();
-    let words: Vec<String> = raw.iter().map(|word| word.to_ascii_lowercase()).collect();
-    let Some(head) = words.first().map(String::as_str) else { return false };
-    let is_upper = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
-    let first_is_upper = raw.first().is_some_and(|word| is_upper(word));
-    // A head in capitals among words that are not: people write no query so.
-    if words.len() > 1 && first_is_upper && HEADS.contains(&head) {
-        return true;
-    }
-    if words.len() == 1 {
-        return ALONE.contains(&head) && (first_is_upper || reads == Reads::Statements);
-    }
-    // A change in capitals, wherever it stands: `a001 EXPUNGE`.
-    if raw.iter().any(|word| is_upper(word) && choice::is_firm_change(&word.to_ascii_lowercase())) {
-        return true;
-    }
-    let is_prose = words.iter().any(|word| PROSE.contains(&word.as_str()));
-    let pair = |(at, two): (usize, &[String])| match two {
-        [first, second] => {
-            let pairs =
-                PAIRS.iter().any(|(heads, next)| heads.contains(&first.as_str()) && next.contains(&second.as_str()));
-            let in_capitals = raw.get(at).is_some_and(|word| is_upper(word));
-            pairs && (!is_prose || in_capitals || at == 0)
-        }
-        _ => false,
-    };
-    let begins =
-        |head_is: &str, later: &str| head == head_is && words.iter().skip(2).take(40).any(|word| word == later);
-    words.windows(2).enumerate().any(pair)
-        || (!is_prose
-            && (begins("select", "from") || begins("update", "set") || begins("for", "in") || begins("from", "select")))
-        || (matches!(head, "match" | "merge" | "create" | "call" | "unwind") && opens(text, head.len()))
-        || (reads == Reads::Statements && HEADS.contains(&head) && !is_prose)
-}
-
-/// Whether a bracket follows the first word.
-fn opens(text: &str, head: usize) -> bool {
-    text.trim_start().get(head..).is_some_and(|rest| rest.trim_start().starts_with(['(', '[', '{']))
-}
-
-/// Words that statements of query languages begin with.
-const HEADS: &[&str] = &[
-    "select",
-    "insert",
-    "update",
-    "delete",
-    "drop",
-    "create",
-    "alter",
-    "truncate",
-    "grant",
-    "revoke",
-    "merge",
-    "replace",
-    "call",
-    "exec",
-    "execute",
-    "begin",
-    "commit",
-    "rollback",
-    "vacuum",
-    "attach",
-    "detach",
-    "pragma",
-    "explain",
-    "describe",
-    "show",
-    "set",
-    "load",
-    "copy",
-    "lock",
-    "unlock",
-    "rename",
-    "use",
-    "with",
-    "values",
-    "do",
-    "declare",
-    "analyze",
-    "reindex",
-    "match",
-    "optional",
-    "unwind",
-    "remove",
-    "foreach",
-    "ask",
-    "construct",
-    "clear",
-    "add",
-    "move",
-    "prefix",
-    "base",
-    "for",
-    "let",
-    "return",
-    "upsert",
-    "del",
-    "flushall",
-    "flushdb",
-    "hset",
-    "eval",
-    "kill",
-    "shutdown",
-    "from",
-    "put",
-    "post",
-    "patch",
-    "get",
-    "hdel",
-    "lpush",
-    "rpush",
-    "expire",
-    "incr",
-    "config",
-    "batch",
-    "import",
-    "export",
-    "restore",
-    "backup",
-    "refresh",
-    "comment",
-    "deny",
-    "bulk",
-    "purge",
-];
-
-/// Words that are a statement by themselves.
-const ALONE: &[&str] = &[
-    "vacuum",
-    "commit",
-    "rollback",
-    "begin",
-    "flushall",
-    "flushdb",
-    "shutdown",
-    "reboot",
-    "bgsave",
-    "save",
-    "checkpoint",
-    "reindex",
-    "analyze",
-    "reconfigure",
-    "halt",
-    "poweroff",
-    "exit",
-    "quit",
-    "bgrewriteaof",
-    "failover",
-    "resetstat",
-];
-
-/// Two words that stand side by side in statements.
-const PAIRS: &[(&[&str], &[&str])] = &[
-    (&["insert", "replace", "merge", "upsert", "import"], &["into"]),
-    (&["delete"], &["from", "where", "data", "all"]),
-    (&["union"], &["select", "all"]),
-    (
-        &["drop", "create", "alter", "truncate", "rename", "show"],
-        &[
-            "table",
-            "database",
-            "index",
-            "view",
-            "schema",
-            "trigger",
-            "function",
-            "procedure",
-            "user",
-            "role",
-            "all",
-            "graph",
-            "measurement",
-            "series",
-            "keyspace",
-            "collection",
-            "constraint",
-            "default",
-            "silent",
-            "named",
-            "continuous",
-            "retention",
-            "column",
-            "sequence",
-            "type",
-            "materialized",
-            "temporary",
-            "temp",
-            "unique",
-            "or",
-            "if",
-            "subscription",
-            "shard",
-        ],
-    ),
-    (&["clear", "add", "move", "copy"], &["all", "default", "graph", "named", "silent"]),
-    (&["load"], &["data", "csv"]),
-    (&["detach"], &["delete"]),
-    (&["grant", "revoke"], &["all", "select", "insert", "update", "delete", "usage", "role"]),
-    (&["exec", "execute"], &["sp_executesql", "xp_cmdshell", "immediate", "as"]),
-    (&["set"], &["global", "session", "persist"]),
-];
-
-/// Words of prose that no statement has: whoever looks for something writes them.
-const PROSE: &[&str] = &[
-    "the", "of", "about", "how", "what", "why", "when", "who", "my", "our", "your", "me", "i", "we", "you", "are",
-    "was", "these", "does", "can", "should", "latest", "best", "via", "an", "vs", "versus", "their", "its", "it",
-    "more", "most", "near",
-];

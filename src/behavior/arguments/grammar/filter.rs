@@ -4,15 +4,22 @@ use super::{Grammar, Names, Token, tokens};
 use crate::behavior::arguments::effect::Found;
 use crate::behavior::taxonomy::Action;
 
-/// What a condition does: it reads, or it is not read to its end.
+/// Whether a text is a condition, read to its end.
+pub fn reads(text: &str) -> bool {
+    // Most texts are none, and are not cut.
+    if !text.contains(['=', '<', '>', '~']) && !text.split(' ').any(|word| is_comparison(&Token::Word(word))) {
+        return false;
+    }
+    let Some(tokens) = tokens(text, FILTER.quotes, FILTER.signs) else { return false };
+    // A formula begins with a sign, and padding ends with one.
+    let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
+    let ends = !matches!(tokens.last(), Some(Token::Sign(sign)) if !matches!(sign, ')' | ']'));
+    begins && ends && tokens.iter().any(is_comparison) && FILTER.change(&tokens).is_none() && FILTER.reads(&tokens)
+}
+
+/// What a condition does: it reads, or the text is none.
 pub fn read(text: &str) -> Found {
-    let compares = tokens(text, FILTER.quotes, FILTER.signs).is_some_and(|tokens| {
-        // A formula begins with a sign, and padding ends with one.
-        let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
-        let ends = !matches!(tokens.last(), Some(Token::Sign(sign)) if !matches!(sign, ')' | ']'));
-        begins && ends && tokens.iter().any(is_comparison)
-    });
-    if compares { FILTER.read(text) } else { FILTER.unread(text) }
+    if reads(text) { FILTER.found(&[]) } else { FILTER.unread(text) }
 }
 
 fn is_comparison(token: &Token<'_>) -> bool {
