@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 mod analysers;
 mod choices;
 mod deceptions;
+mod explained;
 mod generated;
 mod hazards;
 mod languages;
@@ -338,7 +339,7 @@ fn hazards_of_arguments_are_found_wherever_they_stand() {
     for (arguments, expected) in rows {
         let behavior = called(&note, arguments);
         assert_eq!(kinds(&behavior), expected.iter().copied().collect::<Vec<_>>(), "{arguments}");
-        assert_eq!(behavior.badge(), Badge::Pure, "a hazard is no change of badge");
+        assert_eq!(behavior.identity.mutability, Mutability::Pure, "a hazard is no change of mutability");
     }
 }
 

@@ -1,6 +1,11 @@
 //! Schemas and signatures in tables: what compiles, what fits, and how a tool's type reads.
 
 mod undeclared;
+mod workflow;
+
+mod codegen;
+mod set;
+mod shape;
 
 use mcp_approve::capability::schema::Schema;
 use mcp_approve::capability::types::signature;
@@ -149,11 +154,21 @@ fn signatures_read_like_rust() {
                 },
             }),
             "run-job(count: i64, ratio: f64, dry: bool, tags: Vec<String>, env: HashMap<String, String>, where: { x: i64 }, \
-             id: String | i64, note: Option<String>, any: Value) -> Value",
+             id: String | i64, note: String | null, any: Value) -> Value",
         ),
         (
             json!({ "name": "walk", "inputSchema": { "properties": { "tree": { "$ref": "#" } }, "required": ["tree"] } }),
-            "walk(tree: { tree: { tree: { tree: { tree: { tree: { tree: Value } } } } } }) -> Value",
+            "walk(tree: Self) -> Value",
+        ),
+        (
+            json!({
+                "name": "odd",
+                "inputSchema": {
+                    "properties": { "case": { "enum": ["a", "A"] }, "may": { "type": "string", "nullable": true } },
+                    "required": ["unseen"],
+                },
+            }),
+            "odd(case: Option<\"a\" | \"A\">, may: Option<String | null>, unseen: Value) -> Value",
         ),
     ];
     for (definition, expected) in rows {

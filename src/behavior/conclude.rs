@@ -199,7 +199,9 @@ pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, 
         }
         not_declared = keys;
     }
-    for analysis in arguments::found(tool, arguments) {
+    let judged = arguments::judge(tool, arguments, &[]);
+    behavior.explanation = judged.explanation;
+    for analysis in judged.found {
         let evidence = analysis.evidence();
         behavior.identity = raised(behavior.identity, evidence.says);
         if behavior.identity.mutability == Mutability::Mutates {

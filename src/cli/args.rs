@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
+use super::lattice::LatticeCommand;
 use super::log::LogCommand;
 use super::rules::options::RulesCommand;
 use super::wrap::WrapOptions;
@@ -76,6 +77,16 @@ Examples:
         db: Option<PathBuf>,
         #[command(subcommand)]
         command: Option<LogCommand>,
+    },
+    /// Says what servers can do, typed; compares it, generates code for it, and checks who hands what to whom
+    #[command(after_help = "Examples:
+  mcp-approve lattice caps -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  mcp-approve lattice caps --from-log --since 30d     granted against used
+  mcp-approve lattice codegen --lang rust manifest.json > capabilities.rs
+  mcp-approve lattice check workflow.toml")]
+    Lattice {
+        #[command(subcommand)]
+        command: LatticeCommand,
     },
     /// Shows, checks, explains, changes and tries the rules
     Rules {

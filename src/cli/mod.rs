@@ -6,7 +6,9 @@ pub mod console;
 pub mod demo;
 pub mod doctor;
 pub mod error;
+pub mod lattice;
 pub mod log;
+mod manifest;
 mod person;
 mod print;
 pub mod rules;
@@ -87,6 +89,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             let command = command.unwrap_or_else(|| ToolsCommand::List(ToolsListOptions::default()));
             tools::run(&command, places, now(), out)
         }
+        Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Doctor(options) => doctor::run(options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;

@@ -93,6 +93,11 @@ pub(super) fn json_lines(rows: impl IntoIterator<Item = String>, out: &mut dyn W
     rows.into_iter().try_for_each(|row| writeln!(out, "{}", visible_json(&row)))
 }
 
+/// A JSON value over several lines, every character in it visible.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}").lines().map(visible_json).collect::<Vec<_>>().join("\n")
+}
+
 /// JSON text with every hidden character escaped: the same value, fit for a terminal.
 pub(super) fn visible_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

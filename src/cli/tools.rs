@@ -23,7 +23,7 @@ use crate::home::places::Places;
 use crate::pins::reading::Known;
 use crate::pins::{Memory, PinsError};
 
-pub use classify::{Hints, NotTools, classify};
+pub use classify::{Hints, classify};
 
 /// Runs one command. `now` is milliseconds since 1970, UTC.
 ///

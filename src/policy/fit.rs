@@ -227,6 +227,15 @@ fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<St
         | Language::MongoDb
         | Language::Redis
         | Language::Shell
+        | Language::Cypher
+        | Language::Sparql
+        | Language::Kql
+        | Language::Elasticsearch
+        | Language::PromQl
+        | Language::InfluxQl
+        | Language::Jq
+        | Language::Filter
+        | Language::Other
         | Language::Unread => true,
         Language::Http | Language::Act => !one.effect.reads(),
     };

@@ -68,6 +68,8 @@ fn the_act_is_named_where_the_words_name_it() {
 
 /// Names and descriptions of tools that change something.
 const CHANGING: &[(&str, &str)] = &[
+    ("orders", "Executes POST /orders"),
+    ("stop_order", "Executes GET /orders/{id}/stop"),
     ("rm_tmp", ""),
     ("del_rec", "Del rec."),
     ("purge", "Cache maintenance."),
@@ -222,6 +224,7 @@ const CHANGING: &[(&str, &str)] = &[
 
 /// Names and descriptions of tools that change nothing.
 const SPEAKING: &[(&str, &str)] = &[
+    ("get_orders", "Executes GET /orders/{id}/lines"),
     ("list_deleted_items", "Lists deleted items."),
     ("get_delete_policy", "Gets the deletion policy."),
     ("show_changes", "Shows what was changed."),

@@ -1,51 +1,236 @@
 //! Arguments that choose what the tool does: an HTTP method, an `action`, an `operation`. Judges one value, not the call.
 
-use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name::{self, Effect};
 use crate::behavior::words;
-use crate::mcp::tool::Tool;
 
 /// What an argument of this name chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
+    #[default]
+    Nothing,
     /// The method of a request: what is not known to read is not taken for a read.
     Method,
-    /// An act, or a filter by one: an unknown word tells nothing.
+    /// An act, or a filter by one: a known change counts, an unknown word tells nothing.
     Act,
+    /// An act by a longer name: `bulk_action`, `do`. Only a known read is explained.
+    Named,
+    /// A sort of thing, or an act: `type`, `mode`. Known sorts and known reads are explained.
+    Sort,
 }
 
-/// What an argument of this name chooses, if it chooses anything.
-pub fn of_key(key: &str) -> Option<Choice> {
-    const ACTS: &[&str] = &["action", "operation", "op"];
-    if ACTS.iter().any(|known| key.eq_ignore_ascii_case(known)) {
-        return Some(Choice::Act);
-    }
-    // Few keys get past this line, which allocates nothing.
-    let holds = |part: &[u8]| key.as_bytes().windows(part.len()).any(|window| window.eq_ignore_ascii_case(part));
-    if !holds(b"method") && !holds(b"verb") {
-        return None;
-    }
-    let words = words::of_name(key);
-    // The name of a stored thing (`paymentMethodId`) is no choice.
-    if words.last().is_some_and(|word| words::among(word, "id ids guid uuid")) {
-        return None;
-    }
-    let names = |word: &String| {
-        words::among(
-            word,
-            "method methods verb verbs httpmethod httpmethods requestmethod httpverb methodname methodoverride",
-        )
+/// What an argument chooses whose name has these words, in lower case.
+pub fn of_words(words: &[&str]) -> Choice {
+    let last = words.last().copied().unwrap_or_default();
+    let is_method = |word: &str| {
+        let is_one = matches!(word, "method" | "methods" | "verb" | "verbs" | "methodname");
+        is_one || ["httpmethod", "requestmethod", "httpverb", "methodoverride"].iter().any(|known| word.contains(known))
     };
-    words.iter().any(names).then_some(Choice::Method)
+    // The name of a stored thing (`paymentMethodId`) is no choice.
+    if matches!(last, "id" | "ids" | "guid" | "uuid") {
+        Choice::Nothing
+    } else if words.iter().any(|word| is_method(word)) {
+        Choice::Method
+    } else if matches!(words, ["action" | "operation" | "op"]) {
+        Choice::Act
+    } else if matches!(
+        last,
+        "action" | "actions" | "operation" | "operations" | "op" | "ops" | "procedure" | "rpc" | "subcommand"
+    ) || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
+    {
+        Choice::Named
+    } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
+        Choice::Sort
+    } else {
+        Choice::Nothing
+    }
+}
+
+/// Whether every part of a value is an act that is known to read: `list`, `GET`, `get_items`.
+pub fn is_known_read(value: &str) -> bool {
+    const FIRST: &str = "get list read fetch show describe view search find query count head options lookup info status stats \
+        inspect browse preview explain exists summary summarize history diff compare check validate version help retrieve ls cat \
+        stat details detail overview schema tree log logs blame grep health ping metadata propfind report trace";
+    let folded: String = value.trim().nfkc().collect();
+    let mut parts = folded.split(|c: char| c.is_whitespace() || c == ',').filter(|part| !part.is_empty()).peekable();
+    let reads = |part: &str| {
+        let words = words::of_name(part);
+        part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+            // `eth_getBalance`: a name of what is asked may stand before the act.
+            && words.iter().take(2).any(|word| words::among(word, FIRST))
+            && !words.iter().any(|word| word == "and" || word == "or" || changes(word))
+    };
+    folded.len() <= 64 && parts.peek().is_some() && parts.all(reads)
+}
+
+/// Whether a value names a sort of thing that is known to be no act.
+pub fn is_known_sort(value: &str) -> bool {
+    const SORTS: &str = "all any none both auto default normal standard basic simple advanced full partial brief short long detailed \
+        compact verbose raw plain text json xml yaml csv html markdown md pdf image images video videos audio photo file files folder \
+        folders directory directories dir document documents page pages issue issues pr pull request requests repository repositories \
+        repo repos user users org orgs organization organizations team teams member members group groups channel channels message \
+        messages email emails event events task tasks project projects product products order orders customer customers account \
+        accounts company companies contact contacts person people place places location city country state region code commit commits \
+        branch branches tag tags release releases package packages module modules class classes function functions method methods \
+        variable variables field fields table tables view views column columns row rows index indexes database databases collection \
+        collections record records item items entity entities node nodes edge edges metric metrics log logs trace traces alert alerts \
+        news web article articles blog post posts comment comments book books movie movies song songs track tracks album albums artist \
+        artists playlist playlists game games stock stocks crypto fund funds index bond bonds open closed active inactive public private \
+        internal external local remote daily weekly monthly yearly hourly asc desc ascending descending newest oldest exact fuzzy \
+        semantic keyword keywords hybrid vector lexical string number integer boolean date datetime driving walking cycling transit \
+        bicycling fast slow quick deep dense sparse read readonly summary stdio http sse main light dark point multipoint \
+        linestring multilinestring polygon multipolygon geometrycollection feature featurecollection topic cluster host device sensor";
+    let words = words::of_name(value);
+    value.len() <= 64
+        && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ','))
+        && !words.is_empty()
+        && words.iter().all(|word| words::among(word, SORTS) || word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a word is a verb that changes something.
+fn changes(word: &str) -> bool {
+    is_firm_change(word) || name::is_firm_change(word)
+}
+
+/// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
+pub fn is_change(value: &str) -> bool {
+    words::of_name(value).first().is_some_and(|word| is_firm_change(word))
+}
+
+/// Whether a word is a verb that changes something, and hardly ever a noun.
+pub fn is_firm_change(word: &str) -> bool {
+    matches!(
+        word,
+        "create"
+            | "insert"
+            | "update"
+            | "modify"
+            | "alter"
+            | "delete"
+            | "remove"
+            | "erase"
+            | "destroy"
+            | "purge"
+            | "wipe"
+            | "clear"
+            | "truncate"
+            | "drop"
+            | "reset"
+            | "revoke"
+            | "terminate"
+            | "uninstall"
+            | "install"
+            | "upload"
+            | "overwrite"
+            | "rename"
+            | "send"
+            | "resend"
+            | "publish"
+            | "unpublish"
+            | "pay"
+            | "transfer"
+            | "withdraw"
+            | "deposit"
+            | "refund"
+            | "approve"
+            | "reject"
+            | "cancel"
+            | "abort"
+            | "kill"
+            | "shutdown"
+            | "restart"
+            | "reboot"
+            | "execute"
+            | "exec"
+            | "eval"
+            | "invoke"
+            | "deploy"
+            | "redeploy"
+            | "undeploy"
+            | "enable"
+            | "disable"
+            | "activate"
+            | "deactivate"
+            | "unlock"
+            | "grant"
+            | "deny"
+            | "flush"
+            | "evict"
+            | "expunge"
+            | "unsubscribe"
+            | "subscribe"
+            | "register"
+            | "deregister"
+            | "provision"
+            | "deprovision"
+            | "promote"
+            | "demote"
+            | "rebase"
+            | "revert"
+            | "rollback"
+            | "upsert"
+            | "append"
+            | "prepend"
+            | "replace"
+            | "write"
+            | "persist"
+            | "ingest"
+            | "enqueue"
+            | "dequeue"
+            | "dispatch"
+            | "broadcast"
+            | "notify"
+            | "invite"
+            | "ban"
+            | "unban"
+            | "unblock"
+            | "mute"
+            | "unmute"
+            | "unarchive"
+            | "assign"
+            | "unassign"
+            | "reassign"
+            | "attach"
+            | "detach"
+            | "mount"
+            | "unmount"
+            | "allocate"
+            | "deallocate"
+            | "reload"
+            | "quit"
+            | "halt"
+            | "poweroff"
+            | "trash"
+            | "vacuum"
+            | "reindex"
+            | "regenerate"
+            | "rotate"
+            | "quarantine"
+            | "suspend"
+            | "resume"
+            | "pause"
+            | "unpause"
+            | "scale"
+            | "drain"
+            | "cordon"
+            | "evacuate"
+            | "failover"
+            | "obliterate"
+            | "nuke"
+            | "unset"
+            | "setenv"
+            | "putenv"
+            | "impersonate"
+            | "sudo"
+    )
 }
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.
 ///
 /// Values that are too long to be one act, and methods that nobody knows, are [`Action::Unknown`].
-pub fn changing(choice: Choice, key: &str, value: &str, tool: Option<&Tool>) -> Option<Action> {
+pub fn changing(choice: Choice, value: &str, choices: Choices) -> Option<Action> {
     let value = value.trim();
     if value.is_empty() {
         return None;
@@ -64,7 +249,7 @@ pub fn changing(choice: Choice, key: &str, value: &str, tool: Option<&Tool>) -> 
             None => unknown |= !part.is_empty(),
         }
     }
-    if unknown && choice == Choice::Method && !listed(key, value, tool) { Some(Action::Unknown) } else { change }
+    if unknown && choice == Choice::Method && choices == Choices::Acts { Some(Action::Unknown) } else { change }
 }
 
 /// Whether the value is a method of HTTP.
@@ -95,15 +280,21 @@ const METHODS: &[(Effect, &str)] = &[
     (Effect::Changes(Action::Execute), "CONNECT"),
 ];
 
-/// Whether the tool lists this value among others of which none is a method of HTTP or a change: `pearson`, `kendall`.
-fn listed(key: &str, value: &str, tool: Option<&Tool>) -> bool {
-    let listed = || tool?.input_schema.get("properties")?.get(key)?.get("enum")?.as_array();
-    let harmless = |choice: &Value| {
-        choice.as_str().is_some_and(|choice| {
-            let upper = choice.to_ascii_uppercase();
-            !METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
-                && !matches!(of_word(choice), Some(Effect::Changes(_)))
-        })
+/// What a tool lists for an argument that chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choices {
+    /// Acts, or nothing: an unknown word may be one.
+    Acts,
+    /// This value, among others of which none is a method of HTTP or a change: `pearson`, `kendall`.
+    Harmless,
+}
+
+/// What the values say that a tool lists, this one among them.
+pub fn choices<'a>(mut listed: impl Iterator<Item = &'a str>) -> Choices {
+    let harmless = |choice: &str| {
+        let upper = choice.to_ascii_uppercase();
+        !METHODS.iter().any(|(_, methods)| words::among(&upper, methods))
+            && !matches!(of_word(choice), Some(Effect::Changes(_)))
     };
-    listed().is_some_and(|choices| choices.iter().any(|choice| choice == value) && choices.iter().all(harmless))
+    if listed.all(harmless) { Choices::Harmless } else { Choices::Acts }
 }

@@ -60,6 +60,17 @@ words! {
         MongoDb = "mongodb",
         Redis = "redis",
         Shell = "shell",
+        Cypher = "cypher",
+        Sparql = "sparql",
+        Kql = "kql",
+        Elasticsearch = "elasticsearch",
+        PromQl = "promql",
+        InfluxQl = "influxql",
+        Jq = "jq",
+        /// Comparisons joined by AND and OR: JQL, OData, label selectors.
+        Filter = "filter",
+        /// A language that has no reader.
+        Other = "other",
         /// An act named outright: `action: "delete"`.
         Act = "act",
         /// More than is read.

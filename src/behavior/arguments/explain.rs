@@ -1,33 +1,58 @@
-//! How each leaf of one call's arguments is explained: by a closed kind that shows that it can do nothing more than be read.
-//! A call with a leaf that no kind explains asks.
+//! How every leaf of one call's arguments is explained: by a closed kind, or not. Owns the list, not the judging of leaves.
+//!
+//! A leaf is explained when a closed kind shows that it can do nothing but say what is read. Whatever no kind fits is not
+//! explained, and the call asks.
 
-/// How the leaves of one call's arguments were explained. Memory is bounded, whatever the call holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Explanation {
-    /// The first leaves, in their order.
-    pub leaves: Vec<Leaf>,
-    /// How many more leaves were explained.
-    pub more: usize,
-    /// The first leaves that are not explained.
-    pub unexplained: Vec<Unexplained>,
-}
+pub mod address;
+pub mod key;
+pub mod name;
+pub mod pattern;
+pub mod place;
+pub mod prose;
+pub mod shape;
+pub mod text;
 
-/// One leaf that a closed kind explains.
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// As many leaves of one call are listed; all are checked.
+const MOST: usize = 32;
+/// As many unexplained leaves are listed with their reason.
+const MOST_UNEXPLAINED: usize = 8;
+/// As much of a name is shown in the line, in characters.
+const NAME: usize = 40;
+
+/// What a leaf was shown to be, in our words: `a number`, `SQL, SELECT on users`. Names in it are foreign text, raw.
+pub type Kind = Cow<'static, str>;
+
+/// One leaf that is explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// JSON Pointer: foreign text, raw.
+    /// JSON Pointer into the arguments; foreign text, raw.
     pub pointer: String,
-    /// The kind in our own words: `a number`, `one SELECT (SQL)`.
-    pub kind: String,
+    pub kind: Kind,
 }
 
-/// One leaf that no kind explains.
+/// One leaf, or one key, that is not explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unexplained {
-    /// JSON Pointer: foreign text, raw.
+    /// JSON Pointer into the arguments; foreign text, raw.
     pub pointer: String,
-    /// Why not, in our own words: `it begins with "-", so it may be an option`.
+    /// Why, in our words: `is not plain words, an identifier, a path or a web address`.
     pub why: String,
+}
+
+/// How the leaves of one call's arguments are explained.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The first of the explained leaves, in their order.
+    pub leaves: Vec<Leaf>,
+    /// How many more leaves are explained.
+    pub more: usize,
+    /// The first of those that are not.
+    pub unexplained: Vec<Unexplained>,
+    /// How many more are not.
+    pub more_unexplained: usize,
 }
 
 impl Explanation {
@@ -41,15 +66,51 @@ impl Explanation {
         self.unexplained.first()
     }
 
-    /// All leaves on one line: `path: a path; limit: a number`. Names of arguments in it are foreign text, raw.
+    /// One line for people: `path: a path; limit: a number; query: SQL, SELECT on users`. Names are foreign text, raw.
     pub fn line(&self) -> String {
-        let name = |pointer: &str| pointer.trim_start_matches('/').to_owned();
-        let why = self.unexplained.iter().map(|leaf| format!("{}: {}", name(&leaf.pointer), leaf.why));
-        let kinds = self.leaves.iter().map(|leaf| format!("{}: {}", name(&leaf.pointer), leaf.kind));
-        let mut line = why.chain(kinds).collect::<Vec<_>>().join("; ");
+        let mut line = String::new();
+        for one in &self.unexplained {
+            let _ = write!(line, "{}{}: {}", joint(&line), name(&one.pointer), one.why);
+        }
+        if self.more_unexplained > 0 {
+            let _ = write!(line, "{}{} more that are not explained", joint(&line), self.more_unexplained);
+        }
+        for leaf in &self.leaves {
+            let _ = write!(line, "{}{}: {}", joint(&line), name(&leaf.pointer), leaf.kind);
+        }
         if self.more > 0 {
-            line.push_str(&format!("; {} more", self.more));
+            let _ = write!(line, "{}and {} more", joint(&line), self.more);
         }
         line
+    }
+
+    pub(super) fn explained(&mut self, pointer: &str, kind: Kind) {
+        if self.leaves.len() < MOST {
+            self.leaves.push(Leaf { pointer: pointer.to_owned(), kind });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(super) fn unexplained(&mut self, pointer: &str, why: &'static str) {
+        if self.unexplained.len() < MOST_UNEXPLAINED {
+            self.unexplained.push(Unexplained { pointer: pointer.to_owned(), why: why.to_owned() });
+        } else {
+            self.more_unexplained += 1;
+        }
+    }
+}
+
+fn joint(line: &str) -> &'static str {
+    if line.is_empty() { "" } else { "; " }
+}
+
+/// A pointer as a name: without its first slash, and no longer than people read.
+fn name(pointer: &str) -> String {
+    let name = pointer.strip_prefix('/').unwrap_or(pointer);
+    match name.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+        None if name.is_empty() => "the arguments".to_owned(),
+        None => name.to_owned(),
     }
 }

@@ -20,8 +20,8 @@ pub fn read(text: &str) -> Found {
         return unread("a GraphQL document too long to be read");
     }
     let tree = Parser::new(text).recursion_limit(MAX_DEPTH).token_limit(MAX_TOKENS).parse();
-    if tree.errors().next().is_some() {
-        return unread("a text that is no GraphQL document");
+    if let Some(error) = tree.errors().next() {
+        return unread(if error.is_limit() { "a GraphQL document too long to be read" } else { NO_DOCUMENT });
     }
     let mut found: Option<Found> = None;
     let mut operations = 0;
@@ -50,6 +50,20 @@ pub fn read(text: &str) -> Found {
         }
     }
 }
+
+/// Whether a text begins as a GraphQL document does, and as no statement of SQL does.
+pub fn begins(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    text.starts_with('{') || (matches!(word, "query" | "mutation" | "subscription" | "fragment") && text.contains('{'))
+}
+
+/// Whether a reading says that the text is no GraphQL document.
+pub fn is_none(found: &Found) -> bool {
+    found.says == NO_DOCUMENT
+}
+
+const NO_DOCUMENT: &str = "a text that is no GraphQL document";
 
 /// Whether a text that may be words to search for is plainly a mutation.
 pub fn plainly_changes(text: &str) -> bool {

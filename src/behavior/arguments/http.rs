@@ -1,7 +1,9 @@
 //! HTTP in arguments: methods, overriding headers, addresses. Judges the request; what the server makes of it is its own.
 
 use super::effect::{Effect, Found};
+use super::explain::address;
 use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
 
 /// A request with this method, that does `change` or, where that is `None`, reads.
 pub fn request(method: &str, url: Option<&str>, change: Option<Action>) -> Found {
@@ -33,31 +35,71 @@ fn host(url: &str) -> Option<String> {
 
 /// The method that a header's name and value put in the place of the request's own.
 pub fn overriding<'a>(name: &str, value: &'a str) -> Option<&'a str> {
-    const OVERRIDES: [&str; 4] =
-        ["x-http-method-override", "x-http-method", "x-method-override", "http-method-override"];
-    let name = name.trim().replace('_', "-");
-    OVERRIDES.iter().any(|known| name.eq_ignore_ascii_case(known)).then(|| value.trim())
+    is_override(name).then(|| value.trim())
 }
 
-/// As [`overriding`], of a whole line: `X-HTTP-Method-Override: DELETE`.
-pub fn overriding_line(line: &str) -> Option<&str> {
-    let (name, value) = line.split_once(':').or_else(|| line.split_once('='))?;
-    overriding(name, value)
+/// As [`overriding`], of any line of a text: `X-HTTP-Method-Override: DELETE`.
+pub fn overriding_line(text: &str) -> Option<&str> {
+    let line = |line: &'_ str| {
+        line.split_once(':').or_else(|| line.split_once('=')).map(|(name, value)| (name.len(), value.len()))
+    };
+    text.split(['\r', '\n']).find_map(|one| {
+        let (name, value) = line(one)?;
+        overriding(one.get(..name)?, one.get(one.len() - value..)?)
+    })
 }
 
 /// The method that an address's query puts in the place of the request's own: `?_method=DELETE`.
 pub fn method_of_query(url: &str) -> Option<&str> {
     let (_, query) = url.split_once('?')?;
-    query.split(['&', ';', '#']).find_map(|pair| {
+    query.split(['&', ';', '#', '?']).find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
-        let named =
-            ["_method", "x-http-method-override", "_httpmethod"].iter().any(|known| name.eq_ignore_ascii_case(known));
-        named.then_some(value)
+        let name = address::decoded(name)?;
+        is_override(&name).then_some(value)
     })
+}
+
+/// Whether a name, in any spelling, puts another method in the place of the request's own. `method` alone is the request's own.
+pub fn is_override(name: &str) -> bool {
+    let name = name.trim();
+    if !is_header_name(name) || name.len() > 64 {
+        return false;
+    }
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    (plain == "method" && name.starts_with(['_', '-']))
+        || ["methodoverride", "httpmethod", "overridemethod", "xmethod", "httpverb", "verboverride"]
+            .iter()
+            .any(|known| plain.contains(known))
+}
+
+/// Whether a header is known to change nothing at the other end.
+pub fn is_plain_header(name: &str) -> bool {
+    let lower = name.trim().to_ascii_lowercase();
+    among(
+        &lower,
+        "accept accept-language accept-encoding accept-charset user-agent referer authorization content-type content-length \
+         cache-control pragma range if-modified-since if-none-match if-match if-range origin host connection dnt cookie x-api-key api-key \
+         x-request-id x-correlation-id traceparent x-requested-with date from te x-csrf-token private-token x-auth-token",
+    )
+}
+
+/// Whether every line of a text is a header that is known, or none of them has a name.
+pub fn is_plain_line(text: &str) -> bool {
+    text.split(['\r', '\n'])
+        .filter_map(|line| line.split_once(':'))
+        .all(|(name, _)| is_plain_header(name) || !is_header_name(name))
+        && (!text.contains(['\r', '\n']) || text.contains(':'))
+}
+
+fn is_header_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' '))
 }
 
 /// An address that is code: `javascript:…`.
 pub fn code(url: &str) -> Option<Found> {
+    if !url.contains(':') {
+        return None;
+    }
     let plain: String = url.chars().filter(|c| !c.is_whitespace() && !c.is_control()).take(12).collect();
     let lower = plain.to_ascii_lowercase();
     let scheme = ["javascript:", "vbscript:"].into_iter().find(|scheme| lower.starts_with(scheme))?;

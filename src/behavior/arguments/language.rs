@@ -1,207 +1,158 @@
-//! Tells which language an argument holds: by its name, and by what the tool says it speaks. Reads no argument.
+//! Tells which languages an argument may hold: by its name, and by what its tool says it speaks. Reads no argument.
+//!
+//! A description adds languages and never takes one away: it is the server's word, and may be an attacker's.
 
 use serde_json::Value;
 
+use super::effect::Language;
 use super::sql::Dialect;
-use crate::behavior::words::among;
 use crate::mcp::tool::Tool;
 
-/// How an argument relates to a language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carries {
-    /// It is a text of that language by its name, or by the tool's words.
-    Statement,
-    /// It may be anything: only what is plainly a change in that language counts.
-    Perhaps,
-    /// It is no text of that kind.
-    No,
-}
+/// As much of one text of a definition is read, in bytes.
+const MAX_TEXT: usize = 16 * 1024;
 
-/// What one argument may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Languages {
-    pub sql: Carries,
-    pub graphql: Carries,
-    pub redis: Carries,
-    pub mongo: Carries,
-    pub shell: Carries,
-    pub dialect: Option<Dialect>,
-}
+/// Some of the languages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Languages(u32);
 
-const NONE: Languages = Languages {
-    sql: Carries::No,
-    graphql: Carries::No,
-    redis: Carries::No,
-    mongo: Carries::No,
-    shell: Carries::No,
-    dialect: None,
-};
-
-/// Names of arguments that hold SQL, whoever the tool is.
-fn is_sql(key: &str) -> bool {
-    matches!(
-        key,
-        "sql"
-            | "sql_query"
-            | "sqlquery"
-            | "statement"
-            | "statements"
-            | "stmt"
-            | "query_sql"
-            | "sql_text"
-            | "raw_sql"
-            | "sql_statement"
-            | "sql_statements"
-            | "sqls"
-    )
-}
-
-/// The same for GraphQL.
-fn is_graphql(key: &str) -> bool {
-    matches!(key, "graphql" | "gql" | "graphql_query" | "graphqlquery" | "gql_query" | "mutation" | "graphql_mutation")
-}
-
-/// The same for commands.
-fn is_shell(key: &str) -> bool {
-    matches!(
-        key,
-        "shell_command"
-            | "shellcommand"
-            | "bash"
-            | "bash_command"
-            | "cmdline"
-            | "command_line"
-            | "commandline"
-            | "shell_cmd"
-            | "terminal_command"
-            | "shell"
-            | "shell_script"
-    )
-}
-
-/// Names of arguments that may hold any of them.
-fn is_open(key: &str) -> bool {
-    matches!(
-        key,
-        "query"
-            | "queries"
-            | "q"
-            | "expression"
-            | "command"
-            | "commands"
-            | "cmd"
-            | "where"
-            | "text"
-            | "script"
-            | "args"
-            | "argv"
-            | "pipeline"
-            | "document"
-            | "run_command"
-            | "runcommand"
-            | "operation"
-            | "filter"
-    )
-}
-
-/// What the argument `key` of `tool` may hold. A key that says nothing costs one look at it.
-pub fn of(key: &str, tool: Option<&Tool>) -> Languages {
-    let mut buffer = [0_u8; 24];
-    let Some(lower) = buffer.get_mut(..key.len()) else { return NONE };
-    lower.copy_from_slice(key.as_bytes());
-    lower.make_ascii_lowercase();
-    lower.iter_mut().filter(|byte| **byte == b'-').for_each(|byte| *byte = b'_');
-    let Ok(plain) = std::str::from_utf8(lower) else { return NONE };
-    let (is_sql, is_graphql, is_shell) = (is_sql(plain), is_graphql(plain), is_shell(plain));
-    if !is_sql && !is_graphql && !is_shell && !is_open(plain) {
-        return NONE;
+impl Languages {
+    pub const fn of(language: Language) -> Self {
+        Self(1 << language as u32)
     }
-    let spoken = tool.map_or_else(Spoken::default, |tool| Spoken::of(tool, key, is_sql));
-    if spoken.lists {
-        // One of a list of words is a choice, and judged as one.
-        return NONE;
+
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
-    let named = |is_named: bool, keys: &str, speaks: bool, perhaps: &str| {
-        if is_named || (speaks && among(plain, keys)) {
-            Carries::Statement
-        } else if among(plain, perhaps) {
-            Carries::Perhaps
-        } else {
-            Carries::No
-        }
-    };
-    let elsewhere = spoken.graphql || spoken.redis || spoken.mongo;
-    Languages {
-        sql: named(is_sql, "query queries", spoken.sql && !elsewhere, "query queries q expression command where text"),
-        graphql: named(
-            is_graphql,
-            "query queries document operation",
-            spoken.graphql,
-            "query queries document operation text",
-        ),
-        redis: named(false, "command commands cmd query args argv", spoken.redis, ""),
-        mongo: named(false, "query pipeline command run_command runcommand filter operation", spoken.mongo, "pipeline"),
-        shell: if elsewhere {
-            Carries::No
-        } else {
-            named(
-                is_shell,
-                "command commands cmd script args argv",
-                spoken.shell,
-                "command commands cmd script args argv",
-            )
-        },
-        dialect: spoken.dialect,
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
     }
+
+    pub const fn has(self, language: Language) -> bool {
+        self.0 & Self::of(language).0 != 0
+    }
+
+    /// Each of them, in the order of the languages.
+    pub fn each(self) -> impl Iterator<Item = Language> {
+        Language::ALL.iter().copied().filter(move |language| self.has(*language))
+    }
+}
+
+/// The languages that one word names, in lower case.
+pub fn named(word: &str) -> Languages {
+    use Language as L;
+    let one = Languages::of;
+    match word {
+        "sql" | "sqlite" | "postgres" | "mariadb" | "duckdb" | "clickhouse" | "bigquery" | "redshift" | "snowflake"
+        | "trino" | "psql" | "plsql" => one(L::Sql),
+        "graphql" | "gql" => one(L::GraphQl),
+        "redis" | "valkey" | "keydb" | "dragonflydb" => one(L::Redis),
+        "mongo" | "mongodb" | "mongosh" | "documentdb" | "mql" => one(L::MongoDb),
+        "shell" | "bash" | "zsh" | "sh" | "terminal" | "powershell" | "pwsh" | "ssh" | "subprocess" => one(L::Shell),
+        "cypher" | "neo4j" | "memgraph" | "opencypher" => one(L::Cypher),
+        "sparql" => one(L::Sparql),
+        "kql" | "kusto" => one(L::Kql),
+        "elasticsearch" | "opensearch" => one(L::Elasticsearch),
+        "promql" | "prometheus" | "metricsql" => one(L::PromQl),
+        "influxql" => one(L::InfluxQl),
+        "influx" | "influxdb" => one(L::InfluxQl).with(one(L::Other)),
+        "jq" | "jmespath" => one(L::Jq),
+        "jql" | "wiql" | "odata" => one(L::Filter),
+        "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl"
+        | "dax" | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog" => one(L::Other),
+        _ if word.len() > 3 && word.ends_with("sql") && !word.starts_with("no") => one(L::Sql),
+        // A query language that no list has.
+        _ if word.len() >= 3 && word.len() <= 12 && word.ends_with("ql") => one(L::Other),
+        _ => Languages::default(),
+    }
+}
+
+/// The same for a word of an argument's name, which may join two: `rawsql`, `cypherquery`, `luascript`.
+pub fn in_word(word: &str) -> Languages {
+    let found = named(word);
+    if !found.is_empty() {
+        return found;
+    }
+    if matches!(word, "lua" | "javascript" | "js" | "python" | "ruby" | "perl" | "php" | "groovy" | "painless") {
+        return Languages::of(Language::Other);
+    }
+    const LATER: [&str; 9] =
+        ["query", "queries", "text", "statement", "statements", "stmt", "string", "command", "script"];
+    const EARLIER: [&str; 6] = ["raw", "run", "exec", "query", "custom", "native"];
+    let later = LATER.iter().filter_map(|part| word.strip_suffix(part));
+    let earlier = EARLIER.iter().filter_map(|part| word.strip_prefix(part));
+    later.chain(earlier).map(named).fold(Languages::default(), Languages::with)
 }
 
 /// What a tool says it speaks.
-#[derive(Default)]
-struct Spoken {
-    sql: bool,
-    graphql: bool,
-    redis: bool,
-    mongo: bool,
-    shell: bool,
-    /// The schema lists the argument's values.
-    lists: bool,
-    dialect: Option<Dialect>,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spoken {
+    /// Named by the tool's own name: its statements are that language.
+    pub by_name: Languages,
+    /// Named by its title, its description, or the parameter's.
+    pub by_words: Languages,
+    pub dialect: Option<Dialect>,
 }
 
 impl Spoken {
-    fn of(tool: &Tool, key: &str, is_sql: bool) -> Self {
-        let property = tool.input_schema.get("properties").and_then(|all| all.get(key));
-        let text = |field: &str| property.and_then(|property| property.get(field)).and_then(Value::as_str);
-        let mut spoken = Self { lists: property.is_some_and(lists), ..Self::default() };
-        let texts = [Some(tool.name.as_str()), tool.title.as_deref(), tool.description.as_deref(), text("description")];
-        let mut whole = String::new();
-        for text in texts.into_iter().flatten() {
-            let end = text.char_indices().nth(4_000).map_or(text.len(), |(end, _)| end);
-            whole.push_str(&text[..end]);
-            whole.push('\n');
+    /// What a tool says for all of its arguments.
+    pub fn of(tool: &Tool) -> Self {
+        let mut spoken = Self::default();
+        for word in words(&tool.name) {
+            spoken.by_name = spoken.by_name.with(in_word(&word));
         }
-        whole.make_ascii_lowercase();
-        for word in whole.split(|c: char| !c.is_ascii_alphanumeric()) {
-            match word {
-                "graphql" | "gql" => spoken.graphql = true,
-                "redis" | "valkey" | "keydb" | "dragonflydb" => spoken.redis = true,
-                "mongo" | "mongodb" | "mongosh" | "documentdb" => spoken.mongo = true,
-                "shell" | "bash" | "zsh" | "sh" | "terminal" | "powershell" | "pwsh" | "ssh" | "subprocess" => {
-                    spoken.shell = true;
-                }
-                "sqlite" | "select" => spoken.sql = true,
-                word if word.ends_with("sql") && !word.starts_with("no") => spoken.sql = true,
-                _ => {}
-            }
-        }
-        if spoken.sql || is_sql {
-            spoken.dialect = Dialect::named_in(&whole);
+        for text in [tool.title.as_deref(), tool.description.as_deref()].into_iter().flatten() {
+            spoken.by_words = spoken.by_words.with(in_text(text));
         }
         spoken
     }
+
+    /// With what the schema of one parameter says.
+    pub fn with(mut self, parameter: &[&Value]) -> Self {
+        for text in parameter.iter().filter_map(|schema| schema.get("description")?.as_str()) {
+            self.by_words = self.by_words.with(in_text(text));
+        }
+        self
+    }
+
+    pub fn all(self) -> Languages {
+        self.by_name.with(self.by_words)
+    }
 }
 
-fn lists(property: &Value) -> bool {
-    let inner = property.get("items").unwrap_or(property);
-    inner.get("enum").is_some() || inner.get("const").is_some()
+/// The dialect of SQL that a tool, or one of its parameters, names.
+pub fn dialect(tool: &Tool, parameter: &[&Value]) -> Option<Dialect> {
+    let described = parameter.iter().filter_map(|schema| schema.get("description")?.as_str());
+    let texts = [Some(tool.name.as_str()), tool.title.as_deref(), tool.description.as_deref()];
+    let mut whole = String::new();
+    for text in texts.into_iter().flatten().chain(described) {
+        whole.push_str(head(text));
+        whole.push('\n');
+    }
+    Dialect::named_in(&whole)
+}
+
+fn head(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or_default()
+}
+
+/// The languages that a text names.
+fn in_text(text: &str) -> Languages {
+    let mut found = Languages::default();
+    let mut buffer = [0_u8; 16];
+    for word in head(text).split(|c: char| !c.is_ascii_alphanumeric()) {
+        let Some(lower) = buffer.get_mut(..word.len()) else { continue };
+        lower.copy_from_slice(word.as_bytes());
+        lower.make_ascii_lowercase();
+        if word == "SELECT" {
+            found = found.with(Languages::of(Language::Sql));
+        } else if let Ok(lower) = std::str::from_utf8(lower) {
+            found = found.with(named(lower));
+        }
+    }
+    found
+}
+
+fn words(name: &str) -> Vec<String> {
+    crate::behavior::words::of_name(name)
 }

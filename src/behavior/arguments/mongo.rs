@@ -142,6 +142,11 @@ fn inside(value: &Value, depth: usize) -> Option<Found> {
     }
 }
 
+/// Whether an operator only compares, computes or shapes what is read.
+pub fn is_read_operator(name: &str) -> bool {
+    among(name, OPERATORS)
+}
+
 fn unknown(span: &str, says: String) -> Found {
     Found::new(Effect::Unknown, Action::Unknown, span, says)
 }
@@ -149,6 +154,14 @@ fn unknown(span: &str, says: String) -> Found {
 const STAGES: &str = "$match $project $group $sort $limit $skip $unwind $lookup $count $facet $addFields $set $unset $replaceRoot \
     $replaceWith $sample $bucket $bucketAuto $sortByCount $graphLookup $geoNear $redact $unionWith $setWindowFields $densify \
     $fill $search $searchMeta $vectorSearch $rankFusion $indexStats $collStats $planCacheStats $documents";
+
+const OPERATORS: &str = "$eq $ne $gt $gte $lt $lte $in $nin $and $or $not $nor $exists $type $regex $options $mod $all $elemMatch $size $text \
+    $search $language $caseSensitive $near $nearSphere $geoWithin $geoIntersects $geometry $maxDistance $minDistance $box $center \
+    $centerSphere $polygon $slice $meta $sum $avg $min $max $first $last $stdDevPop $cond $if $ifNull $switch $expr \
+    $add $subtract $multiply $divide $abs $ceil $floor $round $concat $substr $toLower $toUpper $toString $toInt $toDate $toObjectId \
+    $dateToString $dateFromString $year $month $dayOfMonth $hour $arrayElemAt $filter $map $reduce $range $concatArrays $mergeObjects \
+    $objectToArray $arrayToObject $cmp $literal $let $split $trim $oid $date $numberLong $numberDecimal $ref $defs $schema $id $value \
+    $select $top $skip $count $orderby $expand $filter $format";
 
 const COMMANDS_READ: &str = "find aggregate count distinct listcollections listdatabases listindexes dbstats collstats ping hello ismaster \
     buildinfo serverstatus getmore hostinfo connectionstatus datasize top usersinfo rolesinfo listcommands whatsmyuri \

@@ -8,6 +8,10 @@ use crate::behavior::words::among;
 pub fn read(words: &[&str]) -> Found {
     let upper = |at: usize| words.get(at).map(|word| word.to_ascii_uppercase()).unwrap_or_default();
     let (name, sub) = (upper(0), upper(1));
+    // A line end in a word ends the command for whoever joins the words.
+    if words.iter().any(|word| word.contains(char::is_control)) {
+        return Found::new(Effect::Unknown, Action::Unknown, name, "a Redis command with control characters");
+    }
     let pair = format!("{name} {sub}");
     // The name and the key: what is set may be a secret.
     let span = words.iter().take(2).copied().collect::<Vec<_>>().join(" ");

@@ -181,7 +181,11 @@ fn asks_only(words: &[String], verb: Verb) -> bool {
     const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
         diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
         read-only";
-    among(verb.base, "run execute perform make call") && words.iter().skip(1).take(8).any(|word| among(word, ASKED))
+    // "Executes GET /orders", as frameworks write it of an interface that says no more.
+    let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));
+    among(verb.base, "run execute perform make call")
+        && (sent().is_some_and(|method| among(method, "get head"))
+            || words.iter().skip(1).take(8).any(|word| among(word, ASKED)))
 }
 
 /// Whether the sentence is the name again, as a framework writes one: an article or an ending shows that its verb is one.

@@ -325,6 +325,11 @@ pub fn effect(act_name: &str) -> Option<Effect> {
     }
 }
 
+/// Whether a word is a verb that changes something, and no noun as often.
+pub fn is_firm_change(word: &str) -> bool {
+    known(word).is_some_and(|known| matches!(known.effect, Effect::Changes(_)) && known.firmness != Firmness::Either)
+}
+
 /// A change that a parameter lets one select, and the choice.
 fn selected(schema: &Value) -> Option<(Action, String)> {
     let properties = schema.get("properties")?.as_object()?;

@@ -1,13 +1,12 @@
 //! `mcp-approve tools classify`: what the recogniser makes of a server's tool list. Owns the JSON it prints.
 
-use std::io::{self, Read as _, Write};
-use std::path::Path;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::row::piece;
-use super::verify::{Agreement, Verifier, VerifyError, compared};
+use super::verify::{Agreement, Verifier, compared};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated;
 use crate::behavior::evidence::Source;
@@ -15,6 +14,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
+use crate::cli::manifest::{self, NotTools};
 use crate::cli::print::visible;
 use crate::mcp::tool::Tool;
 
@@ -27,44 +27,19 @@ pub enum Hints {
     Hidden,
 }
 
-/// A text that is no list of tools.
-#[derive(Debug, thiserror::Error)]
-pub enum NotTools {
-    #[error("this is not JSON: {0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
-    NotJson(#[from] serde_json::Error),
-    #[error(
-        "no list of tools in this JSON. Give the answer of tools/list, an object with `tools`, or an array of tools"
-    )]
-    NoList,
-    #[error(transparent)]
-    Unverified(#[from] VerifyError),
-}
-
-impl From<NotTools> for Error {
-    fn from(error: NotTools) -> Self {
-        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
-    }
-}
-
 /// Reads the list, and prints what is made of it.
 pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let unreadable = |cause| Error::Unreadable { path: options.file.clone(), cause };
-    let mut input = String::new();
-    if options.file == Path::new("-") {
-        io::stdin().read_to_string(&mut input).map_err(unreadable)?;
-    } else {
-        input = std::fs::read_to_string(&options.file).map_err(unreadable)?;
-    }
+    let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Heard };
     let tools = list(&input, hints)?;
-    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(NotTools::from)?;
+    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(Error::from)?;
     let mut rows = Vec::new();
     let mut agreement = Agreement::default();
     for tool in &tools {
         let behavior = concluded(tool, hints);
         let mut row = row(tool, &behavior);
         if let Some(verifier) = &mut verifier {
-            let theirs = verifier.ask(tool).map_err(NotTools::from)?;
+            let theirs = verifier.ask(tool).map_err(Error::from)?;
             agreement.count(behavior.identity, theirs);
             row["verified"] = compared(behavior.identity, theirs);
         }
@@ -115,18 +90,7 @@ pub fn classify(input: &str, hints: Hints) -> Result<String, NotTools> {
 }
 
 fn list(input: &str, hints: Hints) -> Result<Vec<Tool>, NotTools> {
-    let mut input: Value = serde_json::from_str(input)?;
-    let list = match &mut input {
-        Value::Array(list) => std::mem::take(list),
-        object => {
-            let holder = if object.get("result").is_some() { &mut object["result"] } else { object };
-            match holder.get_mut("tools") {
-                Some(Value::Array(list)) => std::mem::take(list),
-                _ => return Err(NotTools::NoList),
-            }
-        }
-    };
-    Ok(list.into_iter().filter_map(|definition| read(definition, hints)).collect())
+    Ok(manifest::definitions(input)?.1.into_iter().filter_map(|definition| read(definition, hints)).collect())
 }
 
 /// Nothing is called here, so our list counts for exactly this definition, whichever server it came from.

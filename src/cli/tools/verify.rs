@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::cli::error::Error;
 use crate::mcp::tool::Tool;
 
 /// How long one answer may take: it may come from a model.
@@ -26,6 +27,12 @@ pub enum VerifyError {
     Silent { at: usize },
     #[error("the classifier's answer to tool {at} is not {{\"mutability\": …, \"action\": …, \"output_domain\": …}}")]
     Unclear { at: usize },
+}
+
+impl From<VerifyError> for Error {
+    fn from(error: VerifyError) -> Self {
+        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+    }
 }
 
 /// A running classifier; it is ended with this.

@@ -83,6 +83,15 @@ fn spoken(analysis: &Analysis) -> String {
             | Language::MongoDb
             | Language::Redis
             | Language::Shell
+            | Language::Cypher
+            | Language::Sparql
+            | Language::Kql
+            | Language::Elasticsearch
+            | Language::PromQl
+            | Language::InfluxQl
+            | Language::Jq
+            | Language::Filter
+            | Language::Other
             | Language::Act,
             _,
         ) => says.clone(),

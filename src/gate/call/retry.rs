@@ -25,7 +25,8 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
     let mut retry = Retry::Plain;
     if let Some(text) = call.input_responses_text() {
         // The strict reader has read it already; if this failed, null would hide nothing.
-        let responses: Value = serde_json::from_str(text).unwrap_or(Value::Null);
+        let mut responses: Value = serde_json::from_str(text).unwrap_or(Value::Null);
+        take_answers_own_words(&mut responses);
         let alone = Behavior { hazards: Vec::new(), explanation: Explanation::default(), ..behavior.clone() };
         let judged = conclude::of_call(None, &alone, text, &responses);
         let is_graver = judged.identity != behavior.identity;
@@ -47,6 +48,16 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
         behavior.explanation.unexplained.push(Unexplained { pointer: "/requestState".to_owned(), why });
     }
     retry
+}
+
+/// Takes the protocol's own word out of each answer: a person accepts, declines or cancels a question, and runs nothing.
+fn take_answers_own_words(responses: &mut Value) {
+    for answer in responses.as_object_mut().into_iter().flat_map(|answers| answers.values_mut()) {
+        let Some(fields) = answer.as_object_mut() else { continue };
+        if matches!(fields.get("action").and_then(Value::as_str), Some("accept" | "decline" | "cancel")) {
+            fields.shift_remove("action");
+        }
+    }
 }
 
 /// The answers for a record: whole where they are short, else their beginning, their size and their digest.

@@ -203,7 +203,8 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
     };
     let column = at > 0 && (cut.is_sign(at - 1, b'.') || before.eq_ignore_ascii_case("AS"))
         || cut.is_sign(at + 1, b'.') && !cut.after_operand(at);
-    let named = column && !called && upper != "INTO";
+    // `sequence.NEXTVAL` takes a number out of a sequence.
+    let named = column && !called && !matches!(upper.as_str(), "INTO" | "NEXTVAL");
     !(excused || named)
 }
 

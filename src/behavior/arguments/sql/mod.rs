@@ -277,6 +277,11 @@ pub fn plainly_changes(text: &str) -> bool {
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty());
     let mut before = String::new();
     words.any(|word| {
+        // No word of a pair is longer; most words are, or begin none.
+        if word.len() > 9 {
+            before.clear();
+            return false;
+        }
         let word = word.to_ascii_uppercase();
         let pair = (before.as_str(), word.as_str());
         let found = matches!(

@@ -21,6 +21,15 @@ fn of(reading: &Reading, width: usize) -> Vec<Row> {
         | Language::Http
         | Language::MongoDb
         | Language::Redis
+        | Language::Cypher
+        | Language::Sparql
+        | Language::Kql
+        | Language::Elasticsearch
+        | Language::PromQl
+        | Language::InfluxQl
+        | Language::Jq
+        | Language::Filter
+        | Language::Other
         | Language::Act
         | Language::Unread => ("statements", "statement"),
     };

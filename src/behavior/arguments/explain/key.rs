@@ -1,0 +1,338 @@
+//! What an argument's name says of its value, in any spelling. Reads no value and no description.
+
+use crate::behavior::arguments::choice::{self, Choice};
+use crate::behavior::arguments::language::{self, Languages};
+
+/// A longer name says nothing, and what it names must be explained by its value alone.
+const LONGEST: usize = 96;
+
+/// What kind of value a name announces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    #[default]
+    Plain,
+    /// It may hold a statement: `query`, `expression`, `statement`.
+    Open,
+    /// It may hold a part of one: `where`, `filter`.
+    Condition,
+    /// A command of some program: `command`, `cmd`, `exec`.
+    Command,
+    /// Options that a program takes: `args`, `flags`, `options`.
+    Options,
+    /// Source code: `code`, `script`, `formula`.
+    Code,
+    /// A regular expression or a glob.
+    Pattern,
+    /// An address: a scheme in it decides what is done.
+    Address,
+    /// Headers of a request.
+    Headers,
+    /// Where something is written or sent: `output_path`, `callback_url`, `bcc`.
+    Destination,
+    /// When something runs: fields of cron, or a time.
+    Schedule,
+}
+
+/// A name, read once for all that stands below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Key {
+    pub role: Role,
+    /// The languages that the name itself says.
+    pub languages: Languages,
+    /// Whether the name chooses what is done.
+    pub choice: Choice,
+    /// Whether its first word is an act: `delete: true`.
+    pub acts: Acts,
+    /// The same for any of its words: a key that nobody declared may be an operator.
+    pub within: Acts,
+}
+
+/// Whether a name says that a change is made where its value is true.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acts {
+    #[default]
+    No,
+    Changes,
+    /// It holds a change back: `dry_run`.
+    Holds,
+}
+
+impl Key {
+    /// Reads a name.
+    pub fn of(name: &str) -> Self {
+        let spelled = spelled(name);
+        let words: Vec<&str> = spelled.split('_').filter(|word| !word.is_empty()).collect();
+        // The last word says what it is, unless it only says in which form: `query_text`.
+        let heads = words.iter().rev();
+        let head = heads.clone().find(|word| !is_form(word)).or(words.last()).copied().unwrap_or_default();
+        let joined = if words.len() > 1 { words.concat() } else { String::new() };
+        let role = if is_destination(&words) {
+            Role::Destination
+        } else {
+            role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
+        };
+        let carries = matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        let last = words.last().copied().unwrap_or_default();
+        let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
+        let mut languages = Languages::default();
+        if names_language {
+            for word in &words {
+                languages = languages.with(language::in_word(word));
+            }
+        }
+        if languages.is_empty() && names_language {
+            languages = language::in_word(&joined);
+        }
+        let acts = match words.as_slice() {
+            ["dry", "run", ..]
+            | ["dryrun" | "simulate" | "readonly"]
+            | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
+            [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => {
+                Acts::Changes
+            }
+            _ => Acts::No,
+        };
+        let within = if words.iter().any(|word| choice::is_firm_change(word)) { Acts::Changes } else { Acts::No };
+        Self { role, languages, choice: choice::of_words(&words), acts, within }
+    }
+}
+
+/// The words of a name in lower case with `_` between them: `rawSQLQuery` to `raw_sql_query`.
+fn spelled(name: &str) -> String {
+    let mut spelled = String::with_capacity(name.len() + 4);
+    let bytes = name.as_bytes();
+    let mut before = b'_';
+    for (at, c) in name.char_indices() {
+        if at >= LONGEST {
+            break;
+        }
+        let byte = if c.is_ascii() { c as u8 } else { b'x' };
+        if !c.is_alphanumeric() {
+            spelled.push('_');
+        } else {
+            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            let is_hump = byte.is_ascii_uppercase()
+                && (before.is_ascii_lowercase()
+                    || before.is_ascii_digit()
+                    || (before.is_ascii_uppercase() && next_is_lower));
+            if is_hump {
+                spelled.push('_');
+            }
+            spelled.extend(c.to_lowercase());
+        }
+        before = byte;
+    }
+    spelled
+}
+
+/// Words that say in which form a value is given, not what it is.
+fn is_form(word: &str) -> bool {
+    matches!(
+        word,
+        "text"
+            | "texts"
+            | "string"
+            | "strings"
+            | "str"
+            | "raw"
+            | "body"
+            | "value"
+            | "values"
+            | "input"
+            | "content"
+            | "line"
+            | "lines"
+            | "json"
+            | "list"
+            | "array"
+            | "data"
+            | "payload"
+            | "source"
+            | "src"
+            | "src2"
+            | "block"
+            | "batch"
+            | "extra"
+    )
+}
+
+fn role(word: &str) -> Option<Role> {
+    Some(match word {
+        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression"
+        | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
+        | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
+        | "ql" | "dsl" => Role::Open,
+        "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
+        | "selector" | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
+        "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
+        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
+        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
+        | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
+        "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py"
+        | "ruby" | "perl" | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template"
+        | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module"
+        | "powershell" | "applescript" => Role::Code,
+        "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude"
+        | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
+        "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"
+        | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
+        "header" | "headers" => Role::Headers,
+        "schedule" | "cron" | "crontab" => Role::Schedule,
+        _ => return None,
+    })
+}
+
+/// A condition is one whatever it is of: `filter_label`.
+fn conditions(words: &[&str]) -> Option<Role> {
+    let is_named =
+        words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));
+    let any = words.iter().any(|word| matches!(*word, "filter" | "where" | "selector"));
+    (any && !is_named).then_some(Role::Condition)
+}
+
+/// Whether a name says where something is written or sent.
+fn is_destination(words: &[&str]) -> bool {
+    let any = |known: fn(&str) -> bool| words.iter().any(|word| known(word));
+    let is_place = |word: &str| {
+        matches!(
+            word,
+            "path"
+                | "file"
+                | "filename"
+                | "filepath"
+                | "dir"
+                | "directory"
+                | "folder"
+                | "to"
+                | "location"
+                | "url"
+                | "uri"
+                | "as"
+                | "endpoint"
+                | "address"
+                | "email"
+                | "base"
+                | "host"
+        )
+    };
+    let is_end = |word: &str| {
+        matches!(
+            word,
+            "callback"
+                | "callbacks"
+                | "webhook"
+                | "webhooks"
+                | "hook"
+                | "proxy"
+                | "bcc"
+                | "cc"
+                | "sink"
+                | "outfile"
+                | "outdir"
+                | "outputfile"
+                | "outputpath"
+                | "dest"
+                | "destination"
+                | "registry"
+                | "recipient"
+                | "recipients"
+                | "postback"
+                | "pingback"
+                | "saveto"
+                | "saveas"
+                | "forwardto"
+                | "writeto"
+        )
+    };
+    let is_way = |word: &str| {
+        matches!(
+            word,
+            "output"
+                | "out"
+                | "save"
+                | "saved"
+                | "export"
+                | "download"
+                | "write"
+                | "cache"
+                | "log"
+                | "dump"
+                | "store"
+                | "upload"
+                | "forward"
+                | "reply"
+                | "notify"
+                | "notification"
+                | "push"
+                | "send"
+                | "redirect"
+                | "result"
+                | "results"
+                | "target"
+                | "api"
+        )
+    };
+    any(is_end) || (words.len() > 1 && any(is_place) && any(is_way)) || matches!(words, ["out" | "output"])
+}
+
+/// Words that name a change where they are the first of a name.
+fn is_change(word: &str) -> bool {
+    matches!(
+        word,
+        "delete"
+            | "remove"
+            | "drop"
+            | "purge"
+            | "overwrite"
+            | "write"
+            | "apply"
+            | "commit"
+            | "create"
+            | "insert"
+            | "update"
+            | "execute"
+            | "send"
+            | "destroy"
+            | "truncate"
+            | "erase"
+            | "clear"
+            | "save"
+            | "upsert"
+            | "autocommit"
+            | "kill"
+            | "reset"
+            | "replace"
+            | "publish"
+            | "push"
+            | "install"
+            | "wipe"
+            | "prune"
+            | "rewrite"
+            | "cleanup"
+            | "mark"
+            | "fix"
+            | "notify"
+            | "autofix"
+            | "repair"
+            | "upgrade"
+            | "sync"
+            | "archive"
+            | "email"
+            | "deploy"
+            | "rebuild"
+            | "regenerate"
+            | "subscribe"
+            | "unlock"
+            | "enable"
+            | "disable"
+            | "approve"
+            | "accept"
+            | "merge"
+            | "restart"
+            | "vacuum"
+            | "flush"
+            | "evict"
+            | "acknowledge"
+            | "ack"
+    )
+}

@@ -1,0 +1,69 @@
+//! Patterns to search by: globs, regular expressions, JSONPath. A closed part of each that no shell takes for its own.
+
+use super::name::is_letter;
+
+/// A longer pattern is not read.
+const LONGEST: usize = 512;
+
+/// Whether a text is a pattern without a sign that joins, redirects or substitutes commands.
+///
+/// `|` stands between words in capitals alone (`TODO|FIXME`): a shell would run the word behind it.
+pub fn is_pattern(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    text.len() <= LONGEST
+        && !text.starts_with('-')
+        && (0..chars.len()).all(|at| fits(&chars, at))
+        && !text.contains(" -")
+}
+
+fn fits(chars: &[char], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
+    let next = chars.get(at + 1).copied();
+    let Some(&c) = chars.get(at) else { return true };
+    match c {
+        ' ' | '.' | '*' | '+' | '?' | '[' | ']' | '^' | ',' | ':' | '=' | '!' | '_' | '-' | '#' | '@' | '\'' | '"'
+        | '%' => true,
+        '/' => next != Some('/'),
+        '(' => {
+            let group = next != Some('?')
+                || chars.get(at + 2).is_some_and(|c| matches!(c, ':' | '=' | '!' | '<' | 'P' | 'i' | 'm' | 's' | 'x'));
+            group && !matches!(before, '$' | '<' | '>')
+        }
+        ')' => true,
+        // The end of a line; `$(`, `${` and `$NAME` are a shell's.
+        '$' => next.is_none_or(|next| matches!(next, ')' | ' ' | '.')),
+        '\\' => next.is_some_and(|next| !next.is_control()),
+        // A count, or the alternatives of a glob.
+        '{' => {
+            let inner: Vec<char> = chars.iter().skip(at + 1).copied().take_while(|c| *c != '}').collect();
+            let counts = inner.iter().all(|c| c.is_ascii_digit() || *c == ',') && !matches!(before, '?' | '{' | '$');
+            let listed =
+                inner.contains(&',') && inner.iter().all(|c| is_letter(*c) || matches!(c, ',' | '.' | '_' | '-' | '*'));
+            (counts || (listed && !matches!(before, '?' | '$' | '{'))) && chars.len() > at + 1 + inner.len()
+        }
+        '}' => true,
+        '|' => {
+            let capital = |c: Option<char>| c.is_some_and(|c| c.is_ascii_uppercase());
+            let word = chars.iter().skip(at + 1).take_while(|c| c.is_ascii_alphanumeric());
+            capital(Some(before)) && capital(next) && word.count() >= 3
+        }
+        // `(?<name>`, `(?<=`, `(?>`.
+        '<' | '>' => before == '?' || (c == '>' && before.is_alphanumeric() && is_named_group(chars, at)),
+        '~' => before.is_alphanumeric(),
+        c => is_letter(c),
+    }
+}
+
+fn is_named_group(chars: &[char], at: usize) -> bool {
+    let name = chars.iter().take(at).rev().take_while(|c| c.is_alphanumeric() || **c == '_').count();
+    let opens = at.checked_sub(name + 1).and_then(|open| chars.get(open));
+    let asks = at.checked_sub(name + 2).and_then(|ask| chars.get(ask));
+    opens == Some(&'<') && matches!(asks, Some('?' | 'P'))
+}
+
+/// Whether a text is a JSONPath: `$.items[*].name`.
+pub fn is_json_path(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('$') else { return false };
+    let fits = |c: char| is_letter(c) || matches!(c, '.' | '_' | '-' | '[' | ']' | '*' | '\'' | '"' | ':');
+    text.len() <= LONGEST && (rest.is_empty() || rest.starts_with(['.', '['])) && rest.chars().all(fits)
+}

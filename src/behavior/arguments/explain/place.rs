@@ -1,0 +1,128 @@
+//! What a tool's schema says of one place in the arguments: which values it lists, which keys it declares. Checks no value.
+
+use serde_json::Value;
+
+/// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which explains nothing.
+const MAX_WORK: usize = 50_000;
+/// Steps through `$ref`s and branches that belong to one place.
+const MAX_DEPTH: usize = 16;
+/// As many schemas say something of one place.
+const MOST: usize = 64;
+
+/// Everything that a schema says of one place: itself, what it refers to, and its branches.
+#[derive(Clone, Debug, Default)]
+pub struct Place<'a> {
+    pub schemas: Vec<&'a Value>,
+}
+
+/// Reads one schema, within a budget for the whole call.
+pub struct Schema<'a> {
+    root: Option<&'a Value>,
+    work: usize,
+}
+
+/// Whether a key is one that the schema names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Declared {
+    #[default]
+    Named,
+    Free,
+}
+
+impl<'a> Schema<'a> {
+    /// Of a tool's arguments; `None` where the server has not described it.
+    pub fn new(root: Option<&'a Value>) -> Self {
+        Self { root, work: MAX_WORK }
+    }
+
+    /// The arguments themselves.
+    pub fn top(&mut self) -> Place<'a> {
+        let mut place = Place::default();
+        if let Some(root) = self.root {
+            self.gather(root, &mut place, 0);
+        }
+        place
+    }
+
+    /// What stands under a key.
+    pub fn field(&mut self, place: &Place<'a>, key: &str) -> (Place<'a>, Declared) {
+        let mut below = Place::default();
+        let mut declared = Declared::Free;
+        for schema in &place.schemas {
+            if !self.spend(1) {
+                return (Place::default(), Declared::Free);
+            }
+            if let Some(property) = schema.get("properties").and_then(|all| all.get(key)) {
+                declared = Declared::Named;
+                self.gather(property, &mut below, 0);
+            }
+        }
+        if declared == Declared::Free {
+            for rest in place.schemas.iter().filter_map(|schema| schema.get("additionalProperties")) {
+                self.gather(rest, &mut below, 0);
+            }
+        }
+        (below, declared)
+    }
+
+    /// What the items of a list are.
+    pub fn items(&mut self, place: &Place<'a>) -> Place<'a> {
+        let mut below = Place::default();
+        for schema in &place.schemas {
+            for items in [schema.get("items"), schema.get("prefixItems")].into_iter().flatten() {
+                match items {
+                    Value::Array(first) => first.iter().for_each(|one| self.gather(one, &mut below, 0)),
+                    one => self.gather(one, &mut below, 0),
+                }
+            }
+        }
+        below
+    }
+
+    /// Whether the schema lists this text among the values that may stand here.
+    pub fn lists(&mut self, place: &Place<'a>, text: &str) -> bool {
+        for schema in &place.schemas {
+            if schema.get("const").and_then(Value::as_str) == Some(text) {
+                return true;
+            }
+            let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
+            if !self.spend(values.len()) {
+                return false;
+            }
+            if values.iter().any(|value| value.as_str() == Some(text)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn gather(&mut self, schema: &'a Value, place: &mut Place<'a>, depth: usize) {
+        let Value::Object(fields) = schema else { return };
+        let is_known = place.schemas.iter().any(|known| std::ptr::eq(*known, schema));
+        if is_known || depth > MAX_DEPTH || place.schemas.len() >= MOST || !self.spend(1 + place.schemas.len()) {
+            return;
+        }
+        place.schemas.push(schema);
+        for (word, part) in fields {
+            match (word.as_str(), part) {
+                ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
+                    branches.iter().for_each(|branch| self.gather(branch, place, depth + 1));
+                }
+                ("then" | "else", branch) => self.gather(branch, place, depth + 1),
+                ("$ref", Value::String(text)) => {
+                    let target = text.strip_prefix('#').and_then(|pointer| self.root?.pointer(pointer));
+                    if let Some(target) = target {
+                        self.gather(target, place, depth + 1);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn spend(&mut self, work: usize) -> bool {
+        let left = self.work.checked_sub(work);
+        self.work = left.unwrap_or_default();
+        left.is_some()
+    }
+}

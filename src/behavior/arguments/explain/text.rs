@@ -1,0 +1,172 @@
+//! Which closed kind explains one text, by its name's role and its own shape. Reads no language and no schema.
+
+use super::key::Role;
+use super::{address, name, pattern, prose, shape};
+use crate::behavior::arguments::choice;
+use crate::behavior::words;
+use shape::Reads;
+
+/// The kind that explains the text, or why none does.
+pub fn of(text: &str, role: Role, depth: usize) -> Result<&'static str, &'static str> {
+    of_read(text, role, Reads::Words, depth)
+}
+
+/// The same, where a statement may be expected.
+pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
+    if text.chars().any(|c| c.is_control()) {
+        return Err("holds line ends or control characters, and no reader took it as a whole");
+    }
+    let text = text.trim_matches(' ');
+    if text.is_empty() {
+        return Ok("empty");
+    }
+    if name::is_number(text) {
+        return Ok("a number");
+    }
+    if text.starts_with('-') {
+        return Err("begins with \"-\", so it may be an option");
+    }
+    match role {
+        Role::Options => Err("may be an option of a program"),
+        Role::Command if name::is_time(text) => Ok("a time"),
+        Role::Command => Err("may be a command"),
+        Role::Code if is_bare(text) => Ok("an identifier"),
+        Role::Code => Err("may be code"),
+        Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
+        Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
+            true => Ok("a pattern"),
+            false => Err(why),
+        }),
+        Role::Destination if text.contains(['/', '\\', '.', '@', '~', ':']) => {
+            Err("names where something is written or sent")
+        }
+        Role::Schedule if is_schedule(text) => Ok("a schedule"),
+        Role::Schedule if text.contains(['*', '@', '/']) => Err("may be an entry that runs something"),
+        Role::Destination
+        | Role::Schedule
+        | Role::Plain
+        | Role::Open
+        | Role::Condition
+        | Role::Address
+        | Role::Headers => by_shape(text, role, reads, depth),
+    }
+}
+
+fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'static str, &'static str> {
+    if address::is_web(text) {
+        return address::check(text, depth).map(|()| "a web address");
+    }
+    if role == Role::Address && !names_a_place(text) {
+        return Err("may be an address that is neither http nor https");
+    }
+    if shape::is_statement(text, reads) {
+        return Err("has the shape of a statement that no reader took as a whole");
+    }
+    if names_an_act(text, role) {
+        return Err("names an act that changes something");
+    }
+    if text.starts_with('/') && text.contains('?') && text.contains('=') {
+        return address::check_path(text, depth).map(|()| "a path and its query");
+    }
+    if name::is_time(text) {
+        Ok("a time")
+    } else if name::is_color(text) {
+        Ok("a color")
+    } else if name::is_version(text) {
+        Ok("a version")
+    } else if name::is_email(text) {
+        Ok("an email address")
+    } else if !is_request(text) && name::is_path(text) && text.contains(['/', '\\', '~', '*', '?']) {
+        if changes_an_index(text) { Err("is a path of a request that changes something") } else { Ok("a path") }
+    } else if name::is_identifier(text) {
+        Ok("an identifier")
+    } else if name::are_identifiers(text) {
+        Ok("identifiers")
+    } else if !is_request(text) && name::is_path(text) {
+        Ok("a path")
+    } else if pattern::is_json_path(text) {
+        Ok("a pattern")
+    } else if !is_request(text) && prose::is_plain(text) {
+        Ok("plain words")
+    } else {
+        Err("is neither plain words nor a name, a path or a web address")
+    }
+}
+
+/// Whether an address without a scheme is one of a place: a host with its port, a path, a drive. `host:path` and `ext::…` name
+/// a way to go.
+fn names_a_place(text: &str) -> bool {
+    let Some((before, rest)) = text.split_once(':') else { return true };
+    let port = rest.split(['/', '?']).next().unwrap_or(rest);
+    let is_drive = before.len() == 1 && rest.starts_with(['/', '\\']);
+    is_drive || (!port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) || text.contains(' ')
+}
+
+/// One word that no language runs by itself.
+fn is_bare(text: &str) -> bool {
+    text.len() <= 64 && text.chars().all(|c| name::is_letter(c) || matches!(c, '_' | '-' | '/' | '.'))
+}
+
+/// Whether the text is a request in one line: `DELETE /index`.
+fn is_request(text: &str) -> bool {
+    let Some((method, rest)) = text.split_once(' ') else { return false };
+    rest.trim_start().starts_with(['/', '_'])
+        && method.len() >= 3
+        && method.bytes().all(|byte| byte.is_ascii_uppercase())
+        && !matches!(method, "GET" | "HEAD")
+}
+
+/// Whether a path ends in an act of a search engine that changes something: `/users/_delete_by_query`.
+fn changes_an_index(text: &str) -> bool {
+    use crate::behavior::arguments::grammar::elastic;
+    text.split(['/', '?', '#']).any(|part| part.starts_with('_') && elastic::changes(part))
+}
+
+/// Whether a text names an act by the last word of a path or behind a colon: `/jobs/7:cancel`, `me/sendMail`.
+fn names_an_act(text: &str, role: Role) -> bool {
+    // `refund-flow` is a slug; acts of interfaces are written in one word.
+    let is_one = |word: &str| {
+        !word.contains('-') && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first))
+    };
+    if text.contains(' ') {
+        return false;
+    }
+    if !text.contains(['/', ':']) {
+        // A statement that is kept under its name: `DeleteUserMutation`.
+        return text.to_ascii_lowercase().ends_with("mutation") && is_one(text);
+    }
+    let path = text.split(['?', '#']).next().unwrap_or(text);
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    let by_colon = last.rsplit_once(':').is_some_and(|(_, act)| is_one(act) && path.contains('/'));
+    // A file has an extension; an act of an interface has none, or the long name of a function.
+    let act = match last.rsplit_once('.') {
+        Some((_, extension)) if extension.len() <= 5 => "",
+        Some((_, act)) => act,
+        None => last,
+    };
+    let of_interface =
+        text.starts_with("/api") || text.starts_with("/v1") || text.starts_with("/v2") || role == Role::Address;
+    let administers = of_interface && path.split('/').any(|part| part == "admin");
+    by_colon || (path.contains('/') && is_one(act)) || administers || path.split('/').any(|part| part == "-")
+}
+
+/// Whether a text is the fields of cron: `*/5 0 1,15 * MON`.
+fn is_schedule(text: &str) -> bool {
+    let fits =
+        |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || matches!(c, '*' | '/' | ',' | '-' | '?' | '#' | ' ');
+    let fields = text.split(' ').filter(|field| !field.is_empty()).count();
+    (5..=7).contains(&fields) && text.chars().all(fits)
+}
+
+/// Whether a text begins as a line of an editor's script does: a line number, and one letter.
+fn is_line_edit(text: &str) -> bool {
+    if text.starts_with(['s', 'y'])
+        && text.get(1..).is_some_and(|rest| rest.starts_with('/'))
+        && text.matches('/').count() >= 3
+    {
+        return true;
+    }
+    let Some((head, _)) = text.split_once(' ') else { return false };
+    let letter = head.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',' || c == '$');
+    letter.len() == 1 && letter.len() < head.len() && letter.bytes().all(|byte| byte.is_ascii_alphabetic())
+}

@@ -1,0 +1,224 @@
+//! Closed readers for small languages: a text is read to its end by a table of words, or it is not read.
+//!
+//! A word of a text is a keyword, a listed function, or a name where a name may stand. A name may not follow an operand: so
+//! a clause that no table lists is never taken for one that reads.
+
+pub mod cypher;
+pub mod elastic;
+pub mod filter;
+pub mod influx;
+pub mod jq;
+pub mod kql;
+pub mod promql;
+pub mod sparql;
+
+use super::effect::{Effect, Found};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
+
+/// A longer text is not read.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// One language, by its words. Words are upper case and separated by white space.
+pub(super) struct Grammar {
+    /// As people call it.
+    language: &'static str,
+    /// Words that a text may begin with; empty where it may begin with a name.
+    begins: &'static str,
+    /// Words of the language that read; they may follow an operand.
+    keywords: &'static str,
+    functions: &'static str,
+    /// Words that change something, with what they do.
+    changes: &'static [(Action, &'static str)],
+    /// Signs that may stand in a text.
+    signs: &'static str,
+    quotes: &'static str,
+    /// Signs behind which any word is a name: `n.name`, `?name`.
+    markers: &'static str,
+    names: Names,
+}
+
+/// Whether a word that no list holds may be a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// Where an operand may stand.
+    Operands,
+    /// Only behind `?`, `$`, `.`, or with a prefix: `wdt:P31`.
+    Marked,
+}
+
+/// One token of a small language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    Word(&'a str),
+    Number,
+    /// A quoted text or name.
+    Quoted(&'a str),
+    Sign(char),
+}
+
+/// Cuts a text; `None` where a quote does not close, or where a comment, an escape or a character hides how it is cut.
+pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec<Token<'a>>> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let length = if matches!(c, ' ' | '\t' | '\n' | '\r') {
+            1
+        } else if c.is_ascii_digit() {
+            let length = rest.find(|c: char| !is_part(c) && c != '.').unwrap_or(rest.len());
+            tokens.push(Token::Number);
+            length
+        } else if is_part(c) {
+            let length = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+            tokens.push(Token::Word(rest.get(..length)?));
+            length
+        } else if quotes.contains(c) {
+            let end = closing(rest, c)?;
+            tokens.push(Token::Quoted(rest.get(1..end)?));
+            end + 1
+        } else if signs.contains(c) && !["--", "/*", "//"].iter().any(|comment| rest.starts_with(comment)) {
+            tokens.push(Token::Sign(c));
+            c.len_utf8()
+        } else {
+            return None;
+        };
+        rest = rest.get(length..)?;
+    }
+    Some(tokens)
+}
+
+/// Where the quote at the beginning closes. A backslash takes the next character with it, so both ways of reading
+/// `\'` must not differ: a quote behind one is not read.
+fn closing(rest: &str, quote: char) -> Option<usize> {
+    let mut before = quote;
+    for (at, c) in rest.char_indices().skip(1) {
+        if c == quote {
+            return (before != '\\').then_some(at);
+        }
+        before = c;
+    }
+    None
+}
+
+impl Grammar {
+    /// What a text does: it reads, it changes something, or it is not read to its end.
+    pub(super) fn read(&self, text: &str) -> Found {
+        let Some(tokens) = tokens(text, self.quotes, self.signs) else { return self.unread(text) };
+        if let Some(found) = self.change(&tokens) {
+            return found;
+        }
+        if self.reads(&tokens) { self.found(&tokens) } else { self.unread(text) }
+    }
+
+    /// What a text of this language reads.
+    pub(super) fn found(&self, tokens: &[Token<'_>]) -> Found {
+        let head = tokens.iter().find_map(|token| match token {
+            Token::Word(word) if among(&word.to_uppercase(), self.begins) => Some(word.to_uppercase()),
+            _ => None,
+        });
+        let says = head.map_or_else(|| self.language.to_owned(), |head| format!("{}, {head}", self.language));
+        Found::new(Effect::ReadHere, Action::Read, says.clone(), says)
+    }
+
+    pub(super) fn unread(&self, text: &str) -> Found {
+        let head: String = text.trim().chars().take(60).collect();
+        Found::new(Effect::Unknown, Action::Unknown, head, format!("{} that is not read to its end", self.language))
+    }
+
+    /// The gravest word that changes something, where one stands as a word of the language.
+    pub(super) fn change(&self, tokens: &[Token<'_>]) -> Option<Found> {
+        let changes = tokens.iter().enumerate().filter_map(|(at, token)| {
+            let Token::Word(word) = token else { return None };
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            if self.is_marker(before) {
+                return None;
+            }
+            let upper = word.to_uppercase();
+            let (action, _) = self.changes.iter().find(|(_, words)| among(&upper, words))?;
+            Some((*action, upper))
+        });
+        let (action, word) = changes.max_by_key(|(action, _)| action.caution())?;
+        Some(Found::new(Effect::of(action), action, word.clone(), format!("{}, {word}", self.language)))
+    }
+
+    fn reads(&self, tokens: &[Token<'_>]) -> bool {
+        let tokens = match tokens {
+            [rest @ .., Token::Sign(';')] => rest,
+            all => all,
+        };
+        let begins = match tokens.first() {
+            Some(Token::Word(word)) => self.begins.is_empty() || among(&word.to_uppercase(), self.begins),
+            Some(_) => self.begins.is_empty(),
+            None => false,
+        };
+        begins && is_balanced(tokens) && (0..tokens.len()).all(|at| self.fits(tokens, at))
+    }
+
+    /// Whether a token may stand where it stands.
+    fn fits(&self, tokens: &[Token<'_>], at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let next = tokens.get(at + 1);
+        let word = match tokens.get(at) {
+            Some(Token::Word(word)) => *word,
+            Some(Token::Number | Token::Quoted(_)) => {
+                return self.names == Names::Marked || !before.is_some_and(|before| self.ends_operand(before));
+            }
+            Some(Token::Sign(sign)) => return *sign != ';' || self.names == Names::Marked,
+            None => return true,
+        };
+        let is_called = next == Some(&Token::Sign('('));
+        let upper = word.to_uppercase();
+        if self.is_marker(before) {
+            // A method, or a function of a library, is read where a table lists it.
+            return !is_called || among(&upper, self.functions);
+        }
+        if among(&upper, self.keywords) || among(&upper, self.begins) {
+            return true;
+        }
+        if is_called {
+            return among(&upper, self.functions);
+        }
+        match self.names {
+            Names::Operands => !before.is_some_and(|before| self.ends_operand(before)),
+            Names::Marked => {
+                next == Some(&Token::Sign(':'))
+                    || matches!(before, Some(Token::Sign(':')))
+                    || among(&upper, self.functions)
+            }
+        }
+    }
+
+    fn is_marker(&self, token: Option<&Token<'_>>) -> bool {
+        matches!(token, Some(Token::Sign(sign)) if self.markers.contains(*sign))
+    }
+
+    fn ends_operand(&self, token: &Token<'_>) -> bool {
+        match token {
+            Token::Word(word) => {
+                let upper = word.to_uppercase();
+                !among(&upper, self.keywords) && !among(&upper, self.begins)
+            }
+            Token::Number | Token::Quoted(_) => true,
+            Token::Sign(sign) => matches!(sign, ')' | ']' | '}'),
+        }
+    }
+}
+
+/// Whether every bracket closes, in order.
+pub(super) fn is_balanced(tokens: &[Token<'_>]) -> bool {
+    let mut open = Vec::new();
+    for token in tokens {
+        match token {
+            Token::Sign('(') => open.push(')'),
+            Token::Sign('[') => open.push(']'),
+            Token::Sign('{') => open.push('}'),
+            Token::Sign(closer @ (')' | ']' | '}')) if open.pop() != Some(*closer) => return false,
+            _ => {}
+        }
+    }
+    open.is_empty()
+}

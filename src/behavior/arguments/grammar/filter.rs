@@ -1,0 +1,55 @@
+//! Conditions: comparisons joined by AND and OR, as JQL, OData, label selectors and `where` arguments have them.
+
+use super::{Grammar, Names, Token, tokens};
+use crate::behavior::arguments::effect::Found;
+use crate::behavior::taxonomy::Action;
+
+/// Whether a text is a condition, read to its end.
+pub fn reads(text: &str) -> bool {
+    // Most texts are none, and are not cut.
+    if !text.contains(['=', '<', '>', '~']) && !text.split(' ').any(|word| is_comparison(&Token::Word(word))) {
+        return false;
+    }
+    let Some(tokens) = tokens(text, FILTER.quotes, FILTER.signs) else { return false };
+    // A formula begins with a sign, and padding ends with one.
+    let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
+    let ends = !matches!(tokens.last(), Some(Token::Sign(sign)) if !matches!(sign, ')' | ']'));
+    begins && ends && tokens.iter().any(is_comparison) && FILTER.change(&tokens).is_none() && FILTER.reads(&tokens)
+}
+
+/// What a condition does: it reads, or the text is none.
+pub fn read(text: &str) -> Found {
+    if reads(text) { FILTER.found(&[]) } else { FILTER.unread(text) }
+}
+
+fn is_comparison(token: &Token<'_>) -> bool {
+    match token {
+        Token::Sign('=' | '<' | '>' | '~') => true,
+        Token::Word(word) => {
+            let lower = word.to_ascii_lowercase();
+            matches!(
+                lower.as_str(),
+                "in" | "is" | "like" | "eq" | "ne" | "gt" | "ge" | "lt" | "le" | "between" | "contains" | "was"
+            )
+        }
+        Token::Number | Token::Quoted(_) | Token::Sign(_) => false,
+    }
+}
+
+const FILTER: Grammar = Grammar {
+    language: "a condition",
+    begins: "",
+    keywords: "AND OR NOT IN NOTIN IS NULL EMPTY LIKE ILIKE CONTAINS BETWEEN WAS CHANGED ORDER BY ASC DESC EQ NE GT GE LT LE HAS TRUE FALSE \
+        STARTSWITH ENDSWITH EXISTS AFTER BEFORE DURING FROM TO",
+    functions: "CURRENTUSER NOW STARTOFDAY STARTOFWEEK STARTOFMONTH STARTOFYEAR ENDOFDAY ENDOFWEEK ENDOFMONTH ENDOFYEAR MEMBERSOF OPENSPRINTS \
+        CLOSEDSPRINTS FUTURESPRINTS STARTSWITH ENDSWITH CONTAINS TOLOWER TOUPPER SUBSTRINGOF YEAR MONTH DAY DATE DATETIME COUNT LOWER UPPER \
+        COALESCE LENGTH ABS ROUND IN NOTIN NOT AND OR BETWEEN",
+    changes: &[(
+        Action::Unknown,
+        "SELECT INSERT UPDATE DELETE DROP ALTER CREATE TRUNCATE GRANT REVOKE UNION INTO EXEC EXECUTE CALL MERGE REPLACE REMOVE SET",
+    )],
+    signs: "()[]=!<>~,.:+-",
+    quotes: "'\"",
+    markers: ".",
+    names: Names::Operands,
+};

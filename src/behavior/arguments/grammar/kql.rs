@@ -1,0 +1,63 @@
+//! KQL: a table and operators that read, joined by `|`. A text that begins with a dot is a command to the cluster.
+
+use super::{Grammar, Names, Token, tokens};
+use crate::behavior::arguments::effect::{Effect, Found};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::among;
+
+/// What a text of KQL does.
+pub fn read(text: &str) -> Found {
+    let text = text.trim();
+    if let Some(command) = text.strip_prefix('.') {
+        let word: String = command.chars().take_while(char::is_ascii_alphabetic).collect();
+        let action = match word.as_str() {
+            "drop" | "delete" | "purge" | "clear" => Action::Delete,
+            "create" | "ingest" | "append" => Action::Create,
+            "set" | "alter" | "add" | "rename" | "move" | "replace" => Action::Update,
+            "execute" => Action::Execute,
+            _ => Action::Unknown,
+        };
+        return Found::new(Effect::of(action), action, text, format!("a control command, .{word}"));
+    }
+    // `project-away` is one word here.
+    let joined = ["away", "keep", "rename", "reorder", "operator"]
+        .iter()
+        .fold(text.to_owned(), |text, later| text.replace(&format!("project-{later}"), "project"));
+    let joined =
+        joined.replace("mv-expand", "mvexpand").replace("mv-apply", "mvapply").replace("make-series", "makeseries");
+    match tokens(&joined, KQL.quotes, KQL.signs) {
+        Some(tokens) if pipes_fit(&tokens) => KQL.read(&joined),
+        _ => KQL.unread(text),
+    }
+}
+
+/// Whether the word behind each `|` is an operator that reads.
+fn pipes_fit(tokens: &[Token<'_>]) -> bool {
+    tokens.windows(2).all(|two| match two {
+        [Token::Sign('|'), Token::Word(word)] => among(word, OPERATORS),
+        [Token::Sign('|'), _] => false,
+        _ => true,
+    })
+}
+
+const OPERATORS: &str = "where filter project extend summarize take limit top sort order count distinct join union parse mvexpand mvapply \
+    makeseries render as lookup serialize sample getschema search find range print reduce";
+
+const KQL: Grammar = Grammar {
+    language: "KQL",
+    begins: "",
+    keywords: "WHERE FILTER PROJECT EXTEND SUMMARIZE TAKE LIMIT TOP SORT ORDER COUNT DISTINCT JOIN UNION PARSE MVEXPAND MVAPPLY MAKESERIES \
+        RENDER AS LOOKUP SERIALIZE SAMPLE GETSCHEMA SEARCH FIND RANGE PRINT REDUCE BY ON KIND ASC DESC AND OR NOT IN HAS HAS_ANY HAS_ALL \
+        CONTAINS STARTSWITH ENDSWITH MATCHES REGEX BETWEEN HASPREFIX HASSUFFIX CONTAINS_CS HAS_CS FROM TO STEP WITH NULLS FIRST LAST LET \
+        TRUE FALSE TIMECHART BARCHART PIECHART TABLE COLUMNCHART LINECHART INNER LEFTOUTER INNERUNIQUE ISFUZZY WITHSOURCE TYPEOF",
+    functions: "AGO NOW BIN COUNT COUNTIF DCOUNT DCOUNTIF SUM SUMIF AVG AVGIF MIN MAX MAKE_LIST MAKE_SET ARG_MAX ARG_MIN PERCENTILE PERCENTILES STDEV \
+        VARIANCE TOSTRING TOINT TOLONG TOREAL TODOUBLE TODATETIME TOBOOL TOTIMESPAN DATETIME TIMESPAN STRCAT STRLEN SUBSTRING TOLOWER TOUPPER \
+        SPLIT TRIM REPLACE_STRING EXTRACT EXTRACT_ALL PARSE_JSON TODYNAMIC DYNAMIC IFF IIF CASE COALESCE ISEMPTY ISNOTEMPTY ISNULL ISNOTNULL \
+        STARTOFDAY STARTOFWEEK STARTOFMONTH ENDOFDAY ENDOFWEEK ENDOFMONTH DATETIME_DIFF FORMAT_DATETIME HOUROFDAY DAYOFWEEK ROUND FLOOR CEILING ABS \
+        ARRAY_LENGTH BAG_KEYS HAS_ANY IN NOT BETWEEN ANY TAKE_ANY MAX_OF MIN_OF PREV NEXT ROW_NUMBER COUNT_DISTINCT PARSE_URL",
+    changes: &[],
+    signs: "()[]{}=!~<>+-*/%,.:|;$",
+    quotes: "'\"",
+    markers: ".$",
+    names: Names::Operands,
+};

@@ -1,0 +1,68 @@
+//! Lists, and values side by side, that are one statement or one command. Owns no text that stands alone.
+
+use serde_json::{Map, Value};
+
+use super::effect::{Found, Language};
+use super::explain::key::Key;
+use super::explain::place::Place;
+use super::texts::kind_of;
+use super::walk::{At, Walk};
+use super::{mongo, redis, shell};
+
+impl Walk<'_> {
+    /// A list that is one thing: a pipeline, an argument vector. Whether it was.
+    pub(super) fn list(&mut self, at: &At<'_>, items: &[Value]) -> bool {
+        if items.is_empty() {
+            return false;
+        }
+        if at.possible.has(Language::MongoDb) && items.iter().all(Value::is_object) {
+            let found = mongo::pipeline(items);
+            self.whole(Language::MongoDb, at.name, found);
+            return true;
+        }
+        let is_args = at.name.eq_ignore_ascii_case("args");
+        let plural = at.name.ends_with(['s', 'S']);
+        let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+        let Some(words) = words.filter(|_| !plural || is_args) else { return false };
+        if at.possible.has(Language::Redis) {
+            self.whole(Language::Redis, at.name, redis::read(&words));
+            return true;
+        }
+        if at.possible.has(Language::Shell) && !is_args {
+            self.whole(Language::Shell, at.name, shell::read_words(&words));
+            return true;
+        }
+        false
+    }
+
+    /// A program and its words side by side: `{ command: "rm", args: ["-rf", "/"] }`. The keys that were read as one.
+    pub(super) fn command_with_words(&mut self, fields: &Map<String, Value>) -> [&'static str; 2] {
+        let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
+        let program = ["command", "cmd", "program", "executable"]
+            .into_iter()
+            .find_map(|key| Some((key, fields.get(key)?.as_str()?)));
+        let (Some((list, words)), Some((key, program))) = (words, program) else { return ["", ""] };
+        let all: Vec<&str> =
+            std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
+        let mut at = At { name: key, key: Key::of(key), ..At::default() };
+        self.languages(&mut at, &Place::default());
+        if at.possible.has(Language::Redis) {
+            self.whole(Language::Redis, key, redis::read(&all));
+        } else if at.possible.has(Language::Shell) || shell::plainly_changes(&all.join(" ")) {
+            self.whole(Language::Shell, key, shell::read_words(&all));
+        } else {
+            return ["", ""];
+        }
+        [key, list]
+    }
+
+    /// What is one statement though it is written as several values.
+    fn whole(&mut self, language: Language, name: &str, found: Found) {
+        if found.effect.reads() {
+            self.explained(kind_of(language, &found));
+        } else {
+            self.unexplained("is a statement or a command that is not known to read");
+        }
+        self.push(language, name, found);
+    }
+}

@@ -1,0 +1,150 @@
+//! Reads one text in every language that it may hold, and joins what the readers say. Knows no schema and no other argument.
+
+use super::effect::{Effect, Found, Language};
+use super::language::Languages;
+use super::sql::Dialect;
+use super::{grammar, graphql, mongo, redis, shell, sql};
+
+/// What one reader says of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It read the text to its end, and the text only reads.
+    Reads(Found),
+    /// The text changes something, runs something, or could.
+    Changes(Found),
+    /// It did not read the text to its end.
+    Unread(Found),
+    /// No program of that language would take the text.
+    Foreign(Found),
+}
+
+/// What all readers say of a text together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// One read it, and all others read it or would not take it.
+    Reads(Language, Found),
+    Changes(Language, Found),
+    /// Nobody read it to its end; the one language it may be in, where there is one alone.
+    Unread(Option<(Language, Found)>),
+    /// No program of any of them would take it.
+    Foreign,
+}
+
+/// Reads a text in every language of a set.
+pub fn read(languages: Languages, text: &str, dialect: Option<Dialect>) -> Joined {
+    let outcomes: Vec<(Language, Outcome)> =
+        languages.each().map(|language| (language, read_in(language, text, dialect))).collect();
+    let worst = outcomes.iter().filter_map(|(language, outcome)| match outcome {
+        Outcome::Changes(found) => Some((*language, found)),
+        Outcome::Reads(_) | Outcome::Unread(_) | Outcome::Foreign(_) => None,
+    });
+    if let Some((language, found)) = worst.max_by_key(|(_, found)| (found.effect, found.action.caution())) {
+        return Joined::Changes(language, found.clone());
+    }
+    if outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Reads(_) | Outcome::Foreign(_))) {
+        let first = outcomes.iter().find_map(|(language, outcome)| match outcome {
+            Outcome::Reads(found) => Some((*language, found.clone())),
+            Outcome::Changes(_) | Outcome::Unread(_) | Outcome::Foreign(_) => None,
+        });
+        if let Some((language, found)) = first {
+            return Joined::Reads(language, found);
+        }
+        if outcomes.len() > 1 {
+            return Joined::Foreign;
+        }
+    }
+    match outcomes.into_iter().next() {
+        Some((language, Outcome::Unread(found) | Outcome::Foreign(found))) if languages == Languages::of(language) => {
+            Joined::Unread(Some((language, found)))
+        }
+        Some(_) => Joined::Unread(None),
+        None => Joined::Foreign,
+    }
+}
+
+/// Reads a text in one language.
+pub fn read_in(language: Language, text: &str, dialect: Option<Dialect>) -> Outcome {
+    match language {
+        Language::Sql => {
+            let found = sql::read(text, dialect).found();
+            if graphql::begins(text) && !found.effect.reads() { Outcome::Foreign(found) } else { judged(found) }
+        }
+        Language::GraphQl => {
+            let found = graphql::read(text);
+            if graphql::is_none(&found) { Outcome::Foreign(found) } else { judged(found) }
+        }
+        Language::Redis => {
+            let words = redis::words(text);
+            let words: Vec<&str> = words.iter().flatten().map(String::as_str).collect();
+            let found = redis::read(&words);
+            // Redis' own SELECT takes one number.
+            let is_sql = words.first().is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) && words.len() > 2;
+            if is_sql { Outcome::Foreign(found) } else { judged(found) }
+        }
+        Language::MongoDb => match mongo::shell(text) {
+            Some(found) => judged(found),
+            None => Outcome::Foreign(none(text, "no call of MongoDB's shell")),
+        },
+        Language::Shell => Outcome::Changes(shell::read(text)),
+        Language::Cypher => judged(grammar::cypher::read(text)),
+        Language::Sparql => judged(grammar::sparql::read(text)),
+        Language::Kql => judged(grammar::kql::read(text)),
+        Language::Elasticsearch => match grammar::elastic::read(text) {
+            Some(found) => judged(found),
+            None => Outcome::Foreign(none(text, "no request to Elasticsearch")),
+        },
+        Language::PromQl => judged(grammar::promql::read(text)),
+        Language::InfluxQl => judged(grammar::influx::read(text)),
+        Language::Jq => judged(grammar::jq::read(text)),
+        // Conditions change nothing: what is none may be words.
+        Language::Filter => match judged(grammar::filter::read(text)) {
+            Outcome::Unread(found) => Outcome::Foreign(found),
+            other => other,
+        },
+        Language::Http | Language::Act | Language::Unread | Language::Other => {
+            Outcome::Unread(none(text, "a statement in a language without a reader"))
+        }
+    }
+}
+
+fn judged(found: Found) -> Outcome {
+    match found.effect {
+        Effect::ReadHere | Effect::ReadElsewhere => Outcome::Reads(found),
+        Effect::Unknown => Outcome::Unread(found),
+        Effect::Write | Effect::Execute | Effect::Administer => Outcome::Changes(found),
+    }
+}
+
+fn none(text: &str, says: &str) -> Found {
+    Found::new(
+        Effect::Unknown,
+        crate::behavior::taxonomy::Action::Unknown,
+        text.chars().take(60).collect::<String>(),
+        says,
+    )
+}
+
+/// The languages whose shape a text has, where nothing names one.
+pub fn by_shape(text: &str) -> Languages {
+    let text = text.trim_start();
+    if graphql::begins(text) {
+        return Languages::of(Language::GraphQl);
+    }
+    if text.starts_with("db.") {
+        return Languages::of(Language::MongoDb);
+    }
+    let end = text.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
+    let head = text.get(..end).unwrap_or_default().to_ascii_lowercase();
+    let rest = text.get(head.len()..).unwrap_or_default().trim_start();
+    let sparql = rest.starts_with(['?', '{', '<']) || text.contains('?');
+    match head.as_str() {
+        "select" | "describe" if sparql => Languages::of(Language::Sparql),
+        "select" | "explain" | "show" | "describe" | "desc" | "pragma" | "table" | "values" => {
+            Languages::of(Language::Sql)
+        }
+        "with" => Languages::of(Language::Sql).with(Languages::of(Language::Cypher)),
+        "match" | "optional" | "unwind" | "return" | "call" => Languages::of(Language::Cypher),
+        "prefix" | "ask" | "construct" => Languages::of(Language::Sparql),
+        _ => Languages::default(),
+    }
+}

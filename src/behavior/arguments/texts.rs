@@ -1,0 +1,269 @@
+//! Judges one text among the arguments: what it chooses, which statement it is, which closed kind explains it.
+
+use serde_json::Value;
+
+use super::choice::{self, Choice, Choices};
+use super::effect::{Effect, Found, Language};
+use super::explain::key::Role;
+use super::explain::place::{Declared, Place};
+use super::explain::prose;
+use super::explain::shape::{self, Reads};
+use super::explain::{Kind, text};
+use super::statement::{self, Joined};
+use super::walk::{At, Walk};
+use super::{grammar, graphql, http, shell, sql};
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words;
+
+/// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
+const MOST_TEXTS_IN_TEXTS: usize = 4;
+
+/// What reading a statement costs beside its bytes: the readers take some time for the shortest.
+const STATEMENT: usize = 128;
+
+const CONDITION: Kind = Kind::Borrowed("a condition");
+
+/// Why a leaf is not explained.
+type Why = &'static str;
+
+/// Words of a tool's name that say that its queries are words.
+const SEARCHES: &str = "search searches find finds lookup autocomplete suggest docs doc documentation";
+
+impl<'a> Walk<'a> {
+    /// The kind that explains a text, or why none does.
+    pub(super) fn text(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, depth: usize) -> Result<Kind, Why> {
+        if !self.spend(text.len()) {
+            return Err("is more text than is read");
+        }
+        let is_listed = self.schema.lists(place, text);
+        let chosen = self.choice(at, place, text, is_listed);
+        if let Some(method) = http::overriding_line(text).or_else(|| http::method_of_query(text)) {
+            self.method(at.name, method);
+            return Err("puts another method in the place of the request's own");
+        }
+        if let Some(found) = http::code(text) {
+            self.push(Language::Http, at.name, found);
+            return Err("is an address that is code");
+        }
+        if let Some(chosen) = chosen {
+            return chosen;
+        }
+        if is_listed {
+            // Sorts of events are listed as well, so a filter by one of them asks.
+            let reads = !choice::is_change(text);
+            return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
+        }
+        if self.plain.iter().any(|name| name == at.name) {
+            return Ok(Kind::Borrowed("plain text, pinned by you"));
+        }
+        if let Some(judged) = self.json(at, text, depth) {
+            return judged;
+        }
+        if at.key.role == Role::Headers && !http::is_plain_line(text) {
+            return Err("is a header that is not known to read");
+        }
+        match self.statement(at, text) {
+            Some(judged) => judged,
+            None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
+            None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
+        }
+    }
+
+    /// What a text chooses, where its name says that it does.
+    fn choice(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, is_listed: bool) -> Option<Result<Kind, Why>> {
+        let choice = at.key.choice;
+        if choice == Choice::Nothing || text.trim().is_empty() {
+            return None;
+        }
+        let listed = place.schemas.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
+        let choices = if is_listed { choice::choices(listed.filter_map(Value::as_str)) } else { Choices::Acts };
+        if matches!(choice, Choice::Method | Choice::Act) {
+            let change = choice::changing(choice, text, choices);
+            match (choice, change) {
+                (Choice::Method, Some(_)) => self.push(Language::Http, at.name, http::request(text, at.url, change)),
+                (Choice::Method, None) if choice::is_http(text) => {
+                    self.push(Language::Http, at.name, http::request(text, at.url, None));
+                }
+                (_, Some(action)) => {
+                    let effect = if action == Action::Unknown { Effect::Unknown } else { Effect::Write };
+                    let says = format!("{}: {}", at.name, text.trim().chars().take(40).collect::<String>());
+                    self.push(Language::Act, at.name, Found::new(effect, action, text.trim(), says));
+                }
+                (_, None) => {}
+            }
+            if change.is_some() {
+                return Some(Err("chooses a change, or an act that is not known"));
+            }
+        }
+        if is_listed {
+            return None;
+        }
+        let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
+        match choice {
+            _ if reads => Some(Ok(Kind::Borrowed("an act that reads"))),
+            Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a sort of thing"))),
+            // A command line of a language has a reader of its own.
+            Choice::Named if !at.possible.is_empty() => None,
+            Choice::Method | Choice::Act | Choice::Named => {
+                self.command(at, text);
+                Some(Err("chooses an act that is not known to read"))
+            }
+            Choice::Sort => Some(Err("chooses a sort of thing, or an act, that is not known")),
+            Choice::Nothing => None,
+        }
+    }
+
+    /// JSON inside a text is read as what it holds: a body, a batch of requests.
+    fn json(&mut self, at: &At<'_>, text: &str, depth: usize) -> Option<Result<Kind, Why>> {
+        let trimmed = text.trim_start();
+        let is_data = at.sure.is_empty() || at.sure.has(Language::MongoDb) || at.sure.has(Language::Elasticsearch);
+        if !trimmed.starts_with(['{', '[']) || !is_data {
+            return None;
+        }
+        let inner = serde_json::from_str::<Value>(text).ok().filter(|inner| inner.is_object() || inner.is_array())?;
+        if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
+            return Some(Err("holds JSON in JSON deeper than is read"));
+        }
+        self.inner += 1;
+        self.value(at, &Place::default(), &inner, depth + 1);
+        self.inner -= 1;
+        Some(Ok(Kind::Borrowed("JSON, each part of it by itself")))
+    }
+
+    /// What the readers say of a text that is, or may be, a statement.
+    fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
+        let may = matches!(at.key.role, Role::Open | Role::Condition) || at.name.eq_ignore_ascii_case("text");
+        if at.possible.is_empty() {
+            if matches!(at.key.role, Role::Command | Role::Code | Role::Options) {
+                self.command(at, text);
+                return None;
+            }
+            return self.by_shape(at, text, may);
+        }
+        if at.key.role == Role::Condition {
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
+            }
+        }
+        if !self.spend(STATEMENT) {
+            return Some(Err("is more than is read"));
+        }
+        let joined = statement::read(at.possible, text, at.dialect);
+        // A condition by itself is no statement of a language that only a description names.
+        if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
+            }
+        }
+        match joined {
+            Joined::Reads(language, found) => {
+                let kind = kind_of(language, &found);
+                self.read_statement(language, at, text, found);
+                Some(Ok(kind))
+            }
+            Joined::Changes(language, found) => {
+                self.read_statement(language, at, text, found);
+                Some(Err("is a statement or a command that changes or runs something"))
+            }
+            // A tool that looks for words, whose description alone speaks of a language.
+            Joined::Unread(_) if self.are_words(at, text) => None,
+            Joined::Unread(one) => {
+                if let Some((language, found)) = one.filter(|(language, _)| was_always_read(*language, at)) {
+                    self.read_statement(language, at, text, found);
+                }
+                Some(Err("may be a statement, and no reader read it to its end"))
+            }
+            Joined::Foreign => None,
+        }
+    }
+
+    /// A text in no language that anything names.
+    fn by_shape(&mut self, at: &At<'_>, text: &str, may: bool) -> Option<Result<Kind, Why>> {
+        if may {
+            if graphql::plainly_changes(text) {
+                self.read_statement(Language::GraphQl, at, text, graphql::read(text));
+                return Some(Err("is a statement that changes something"));
+            }
+            if sql::plainly_changes(text) {
+                self.read_statement(Language::Sql, at, text, sql::read(text, at.dialect).found());
+                return Some(Err("is a statement, or reads like one"));
+            }
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
+            }
+        }
+        let shape = statement::by_shape(text);
+        let is_statement =
+            shape.has(Language::GraphQl) || shape.has(Language::MongoDb) || shape::is_statement(text, self.reads(at));
+        if shape.is_empty() || !is_statement {
+            return None;
+        }
+        match statement::read(shape, text, at.dialect) {
+            Joined::Reads(language, found) => {
+                let kind = kind_of(language, &found);
+                self.read_statement(language, at, text, found);
+                Some(Ok(kind))
+            }
+            Joined::Changes(..) | Joined::Unread(_) => Some(Err("is a statement, or has the shape of one")),
+            Joined::Foreign => None,
+        }
+    }
+
+    /// A command line that plainly destroys, whatever the tool says it runs.
+    fn command(&mut self, at: &At<'_>, text: &str) {
+        if at.possible.is_empty() && shell::plainly_changes(text) {
+            self.read_statement(Language::Shell, at, text, shell::read(text));
+        }
+    }
+
+    fn read_statement(&mut self, language: Language, at: &At<'_>, text: &str, found: Found) {
+        match language {
+            Language::Sql => self.read(language, at.name, text, found, || sql::parts(text, at.dialect)),
+            Language::Shell => self.read(language, at.name, text, found, || shell::parts(text)),
+            _ => self.push(language, at.name, found),
+        }
+    }
+
+    /// Whether a statement may be expected under this name.
+    fn reads(&self, at: &At<'_>) -> Reads {
+        if at.key.role == Role::Open && !self.searches() { Reads::Statements } else { Reads::Words }
+    }
+
+    fn searches(&self) -> bool {
+        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
+    }
+
+    /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.
+    fn are_words(&self, at: &At<'_>, text: &str) -> bool {
+        at.sure.is_empty()
+            && self.searches()
+            && prose::is_plain(text)
+            && !shape::is_statement(text, Reads::Statements)
+            && !sql::plainly_changes(text)
+    }
+}
+
+/// Whether a text is a host and a path on it: `example.org/solr`.
+fn names_a_host(text: &str) -> bool {
+    let Some((host, _)) = text.split_once('/') else { return false };
+    let end = host.rsplit('.').next().unwrap_or_default();
+    host.contains('.') && !host.starts_with('.') && end.len() >= 2 && end.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// How a statement that reads is called.
+pub(super) fn kind_of(language: Language, found: &Found) -> Kind {
+    let name = match language {
+        Language::Sql => "SQL, ",
+        Language::GraphQl => "GraphQL, ",
+        Language::MongoDb => "MongoDB, ",
+        Language::Redis => "Redis, ",
+        _ => "",
+    };
+    Kind::Owned(format!("{name}{}", found.says))
+}
+
+/// Whether a text in this language that was not read counts as one that nobody knows: such a call is dangerous, not only
+/// unexplained.
+fn was_always_read(language: Language, at: &At<'_>) -> bool {
+    matches!(language, Language::Sql | Language::GraphQl | Language::Redis) && at.key.role != Role::Condition
+}

@@ -1,0 +1,395 @@
+//! Walks the arguments of one call once: every leaf and every key, within a budget. Owns what was found; `texts` judges a text.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::effect::{Analysis, Effect, Found, Language};
+use super::explain::key::{Acts, Key, Role};
+use super::explain::place::{Declared, Place, Schema};
+use super::explain::{Explanation, Kind, name};
+use super::language::{Languages, Spoken};
+use super::reading::{Part, Reading};
+use super::sql::Dialect;
+use super::{MOST, choice, grammar, http, language, mongo};
+use crate::behavior::taxonomy::Action;
+use crate::mcp::tool::Tool;
+
+/// As much text of one call is read, keys included.
+const MAX_TEXT: usize = 256 * 1024;
+/// As many leaves.
+const MAX_LEAVES: usize = 100_000;
+/// And so deep. The wire refuses deeper calls.
+const MAX_DEPTH: usize = 64;
+/// A pointer grows no longer than this, in bytes.
+const LONGEST_POINTER: usize = 1024;
+
+/// As many names are kept.
+const MOST_KEYS: usize = 16;
+
+const TOO_MUCH: &str = "is more than is read";
+
+/// What a walk is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wants {
+    Judgement,
+    /// The texts part by part as well.
+    Parts,
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) tool: Option<&'a Tool>,
+    pub(super) plain: &'a [String],
+    pub(super) found: Vec<Analysis>,
+    pub(super) readings: Vec<Reading>,
+    pub(super) explanation: Explanation,
+    pub(super) schema: Schema<'a>,
+    /// What the tool says it speaks: found once, when an argument first needs it.
+    pub(super) spoken: Option<Spoken>,
+    /// How many texts of JSON we are in.
+    pub(super) inner: usize,
+    /// The first names, as they were read.
+    keys: Vec<(String, Key)>,
+    wants: Wants,
+    pointer: String,
+    left: usize,
+    leaves: usize,
+}
+
+/// What is known of a value by the names above it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct At<'n> {
+    /// The nearest name.
+    pub(super) name: &'n str,
+    pub(super) key: Key,
+    /// Languages that the name, or the tool's own name, says.
+    pub(super) sure: Languages,
+    /// Those and the ones that descriptions say.
+    pub(super) possible: Languages,
+    pub(super) dialect: Option<Dialect>,
+    /// Whether the tool's schema names it.
+    pub(super) declared: Declared,
+    /// The address beside it, for the eye.
+    pub(super) url: Option<&'n str>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn over(tool: Option<&'a Tool>, arguments: &'a Value, plain: &'a [String], wants: Wants) -> Self {
+        let mut walk = Self {
+            tool,
+            plain,
+            found: Vec::new(),
+            readings: Vec::new(),
+            explanation: Explanation::default(),
+            schema: Schema::new(tool.map(|tool| &tool.input_schema)),
+            spoken: None,
+            inner: 0,
+            keys: Vec::new(),
+            wants,
+            pointer: String::new(),
+            left: MAX_TEXT,
+            leaves: MAX_LEAVES,
+        };
+        let top = walk.schema.top();
+        walk.value(&At::default(), &top, arguments, 0);
+        walk
+    }
+
+    /// One value, whatever it is.
+    pub(super) fn value(&mut self, at: &At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
+        if !self.step(depth) {
+            return;
+        }
+        match value {
+            Value::Null => self.explained("null"),
+            Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
+            Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
+            Value::Bool(_) => self.explained("true or false"),
+            Value::Number(_) => self.explained("a number"),
+            Value::String(text) => match self.text(at, place, text, depth) {
+                Ok(kind) => self.explained(kind),
+                Err(why) => self.unexplained(why),
+            },
+            Value::Array(items) => {
+                if !self.list(at, items) {
+                    let place = self.schema.items(place);
+                    for (index, item) in items.iter().enumerate() {
+                        if self.leaves == 0 {
+                            return;
+                        }
+                        let end = self.below(|pointer| {
+                            let _ = write!(pointer, "{index}");
+                        });
+                        self.value(at, &place, item, depth + 1);
+                        self.pointer.truncate(end);
+                    }
+                }
+            }
+            Value::Object(fields) => self.object(at, place, fields, depth),
+        }
+    }
+
+    fn object(&mut self, at: &At<'_>, place: &Place<'a>, fields: &Map<String, Value>, depth: usize) {
+        // A command to a database is read as one; its parts are looked at as well.
+        if at.possible.has(Language::MongoDb)
+            && !at.name.eq_ignore_ascii_case("filter")
+            && !at.name.eq_ignore_ascii_case("query")
+        {
+            let found = mongo::command(fields);
+            if !found.effect.reads() {
+                self.unexplained("is a command to a database that is not known to read");
+            }
+            self.push(Language::MongoDb, at.name, found);
+            return;
+        }
+        // An object where a command is expected names it by its first key.
+        let is_free = !place.schemas.iter().any(|schema| schema.get("properties").is_some());
+        if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
+            self.unexplained("may be a command");
+        }
+        let text = |keys: &[&str]| {
+            let named = fields.iter().find(|(key, _)| keys.iter().any(|known| key.eq_ignore_ascii_case(known)));
+            named.and_then(|(_, value)| value.as_str())
+        };
+        // Headers as pairs: `{ name: "X-HTTP-Method-Override", value: "DELETE" }`.
+        if let Some(name) = text(&["name", "key", "header"]) {
+            if let Some(method) = text(&["value"]).and_then(|value| http::overriding(name, value)) {
+                self.method(name, method);
+                self.unexplained("puts another method in the place of the request's own");
+            } else if at.key.role == Role::Headers && !http::is_plain_header(name) {
+                self.unexplained("is a header that is not known to read");
+            }
+        }
+        let url = text(&["url", "uri", "endpoint", "path"]);
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
+        if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
+            self.unexplained("is a request that hands over a body where reading takes none");
+        }
+        let paired = self.command_with_words(fields);
+        for (name, field) in fields {
+            if self.leaves == 0 {
+                return;
+            }
+            let end = self.below(|pointer| pointer.push_str(&name.replace('~', "~0").replace('/', "~1")));
+            if !paired.contains(&name.as_str()) {
+                self.field(at, place, (name, field), url, depth);
+            }
+            self.pointer.truncate(end);
+        }
+    }
+
+    fn field(
+        &mut self,
+        above: &At<'_>,
+        place: &Place<'a>,
+        (name, field): (&str, &Value),
+        url: Option<&str>,
+        depth: usize,
+    ) {
+        if !self.spend(name.len()) {
+            return;
+        }
+        let operator = mongo::operator(name, field);
+        let changes = operator.is_some();
+        if let Some(found) = operator {
+            self.push(Language::MongoDb, name, found);
+        }
+        let mut key = self.key(name);
+        // A number says all of itself; what the schema says of it explains no more.
+        let is_plain = matches!(field, Value::Null | Value::Bool(_) | Value::Number(_))
+            && !matches!(above.key.role, Role::Options | Role::Headers)
+            && is_free_key(name, key);
+        let (below, declared) =
+            if is_plain { (Place::default(), Declared::Named) } else { self.schema.field(place, name) };
+        if changes || (declared == Declared::Free && !is_free_key(name, key)) {
+            self.unexplained("is under a key that is no plain name");
+        } else if declared == Declared::Free && above.key.role == Role::Options && !above.name.is_empty() {
+            self.unexplained("may be an option of a program");
+        } else if above.key.role == Role::Headers
+            && !http::is_plain_header(name)
+            && !matches!(name, "name" | "key" | "value" | "header")
+        {
+            self.unexplained("is a header that is not known to read");
+        }
+        // Code stays code below its name, and options that nobody declared stay options.
+        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
+            key.role = above.key.role;
+        }
+        let mut at = At { name, key, url, declared, ..At::default() };
+        if matches!(field, Value::String(_) | Value::Array(_) | Value::Object(_)) {
+            self.languages(&mut at, &below);
+        }
+        self.value(&at, &below, field, depth + 1);
+    }
+
+    /// What a name says. Lists of objects have the same few names again and again.
+    fn key(&mut self, name: &str) -> Key {
+        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
+            return *key;
+        }
+        let key = Key::of(name);
+        if self.keys.len() < MOST_KEYS {
+            self.keys.push((name.to_owned(), key));
+        }
+        key
+    }
+
+    /// Which languages a value of this name may hold: decided once for all that stands below it.
+    pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
+        at.sure = at.key.languages;
+        at.possible = at.key.languages;
+        let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        if at.sure.is_empty() && !may {
+            return;
+        }
+        let Some(tool) = self.tool else { return };
+        if at.sure.is_empty() {
+            let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
+            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Options);
+            let fits = |languages: Languages| {
+                let kept = languages.each().filter(|language| match language {
+                    Language::Shell => of_commands,
+                    Language::Redis => at.key.role != Role::Condition,
+                    _ => at.key.role != Role::Options,
+                });
+                kept.map(Languages::of).fold(Languages::default(), Languages::with)
+            };
+            at.sure = fits(spoken.by_name);
+            at.possible = fits(spoken.all());
+        }
+        if at.possible.has(Language::Sql) {
+            at.dialect = language::dialect(tool, &place.schemas);
+        }
+    }
+
+    /// A method that a header or an address puts in the place of the request's own.
+    pub(super) fn method(&mut self, name: &str, method: &str) {
+        let change = choice::changing(choice::Choice::Method, method, choice::Choices::Acts);
+        if change.is_some() {
+            self.push(Language::Http, name, http::request(method, None, change));
+        }
+    }
+
+    pub(super) fn explained(&mut self, kind: impl Into<Kind>) {
+        self.explanation.explained(&self.pointer, kind.into());
+    }
+
+    pub(super) fn unexplained(&mut self, why: &'static str) {
+        self.explanation.unexplained(&self.pointer, why);
+    }
+
+    /// A text and what was found in it, with its parts where somebody wants to see them.
+    pub(super) fn read(
+        &mut self,
+        language: Language,
+        key: &str,
+        text: &str,
+        found: Found,
+        parts: impl FnOnce() -> Vec<Part>,
+    ) {
+        if self.wants == Wants::Parts {
+            match self.readings.len().cmp(&MOST) {
+                Ordering::Less => {
+                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
+                }
+                Ordering::Equal => {
+                    self.readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone())));
+                }
+                Ordering::Greater => {}
+            }
+        }
+        self.push(language, key, found);
+    }
+
+    pub(super) fn push(&mut self, language: Language, key: &str, found: Found) {
+        let analysis = Analysis::new(language, key, found);
+        match self.found.len().cmp(&MOST) {
+            Ordering::Less => self.found.push(analysis),
+            Ordering::Equal => {
+                let found = unread("more statements and acts than are told apart");
+                self.unexplained(TOO_MUCH);
+                self.found.push(Analysis::new(Language::Unread, key, found));
+                self.crowd(analysis);
+            }
+            Ordering::Greater => self.crowd(analysis),
+        }
+    }
+
+    /// The worst is never crowded out by the many.
+    fn crowd(&mut self, analysis: Analysis) {
+        let told = self.found.iter_mut().take(MOST);
+        if let Some(mildest) = told.min_by_key(|one| one.effect)
+            && mildest.effect < analysis.effect
+        {
+            *mildest = analysis;
+        }
+    }
+
+    /// Takes so many bytes of text from what is left; false, and said once, where that is not enough.
+    pub(super) fn spend(&mut self, bytes: usize) -> bool {
+        if let Some(left) = self.left.checked_sub(bytes).filter(|_| self.leaves > 0) {
+            self.left = left;
+            return true;
+        }
+        self.beyond();
+        false
+    }
+
+    fn step(&mut self, depth: usize) -> bool {
+        if depth > MAX_DEPTH || self.leaves <= 1 {
+            self.beyond();
+            return false;
+        }
+        self.leaves -= 1;
+        true
+    }
+
+    /// What is left could be anything. Nothing more is read.
+    fn beyond(&mut self) {
+        if self.leaves > 0 {
+            self.leaves = 0;
+            self.unexplained(TOO_MUCH);
+            self.push(Language::Unread, "", unread("more than is read"));
+        }
+    }
+
+    /// Adds a word to the pointer; gives back where it ended before.
+    fn below(&mut self, add: impl FnOnce(&mut String)) -> usize {
+        let end = self.pointer.len();
+        if end < LONGEST_POINTER {
+            self.pointer.push('/');
+            add(&mut self.pointer);
+            let cut = self.pointer.floor_char_boundary(LONGEST_POINTER);
+            self.pointer.truncate(cut);
+        }
+        end
+    }
+}
+
+fn is_filled(body: &Value) -> bool {
+    match body {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
+fn unread(says: &str) -> Found {
+    Found::new(Effect::Unknown, Action::Unknown, "…", says)
+}
+
+/// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
+fn is_free_key(name: &str, key: Key) -> bool {
+    if name.starts_with('$') {
+        return mongo::is_read_operator(name);
+    }
+    let plain =
+        |c: char| name::is_letter(c) || matches!(c, '_' | '-' | '.' | ' ' | ':' | '[' | ']' | '(' | ')' | '*' | '#');
+    name.len() <= 128
+        && name.chars().next().is_some_and(|c| name::is_letter(c) || c == '*')
+        && name.chars().all(plain)
+        && !matches!(name, "constructor" | "prototype")
+        && key.within == Acts::No
+}

@@ -1,0 +1,75 @@
+//! Source code for a server's capabilities: argument and result types, one capability a tool, the server's union of them.
+//! Deterministic: the same manifest gives the same text. Owns no file.
+
+mod csharp;
+mod plan;
+mod rust;
+mod text;
+
+use std::fmt;
+
+use crate::mcp::tool::Tool;
+use crate::wire::words::words;
+
+words! {
+    /// A language to generate.
+    Language {
+        Rust = "rust",
+        CSharp = "csharp",
+    }
+}
+
+/// What to generate beside the types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    pub language: Language,
+    /// Rust only: implement `mcp_approve::capability::typed::ToolCap`.
+    pub typed: bool,
+}
+
+/// Something that a reader of the generated code should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Two tools of one name and type: the second is left out.
+    Twin { tool: String },
+    /// A name that had to become another, since another tool's name falls together with it.
+    Renamed { tool: String, name: String },
+    /// A schema that is larger than is read: parts of it are untyped.
+    Cut { tool: String },
+}
+
+/// One line, with foreign names made plain.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Twin { tool } => write!(f, "`{}` is listed twice, and is here once.", text::plain(tool)),
+            Self::Renamed { tool, name } => {
+                write!(f, "`{}` is {name} here: another name is the same in this language.", text::plain(tool))
+            }
+            Self::Cut { tool } => {
+                write!(
+                    f,
+                    "The schema of `{}` is too large to be read whole; parts of it are untyped.",
+                    text::plain(tool)
+                )
+            }
+        }
+    }
+}
+
+/// Generated code; its notes stand in its head, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    pub source: String,
+    pub notes: Vec<Note>,
+}
+
+/// Generates the code of one server. `server` is its name, foreign text.
+pub fn generate(server: &str, tools: &[Tool], options: Options) -> Generated {
+    let (plan, notes) = plan::plan(server, tools, options.language);
+    let source = match options.language {
+        Language::Rust => rust::source(&plan, &notes, options.typed),
+        Language::CSharp => csharp::source(&plan, &notes),
+    };
+    Generated { source, notes }
+}

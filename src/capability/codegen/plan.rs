@@ -1,0 +1,320 @@
+//! Gives every type of a server a name: which types there are, what each is called, and which of them are one.
+
+use std::collections::BTreeMap;
+
+use super::{Language, Note};
+use crate::capability::names::{Taken, snake, type_name};
+use crate::capability::set::Capability;
+use crate::capability::shape::{Doc, Format, Record, Shape, Type};
+use crate::mcp::tool::Tool;
+
+/// What is generated for one server.
+#[derive(Debug)]
+pub struct Plan {
+    /// As its manifest names it: foreign text.
+    pub server: String,
+    /// The same as an identifier.
+    pub name: String,
+    pub tools: Vec<PlannedTool>,
+    pub types: Vec<PlannedType>,
+}
+
+#[derive(Debug)]
+pub struct PlannedTool {
+    /// The name on the wire: foreign text.
+    pub wire: String,
+    pub doc: Option<String>,
+    /// `ReadFile`.
+    pub pascal: String,
+    /// `read_file`.
+    pub snake: String,
+    pub arguments: Use,
+    /// `None`: the server does not say.
+    pub result: Option<Use>,
+}
+
+/// A type with a name of its own.
+#[derive(Debug)]
+pub struct PlannedType {
+    pub name: String,
+    pub doc: Option<String>,
+    pub body: Body,
+}
+
+#[derive(Debug)]
+pub enum Body {
+    Record {
+        fields: Vec<PlannedField>,
+        rest: Option<Use>,
+    },
+    /// Each variant's name and its text on the wire.
+    Choice(Vec<(String, String)>),
+    Union(Vec<(String, Use)>),
+    /// The field that tells; each variant's name, its text on the wire and its record.
+    Tagged {
+        tag: String,
+        variants: Vec<(String, String, Use)>,
+    },
+    /// Another type, which has to have a name because it speaks of itself.
+    Wraps(Use),
+    Never,
+}
+
+#[derive(Debug)]
+pub struct PlannedField {
+    pub wire: String,
+    pub required: bool,
+    pub of: Use,
+    pub doc: Option<String>,
+}
+
+/// A type where it is used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Use {
+    Any,
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Text(Option<Format>),
+    List(Box<Use>),
+    Map(Box<Use>),
+    Nullable(Box<Use>),
+    Named(String),
+    /// A type within itself.
+    Again(String),
+}
+
+/// Plans the types of a server's tools.
+pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note>) {
+    let (reserved, result) = match language {
+        Language::Rust => (super::rust::RESERVED, "Success"),
+        Language::CSharp => (super::csharp::RESERVED, "Result"),
+    };
+    let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
+    let name = type_name(server, "Server");
+    let mut notes = Vec::new();
+    let mut names = Taken::with(reserved);
+    let mut seen = std::collections::BTreeSet::new();
+    // The names that the generated items around a tool take, before any nested type does.
+    let mut planned = Vec::new();
+    for tool in tools {
+        if !seen.insert(Capability::of(tool)) {
+            notes.push(Note::Twin { tool: tool.name.clone() });
+            continue;
+        }
+        let wanted = type_name(&tool.name, "Tool");
+        let pascal = names.take(&wanted);
+        if pascal != wanted {
+            notes.push(Note::Renamed { tool: tool.name.clone(), name: pascal.clone() });
+        }
+        for suffix in ["Args", result, ""] {
+            planner.taken.take(&format!("{pascal}{suffix}"));
+        }
+        planned.push((tool, pascal));
+    }
+    let tools = planned.into_iter().map(|(tool, pascal)| {
+        let arguments = Shape::read(&tool.input_schema);
+        let answer = tool.output_schema.as_ref().map(Shape::read);
+        if arguments.cut || answer.as_ref().is_some_and(|shape| shape.cut) {
+            notes.push(Note::Cut { tool: tool.name.clone() });
+        }
+        PlannedTool {
+            wire: tool.name.clone(),
+            doc: tool.description.clone(),
+            arguments: planner.whole(&arguments, &format!("{pascal}Args")),
+            result: answer.map(|shape| planner.whole(&shape, &format!("{pascal}{result}"))),
+            snake: snake(&pascal),
+            pascal,
+        }
+    });
+    let tools = tools.collect();
+    (Plan { server: server.to_owned(), name, tools, types: planner.types }, notes)
+}
+
+struct Planner {
+    taken: Taken,
+    types: Vec<PlannedType>,
+    /// The name of each type that has one, by its canonical text.
+    known: BTreeMap<String, String>,
+}
+
+/// The document that a type stands in, and the names of its definitions that speak of themselves.
+struct Document<'a> {
+    shape: &'a Shape,
+    open: BTreeMap<&'a str, String>,
+}
+
+impl Planner {
+    /// The type of a whole document, under a name that is kept for it.
+    fn whole(&mut self, shape: &Shape, name: &str) -> Use {
+        let mut document = Document { shape, open: BTreeMap::new() };
+        match &shape.of {
+            Type::Record(_) | Type::Choice(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => {
+                self.named(&shape.of, &mut document, name.to_owned(), None)
+            }
+            other => self.of(other, &mut document, name, ""),
+        }
+    }
+
+    /// A type where it is used: in `owner`, as `field`.
+    fn of<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, owner: &str, field: &str) -> Use {
+        match of {
+            Type::Any => Use::Any,
+            Type::Null => Use::Null,
+            Type::Boolean => Use::Boolean,
+            Type::Integer => Use::Integer,
+            Type::Number => Use::Number,
+            Type::Text(format) => Use::Text(*format),
+            Type::List(items) => Use::List(Box::new(self.of(items, document, owner, field))),
+            Type::Map(values) => Use::Map(Box::new(self.of(values, document, owner, field))),
+            Type::Nullable(inner) => Use::Nullable(Box::new(self.of(inner, document, owner, field))),
+            Type::Choice(values) => match kind_of(values) {
+                Some(plain) => plain,
+                None => self.nested(of, document, owner, field),
+            },
+            Type::Record(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => self.nested(of, document, owner, field),
+            Type::Named(pointer) => self.again(pointer, document),
+        }
+    }
+
+    /// A definition that speaks of itself: planned when it is first met.
+    fn again<'a>(&mut self, pointer: &'a str, document: &mut Document<'a>) -> Use {
+        if let Some(name) = document.open.get(pointer) {
+            return Use::Again(name.clone());
+        }
+        let Some((key, of)) = document.shape.definitions.get_key_value(pointer) else { return Use::Any };
+        let text = canonical(of, document.shape);
+        if let Some(name) = self.known.get(&text) {
+            return Use::Again(name.clone());
+        }
+        let wanted = type_name(pointer.rsplit('/').next().unwrap_or_default(), "Node");
+        let name = self.taken.take(&wanted);
+        document.open.insert(key, name.clone());
+        self.known.insert(text, name.clone());
+        let body = match of {
+            Type::Record(_) | Type::Choice(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => {
+                self.body(of, document, &name)
+            }
+            other => Body::Wraps(self.of(other, document, &name, "")),
+        };
+        self.types.push(PlannedType { name: name.clone(), doc: None, body });
+        Use::Again(name)
+    }
+
+    /// A type inside of another: called after its field, or after both where that name is taken.
+    fn nested<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, owner: &str, field: &str) -> Use {
+        let text = canonical(of, document.shape);
+        if let Some(name) = self.known.get(&text) {
+            return Use::Named(name.clone());
+        }
+        let short = type_name(field, "Value");
+        let name = if self.taken.is_free(&short) {
+            self.taken.take(&short)
+        } else {
+            self.taken.take(&format!("{owner}{short}"))
+        };
+        self.named(of, document, name, Some(text))
+    }
+
+    fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, text: Option<String>) -> Use {
+        // What a whole document is called is its own, whatever else is the same.
+        let text = text.unwrap_or_else(|| canonical(of, document.shape));
+        self.known.entry(text).or_insert_with(|| name.clone());
+        // Its place is before the types within it, so that a reader meets them in order.
+        let place = self.types.len();
+        let body = self.body(of, document, &name);
+        self.types.insert(place, PlannedType { name: name.clone(), doc: None, body });
+        Use::Named(name)
+    }
+
+    fn body<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: &str) -> Body {
+        match of {
+            Type::Record(record) => self.record(record, document, name),
+            Type::Choice(values) => choice(values),
+            Type::Union(parts) => {
+                let mut taken = Taken::default();
+                let mut parts: Vec<&Type> = parts.iter().collect();
+                // A record that requires more is tried first: one that requires nothing fits everything.
+                parts.sort_by_key(|part| std::cmp::Reverse(requires(part)));
+                let variant = |(at, part): (usize, &'a Type)| {
+                    let of = self.of(part, document, name, &format!("{name} option {}", at + 1));
+                    (taken.take(&variant_name(&of)), of)
+                };
+                Body::Union(parts.into_iter().enumerate().map(variant).collect())
+            }
+            Type::Tagged(tagged) => {
+                let mut taken = Taken::default();
+                let variant = |(text, record): &'a (String, Record)| {
+                    let variant = taken.take(&type_name(text, "Empty"));
+                    let inner = self.taken.take(&format!("{name}{variant}"));
+                    let body = self.record(record, document, &inner);
+                    self.types.push(PlannedType { name: inner.clone(), doc: None, body });
+                    (variant, text.clone(), Use::Named(inner))
+                };
+                Body::Tagged { tag: tagged.tag.clone(), variants: tagged.variants.iter().map(variant).collect() }
+            }
+            _ => Body::Never,
+        }
+    }
+
+    fn record<'a>(&mut self, record: &'a Record, document: &mut Document<'a>, name: &str) -> Body {
+        let mut fields = Vec::new();
+        for field in &record.fields {
+            let Doc(doc) = field.doc.clone();
+            let of = self.of(&field.of, document, name, &field.name);
+            fields.push(PlannedField { wire: field.name.clone(), required: field.required, of, doc });
+        }
+        Body::Record { fields, rest: record.rest.as_deref().map(|rest| self.of(rest, document, name, "other")) }
+    }
+}
+
+fn canonical(of: &Type, shape: &Shape) -> String {
+    Shape { of: of.clone(), definitions: shape.definitions.clone(), cut: false }.canonical()
+}
+
+/// The plain type of a choice that is no choice of texts.
+fn kind_of(values: &[String]) -> Option<Use> {
+    let all = |fits: fn(u8) -> bool| values.iter().all(|value| value.bytes().next().is_some_and(fits));
+    if all(|head| head == b'"') {
+        None
+    } else if all(|head| matches!(head, b't' | b'f')) {
+        Some(Use::Boolean)
+    } else if all(|head| matches!(head, b'-' | b'0'..=b'9')) {
+        let whole = values.iter().all(|value| value.parse::<i64>().is_ok());
+        Some(if whole { Use::Integer } else { Use::Number })
+    } else {
+        Some(Use::Any)
+    }
+}
+
+fn choice(values: &[String]) -> Body {
+    let mut taken = Taken::default();
+    let read = |value: &String| {
+        let text: String = serde_json::from_str(value).unwrap_or_default();
+        (taken.take(&type_name(&text, if text.is_empty() { "Empty" } else { "Value" })), text)
+    };
+    Body::Choice(values.iter().map(read).collect())
+}
+
+fn requires(of: &Type) -> usize {
+    match of {
+        Type::Record(record) => record.fields.iter().filter(|field| field.required).count(),
+        _ => usize::MAX,
+    }
+}
+
+fn variant_name(of: &Use) -> String {
+    match of {
+        Use::Any => "Any".to_owned(),
+        Use::Null => "Null".to_owned(),
+        Use::Boolean => "Boolean".to_owned(),
+        Use::Integer => "Integer".to_owned(),
+        Use::Number => "Number".to_owned(),
+        Use::Text(_) => "Text".to_owned(),
+        Use::List(items) => format!("{}List", variant_name(items)),
+        Use::Map(values) => format!("{}Map", variant_name(values)),
+        Use::Nullable(inner) => variant_name(inner),
+        Use::Named(name) | Use::Again(name) => name.clone(),
+    }
+}

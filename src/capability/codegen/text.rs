@@ -1,0 +1,60 @@
+//! Foreign text in generated source: as comments and as literals, where nothing in it can end either or hide.
+
+/// A text's lines, every character that does not show itself written as its code point. At most so many lines.
+pub fn lines(text: &str) -> impl Iterator<Item = String> {
+    const MOST: usize = 40;
+    text.lines().take(MOST).map(|line| plain(line.trim_end()))
+}
+
+/// One line on which every character shows itself.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out.push(' '),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            '–' | '—' | '…' | '‘' | '’' | '“' | '”' | '→' | '←' | '•' | '≤' | '≥' | '×' | '·' | '°' | '€' | '£' =>
+            {
+                out.push(c);
+            }
+            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        }
+    }
+    out
+}
+
+/// A string literal of Rust.
+pub fn rust_literal(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() => out.push(c),
+            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A string literal of C#.
+pub fn csharp_literal(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            ' '..='~' => out.push(c),
+            c if c.is_alphanumeric() && u32::from(c) <= 0xffff => out.push(c),
+            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}

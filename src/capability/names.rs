@@ -1,0 +1,100 @@
+//! Names of a server as identifiers of a language: words cut out of any text, and no two alike.
+
+use std::collections::BTreeSet;
+
+/// Cuts a text into words: at signs, and where small letters meet capitals. `readFile`, `read-file` and `READ_FILE` are alike.
+pub fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut before = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if !c.is_alphanumeric() {
+            words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty()));
+            before = None;
+            continue;
+        }
+        let starts = match before {
+            Some(before) if c.is_uppercase() && !char::is_uppercase(before) => true,
+            // `HTTPServer`: the last capital belongs to the next word.
+            Some(before) if c.is_uppercase() && char::is_uppercase(before) => {
+                chars.peek().is_some_and(|next| next.is_lowercase())
+            }
+            _ => false,
+        };
+        if starts {
+            words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty()));
+        }
+        word.extend(c.to_lowercase());
+        before = Some(c);
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    words
+}
+
+/// `read_file` and `readFile` to `ReadFile`; letters of any script are kept.
+pub fn pascal(text: &str) -> String {
+    let capital = |word: String| {
+        let mut chars = word.chars();
+        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>()).unwrap_or_default()
+    };
+    words(text).into_iter().map(capital).collect()
+}
+
+/// `readFile` to `read_file`.
+pub fn snake(text: &str) -> String {
+    words(text).join("_")
+}
+
+/// The ASCII letters, digits and `_` of an identifier that begins with a letter; `fallback` where the text has none. Other
+/// letters become their code points, so that two names do not fall together.
+pub fn identifier(cased: &str, fallback: &str) -> String {
+    let mut out = String::new();
+    for c in cased.chars() {
+        match c {
+            '_' => out.push('_'),
+            c if c.is_ascii_alphanumeric() => out.push(c),
+            c => out.push_str(&format!("u{:x}", u32::from(c))),
+        }
+    }
+    let trimmed = out.trim_matches('_');
+    match trimmed.chars().next() {
+        None => fallback.to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("{fallback}{trimmed}"),
+        Some(_) => trimmed.to_owned(),
+    }
+}
+
+/// A text as the name of a type: `read_file` to `ReadFile`, beginning with a capital whatever it is made of.
+pub fn type_name(text: &str, fallback: &str) -> String {
+    let name = identifier(&pascal(text), fallback);
+    let mut chars = name.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+}
+
+/// Names that are taken in one place.
+#[derive(Clone, Debug, Default)]
+pub struct Taken(BTreeSet<String>);
+
+impl Taken {
+    /// Names that are taken from the start.
+    pub fn with(names: &[&str]) -> Self {
+        Self(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// Whether a name is free.
+    pub fn is_free(&self, name: &str) -> bool {
+        !self.0.contains(name)
+    }
+
+    /// The name itself where it is free, else with the first number that makes it so.
+    pub fn take(&mut self, name: &str) -> String {
+        let mut candidate = name.to_owned();
+        let mut number = 2_usize;
+        while !self.0.insert(candidate.clone()) {
+            candidate = format!("{name}{number}");
+            number += 1;
+        }
+        candidate
+    }
+}

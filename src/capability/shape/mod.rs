@@ -1,0 +1,159 @@
+//! What a JSON Schema says, as a closed set of types: the ground that signatures, capability sets and generated code share.
+//!
+//! A schema may say more than a type can (patterns, bounds, `not`, `if`). What is left out makes the type wider, never
+//! narrower: whatever fits the schema fits the type.
+
+mod meet;
+mod read;
+mod show;
+
+use std::collections::BTreeMap;
+
+pub use show::{Shown, fields, shown};
+
+/// One type. Names in it are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Type {
+    /// Any JSON value: an untyped schema, or one beyond what is read.
+    Any,
+    /// No value at all: the schema contradicts itself.
+    Never,
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Text(Option<Format>),
+    List(Box<Type>),
+    /// An object whose keys are free, and whose values have this type.
+    Map(Box<Type>),
+    Record(Record),
+    /// One of these values, as JSON text, in the schema's order.
+    Choice(Vec<String>),
+    /// One of these, told apart by trying.
+    Union(Vec<Type>),
+    /// One of these records, told apart by a field of theirs.
+    Tagged(Tagged),
+    /// This, or null.
+    Nullable(Box<Type>),
+    /// A definition that speaks of itself, by its JSON Pointer in the document.
+    Named(String),
+}
+
+/// An object with known properties.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Record {
+    /// In the order of the schema.
+    pub fields: Vec<Field>,
+    /// The type of every other property, where the schema gives one.
+    pub rest: Option<Box<Type>>,
+}
+
+/// One property.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Field {
+    /// The name on the wire.
+    pub name: String,
+    pub required: bool,
+    pub of: Type,
+    /// What the schema says of it, for people. No part of the type.
+    pub doc: Doc,
+}
+
+/// A text for people. Two types that differ in it alone are one type, so it is equal to every other.
+#[derive(Clone, Debug, Default)]
+pub struct Doc(pub Option<String>);
+
+/// A choice between records by the text in one of their fields.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tagged {
+    /// The field that tells.
+    pub tag: String,
+    /// Each text and its record without that field, in the order of the schema.
+    pub variants: Vec<(String, Record)>,
+}
+
+/// A format of JSON Schema 2020-12 (section 7.3) that a language has a type for, or that says what a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    DateTime,
+    Date,
+    Time,
+    Duration,
+    Email,
+    Hostname,
+    Ipv4,
+    Ipv6,
+    Uri,
+    Uuid,
+    /// Base64 (OpenAPI's `byte`, JSON Schema's `contentEncoding: base64`).
+    Base64,
+}
+
+impl Format {
+    /// Its word in a schema.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::DateTime => "date-time",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Duration => "duration",
+            Self::Email => "email",
+            Self::Hostname => "hostname",
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Uri => "uri",
+            Self::Uuid => "uuid",
+            Self::Base64 => "base64",
+        }
+    }
+}
+
+/// The type of one schema document, with the definitions that speak of themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub of: Type,
+    /// By JSON Pointer; what [`Type::Named`] names.
+    pub definitions: BTreeMap<String, Type>,
+    /// Whether a part of the schema was beyond what is read, and is [`Type::Any`] here.
+    pub cut: bool,
+}
+
+impl Shape {
+    /// The shape without any schema.
+    pub const ANY: Self = Self { of: Type::Any, definitions: BTreeMap::new(), cut: false };
+
+    /// Reads a schema document: an object, `true` or `false`.
+    pub fn read(schema: &serde_json::Value) -> Self {
+        read::read(schema)
+    }
+
+    /// The type on one line, the same for every schema that says the same: fields and choices in byte order, definitions
+    /// numbered as they are met. Equality of capabilities is equality of this text.
+    pub fn canonical(&self) -> String {
+        show::canonical(self)
+    }
+}
+
+impl PartialEq for Doc {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Doc {}
+
+impl PartialOrd for Doc {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Doc {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+impl std::hash::Hash for Doc {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}

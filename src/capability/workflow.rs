@@ -1,0 +1,320 @@
+//! Which agents of a workflow receive what, before it is deployed (capability lattice, section 4.4): does any agent receive a
+//! capability outside of its allow list, over whatever delegations?
+//!
+//! `Effective(u → v) = Caps(v) ∩ Scope(u)` along every edge, to the least fixed point; `Scope(u)` is what `u` was handed over
+//! all its edges, or all it has where it may start on its own.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::Deserialize;
+
+use super::set::{Capability, Caps};
+
+/// A workflow as its file says it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Workflow {
+    /// By name: foreign text.
+    #[serde(rename = "agent", default)]
+    pub agents: BTreeMap<String, Agent>,
+    #[serde(rename = "delegate", default)]
+    pub delegations: Vec<Delegation>,
+}
+
+/// One agent.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Agent {
+    /// The manifests of its servers: files, beside the workflow's.
+    #[serde(default)]
+    pub servers: Vec<String>,
+    /// The tools it may have, by name; without the list, all of its servers' tools.
+    pub allow: Option<BTreeSet<String>>,
+    /// Whether it is also started on its own, with all that its servers have. An agent to which nobody delegates always is.
+    #[serde(default)]
+    pub starts: bool,
+}
+
+/// One agent hands a task to another.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Delegation {
+    pub from: String,
+    pub to: String,
+    /// The tools it hands on, by name; without the list, all it has.
+    pub only: Option<BTreeSet<String>>,
+}
+
+/// A workflow that cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoWorkflow {
+    #[error("{0}")]
+    NotToml(String),
+    #[error("it names no agent. Write [agent.NAME] with servers = [\"manifest.json\"]")]
+    NoAgents,
+    #[error("a delegation names {0:?}, and there is no [agent.{0}]")]
+    UnknownAgent(String),
+}
+
+/// One agent that receives what its allow list does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    pub agent: String,
+    pub capability: Capability,
+    /// The agents over which it comes, from where it starts to this one.
+    pub path: Vec<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What each agent ends up with.
+    pub effective: BTreeMap<String, BTreeSet<Capability>>,
+    /// The first breaches, by agent and capability.
+    pub breaches: Vec<Breach>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+/// A breach's path is worked out for this many.
+const MAX_BREACHES: usize = 1_000;
+
+impl Workflow {
+    /// Reads a workflow from TOML.
+    ///
+    /// # Errors
+    /// [`NoWorkflow`], with the line where the text is no TOML.
+    pub fn read(text: &str) -> Result<Self, NoWorkflow> {
+        let workflow: Self = toml::from_str(text).map_err(|error| NoWorkflow::NotToml(error.to_string()))?;
+        if workflow.agents.is_empty() {
+            return Err(NoWorkflow::NoAgents);
+        }
+        for end in workflow.delegations.iter().flat_map(|one| [&one.from, &one.to]) {
+            if !workflow.agents.contains_key(end) {
+                return Err(NoWorkflow::UnknownAgent(end.clone()));
+            }
+        }
+        Ok(workflow)
+    }
+
+    /// The manifests it names, each once.
+    pub fn manifests(&self) -> BTreeSet<&str> {
+        self.agents.values().flat_map(|agent| &agent.servers).map(String::as_str).collect()
+    }
+
+    /// Checks it, each manifest's capabilities given. One that is missing counts as ⊥: the caller has said so.
+    pub fn check(&self, manifests: &BTreeMap<String, Caps>) -> Checked {
+        Graph::of(self, manifests).checked(self)
+    }
+}
+
+/// Sets of capabilities as bits, by a number for each.
+type Bits = Vec<u64>;
+
+/// The workflow with numbers for names.
+struct Graph<'a> {
+    names: Vec<&'a str>,
+    capabilities: Vec<&'a Capability>,
+    /// What each agent's servers have.
+    caps: Vec<Bits>,
+    edges: Vec<(usize, usize, Option<Bits>)>,
+    /// The numbers of the edges that leave each agent.
+    out: Vec<Vec<usize>>,
+    starts: Vec<bool>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(workflow: &'a Workflow, manifests: &'a BTreeMap<String, Caps>) -> Self {
+        let names: Vec<&str> = workflow.agents.keys().map(String::as_str).collect();
+        let number: BTreeMap<&str, usize> = names.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let listed = |agent: &'a Agent| {
+            let known = agent.servers.iter().filter_map(|server| manifests.get(server));
+            known.filter_map(Caps::listed).flatten()
+        };
+        let all: BTreeSet<&Capability> = workflow.agents.values().flat_map(listed).collect();
+        let capabilities: Vec<&Capability> = all.into_iter().collect();
+        let place: BTreeMap<&Capability, usize> = capabilities.iter().enumerate().map(|(at, one)| (*one, at)).collect();
+        let empty = || vec![0_u64; capabilities.len().div_ceil(64)];
+        let of_agent = |agent: &'a Agent| {
+            let mut bits = empty();
+            listed(agent).filter_map(|one| place.get(one)).for_each(|at| set(&mut bits, *at));
+            bits
+        };
+        let named = |names: &BTreeSet<String>| {
+            let mut bits = empty();
+            let of_name = capabilities.iter().enumerate().filter(|(_, one)| names.contains(&one.name));
+            of_name.for_each(|(at, _)| set(&mut bits, at));
+            bits
+        };
+        let mut out = vec![Vec::new(); names.len()];
+        let mut edges = Vec::new();
+        for one in &workflow.delegations {
+            if let (Some(from), Some(to)) = (number.get(one.from.as_str()), number.get(one.to.as_str())) {
+                if let Some(out) = out.get_mut(*from) {
+                    out.push(edges.len());
+                }
+                edges.push((*from, *to, one.only.as_ref().map(&named)));
+            }
+        }
+        let caps = workflow.agents.values().map(of_agent).collect();
+        let starts = workflow.agents.values().map(|agent| agent.starts).collect();
+        let mut graph = Self { names, capabilities, caps, edges, out, starts };
+        graph.start_the_rest();
+        graph
+    }
+
+    /// Whoever is handed nothing starts on its own; and so does every agent of a ring that no started agent reaches: somebody
+    /// in it must be first, and nobody says who.
+    fn start_the_rest(&mut self) {
+        let mut into = vec![Vec::new(); self.names.len()];
+        for (from, to, _) in self.edges.iter().filter(|(from, to, _)| from != to) {
+            into.get_mut(*to).into_iter().for_each(|into| into.push(*from));
+        }
+        for (starts, into) in self.starts.iter_mut().zip(&into) {
+            *starts |= into.is_empty();
+        }
+        let forward: Vec<Vec<usize>> = self.out.iter().map(|edges| self.ends(edges)).collect();
+        let mut reached = vec![false; self.names.len()];
+        let started: Vec<usize> = (0..self.names.len()).filter(|at| self.starts.get(*at) == Some(&true)).collect();
+        reach(&forward, started, &mut reached);
+        // In this order no agent comes before a ring that reaches it and is not reached from it.
+        for first in finished_last_first(&forward) {
+            if reached.get(first) == Some(&true) {
+                continue;
+            }
+            let mut ring = vec![false; self.names.len()];
+            reach(&into, vec![first], &mut ring);
+            for (starts, in_ring) in self.starts.iter_mut().zip(&ring) {
+                *starts |= in_ring;
+            }
+            reach(&forward, vec![first], &mut reached);
+        }
+    }
+
+    fn ends(&self, edges: &[usize]) -> Vec<usize> {
+        edges.iter().filter_map(|edge| self.edges.get(*edge)).map(|(_, to, _)| *to).collect()
+    }
+
+    fn checked(&self, workflow: &Workflow) -> Checked {
+        let scopes = self.scopes();
+        let mut checked = Checked::default();
+        for (at, ((name, agent), scope)) in workflow.agents.iter().zip(&scopes).enumerate() {
+            let has: BTreeSet<Capability> = self.listed(scope).map(|(_, one)| one.clone()).collect();
+            checked.effective.insert(name.clone(), has);
+            let Some(allow) = &agent.allow else { continue };
+            for (capability, one) in self.listed(scope).filter(|(_, one)| !allow.contains(&one.name)) {
+                checked.count += 1;
+                if checked.breaches.len() < MAX_BREACHES {
+                    let path = self.path(at, capability);
+                    checked.breaches.push(Breach { agent: name.clone(), capability: one.clone(), path });
+                }
+            }
+        }
+        checked
+    }
+
+    /// What each agent ends up with: the least fixed point over all edges.
+    fn scopes(&self) -> Vec<Bits> {
+        let empty = vec![0_u64; self.capabilities.len().div_ceil(64)];
+        let own = |(caps, starts): (&Bits, &bool)| if *starts { caps.clone() } else { empty.clone() };
+        let mut scopes: Vec<Bits> = self.caps.iter().zip(&self.starts).map(own).collect();
+        let mut queue: VecDeque<usize> = (0..scopes.len()).collect();
+        let mut waits = vec![true; scopes.len()];
+        while let Some(at) = queue.pop_front() {
+            if let Some(waits) = waits.get_mut(at) {
+                *waits = false;
+            }
+            let Some(scope) = scopes.get(at).cloned() else { continue };
+            for (_, to, only) in self.out.get(at).into_iter().flatten().filter_map(|edge| self.edges.get(*edge)) {
+                let (Some(theirs), Some(caps)) = (scopes.get_mut(*to), self.caps.get(*to)) else { continue };
+                let mut grown = false;
+                for (word, theirs) in theirs.iter_mut().enumerate() {
+                    let part = |bits: &Bits| bits.get(word).copied().unwrap_or_default();
+                    let more = part(&scope) & part(caps) & only.as_ref().map_or(u64::MAX, part) & !*theirs;
+                    *theirs |= more;
+                    grown |= more != 0;
+                }
+                if grown && !std::mem::replace(waits.get_mut(*to).unwrap_or(&mut true), true) {
+                    queue.push_back(*to);
+                }
+            }
+        }
+        scopes
+    }
+
+    fn listed<'s>(&'s self, bits: &'s Bits) -> impl Iterator<Item = (usize, &'a Capability)> + 's {
+        self.capabilities.iter().enumerate().filter(|(at, _)| is_set(bits, *at)).map(|(at, one)| (at, *one))
+    }
+
+    /// The shortest way on which a capability comes to an agent, from one that starts with it.
+    fn path(&self, agent: usize, capability: usize) -> Vec<String> {
+        let has = |at: usize| self.caps.get(at).is_some_and(|caps| is_set(caps, capability));
+        let mut before: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut queue: VecDeque<usize> =
+            (0..self.names.len()).filter(|at| self.starts.get(*at) == Some(&true) && has(*at)).collect();
+        let mut seen: BTreeSet<usize> = queue.iter().copied().collect();
+        while let Some(at) = queue.pop_front() {
+            if at == agent {
+                break;
+            }
+            for (_, to, only) in self.out.get(at).into_iter().flatten().filter_map(|edge| self.edges.get(*edge)) {
+                let is_handed = only.as_ref().is_none_or(|only| is_set(only, capability));
+                if has(*to) && is_handed && seen.insert(*to) {
+                    before.insert(*to, at);
+                    queue.push_back(*to);
+                }
+            }
+        }
+        let mut path = vec![agent];
+        while let Some(at) = path.last().and_then(|at| before.get(at)) {
+            path.push(*at);
+        }
+        path.into_iter().rev().filter_map(|at| self.names.get(at)).map(|name| (*name).to_owned()).collect()
+    }
+}
+
+/// Marks what can be reached from some agents.
+fn reach(edges: &[Vec<usize>], from: Vec<usize>, reached: &mut [bool]) {
+    let mut waiting = from;
+    while let Some(at) = waiting.pop() {
+        if !std::mem::replace(reached.get_mut(at).unwrap_or(&mut true), true) {
+            waiting.extend(edges.get(at).into_iter().flatten());
+        }
+    }
+}
+
+/// All agents, the one first whose search in depth ends last.
+fn finished_last_first(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; edges.len()];
+    let mut order = Vec::with_capacity(edges.len());
+    for root in 0..edges.len() {
+        let mut open = vec![(root, 0)];
+        if std::mem::replace(seen.get_mut(root).unwrap_or(&mut true), true) {
+            continue;
+        }
+        while let Some((at, next)) = open.last_mut() {
+            let to = edges.get(*at).and_then(|out| out.get(*next)).copied();
+            *next += 1;
+            match to {
+                Some(to) => {
+                    if !std::mem::replace(seen.get_mut(to).unwrap_or(&mut true), true) {
+                        open.push((to, 0));
+                    }
+                }
+                None => order.extend(open.pop().map(|(at, _)| at)),
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn set(bits: &mut Bits, at: usize) {
+    if let Some(word) = bits.get_mut(at / 64) {
+        *word |= 1 << (at % 64);
+    }
+}
+
+fn is_set(bits: &Bits, at: usize) -> bool {
+    bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+}

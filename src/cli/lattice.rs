@@ -1,0 +1,202 @@
+//! `mcp-approve lattice`: capabilities of servers as values. Owns the options and the wording of its commands.
+
+mod ask;
+mod caps;
+mod check;
+mod hosts;
+mod used;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::error::Error;
+use super::manifest::Manifest;
+use crate::audit::moment::Since;
+use crate::capability::codegen::{self, Language};
+use crate::home::places::{PlaceError, Places};
+
+/// What to do with capabilities.
+#[derive(Clone, Debug, Subcommand)]
+pub enum LatticeCommand {
+    /// Lists what a server can do: name, argument type and result type of each tool
+    #[command(after_help = "A capability is the triple of a tool's name, argument type and result type.
+
+Examples:
+  mcp-approve lattice caps manifest.json
+  mcp-approve lattice caps -- uvx mcp-server-git
+  mcp-approve lattice caps --from-log --since 30d --server notes
+  mcp-approve lattice caps --from-log --server notes --scope > notes.json && mcp-approve --scope notes.json -- CMD")]
+    Caps(CapsOptions),
+    /// Lists what two servers have in common: the most that one can hand on to the other
+    Meet(PairOptions),
+    /// Lists what two servers have together
+    Join(PairOptions),
+    /// Tells what changed from one manifest to another: added, removed, and with another type
+    #[command(after_help = "Exit code 1 where they differ.")]
+    Diff(PairOptions),
+    /// Generates the types, capabilities and handlers of a server
+    #[command(
+        after_help = "Names on the wire are kept. A schema says more than a type can: what is left out makes the type wider.
+
+Examples:
+  mcp-approve lattice codegen --lang rust manifest.json > src/capabilities.rs
+  mcp-approve lattice codegen --lang csharp -- npx -y @modelcontextprotocol/server-memory"
+    )]
+    Codegen(CodegenOptions),
+    /// Tells which agent of a workflow receives a tool that is not on its list, and by which way
+    #[command(after_help = "WORKFLOW.toml names agents, the manifests of their servers, and who delegates to whom:
+
+  [agent.lead]
+  servers = [\"files.json\", \"web.json\"]      manifests, beside this file
+  [agent.researcher]
+  servers = [\"files.json\"]
+  allow = [\"read_file\"]                     tools it may have; without it, all
+  [[delegate]]
+  from = \"lead\"
+  to = \"researcher\"
+  only = [\"read_file\", \"write_file\"]        tools that are handed on; without it, all
+
+Exit code 1 where an agent receives what it may not have; with --hosts, where a server is not wrapped.")]
+    Check(CheckOptions),
+}
+
+/// Where capabilities are read from: a file, the log, or a server that is started for it.
+#[derive(Clone, Debug, Args)]
+pub struct Source {
+    /// A manifest: an answer to tools/list, an object with `tools`, or an array of tools; `-` for standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "command")]
+    pub file: Option<PathBuf>,
+    /// The server's command: it is started, asked for its tools, and ended
+    #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+}
+
+/// What to list, and how.
+#[derive(Clone, Debug, Args)]
+pub struct CapsOptions {
+    #[command(flatten)]
+    pub source: Source,
+    /// Compare what wrapped servers were granted with what was used, by the log
+    #[arg(long)]
+    pub from_log: bool,
+    /// With --from-log: only since then, 30d, 12h, or a time like 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN", requires = "from_log")]
+    pub since: Option<Since>,
+    /// With --from-log: only this server
+    #[arg(long, value_name = "NAME", requires = "from_log")]
+    pub server: Option<String>,
+    /// With --from-log: print the smallest scope that would have been enough, for `--scope`
+    #[arg(long, requires = "from_log")]
+    pub scope: bool,
+    /// Print the types instead of a table, in canonical form
+    #[arg(long)]
+    pub types: bool,
+    /// Print a JSON array, one object a capability
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Two manifests.
+#[derive(Clone, Debug, Args)]
+pub struct PairOptions {
+    /// One manifest
+    #[arg(value_name = "ONE", value_hint = ValueHint::FilePath)]
+    pub one: PathBuf,
+    /// The other
+    #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
+    pub other: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to generate.
+#[derive(Clone, Debug, Args)]
+pub struct CodegenOptions {
+    /// rust or csharp
+    #[arg(long = "lang", value_name = "LANGUAGE")]
+    pub language: Language,
+    /// Name the server so, instead of as it or its file is called
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Rust: implement mcp_approve's typed interface too
+    #[arg(long)]
+    pub typed: bool,
+    #[command(flatten)]
+    pub source: Source,
+}
+
+/// What to check.
+#[derive(Clone, Debug, Args)]
+pub struct CheckOptions {
+    /// The workflow
+    #[arg(value_name = "WORKFLOW.toml", value_hint = ValueHint::FilePath, required_unless_present = "hosts")]
+    pub workflow: Option<PathBuf>,
+    /// Instead: what each server in this machine's host configurations may do unasked today
+    #[arg(long, conflicts_with = "workflow")]
+    pub hosts: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// Whatever keeps it from its answer.
+pub fn run(
+    command: &LatticeCommand,
+    places: Result<Places, PlaceError>,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    match command {
+        LatticeCommand::Caps(options) if options.from_log && !options.source.is_none() => Err(Error::Wrong {
+            what: "--from-log reads the log, and no other source".to_owned(),
+            hint: "leave the file or the command out".to_owned(),
+        }),
+        LatticeCommand::Caps(options) if options.from_log => used::run(options, &places?, now, out),
+        LatticeCommand::Caps(options) => caps::list(&options.source.manifest()?, options, out),
+        LatticeCommand::Meet(options) => caps::meet(options, out),
+        LatticeCommand::Join(options) => caps::join(options, out),
+        LatticeCommand::Diff(options) => caps::diff(options, out),
+        LatticeCommand::Codegen(options) => generate(options, out),
+        LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
+        LatticeCommand::Check(options) => hosts::run(options.json, &places?, now, out),
+    }
+}
+
+impl Source {
+    fn is_none(&self) -> bool {
+        self.file.is_none() && self.command.is_empty()
+    }
+
+    fn manifest(&self) -> Result<Manifest, Error> {
+        match (&self.file, self.command.as_slice()) {
+            (Some(file), _) => Manifest::of_file(file),
+            (None, []) => Err(Error::Wrong {
+                what: "there is nothing to read capabilities from".to_owned(),
+                hint: "give a manifest's file, or a server's command after `--`".to_owned(),
+            }),
+            (None, command) => ask::manifest(command),
+        }
+    }
+}
+
+fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    if options.typed && options.language != Language::Rust {
+        return Err(Error::Wrong {
+            what: "--typed is for Rust: it implements this program's own typed interface".to_owned(),
+            hint: "use --lang rust, or leave --typed out".to_owned(),
+        });
+    }
+    let manifest = options.source.manifest()?;
+    let name = options.name.as_deref().or(manifest.name.as_deref()).unwrap_or("Server");
+    let wanted = codegen::Options { language: options.language, typed: options.typed };
+    write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,207 @@
+//! `lattice check --hosts`: what each server in the hosts' lists may do unasked today. Reads lists, pins and policy; starts no
+//! server.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use crate::behavior::taxonomy::Badge;
+use crate::cli::error::Error;
+use crate::cli::print::{clipped, pretty, visible};
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
+use crate::home::user;
+use crate::hosts::{self, Listed, Lists, Start};
+use crate::pins::Memory;
+use crate::pins::reading::Known;
+use crate::policy::decide::{Question, decide};
+use crate::policy::fit::{Fit, Part, Prepared, fit};
+use crate::policy::question::rules_name;
+use crate::policy::rule::{Decision, Policy};
+
+/// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
+#[derive(Debug, Default)]
+struct Reach {
+    unasked: Vec<String>,
+    /// The tool and the rule.
+    by_rule: Vec<(String, String)>,
+    asked: usize,
+    denied: usize,
+    /// Tools that change something, among all.
+    changing: usize,
+}
+
+impl Reach {
+    fn all(&self) -> usize {
+        self.unasked.len() + self.by_rule.len() + self.asked + self.denied
+    }
+}
+
+/// Looks and prints. `now` is milliseconds since 1970, UTC.
+pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let user = user::current().map_err(|error| Error::Wrong {
+        what: format!("the hosts' lists cannot be found: {error}"),
+        hint: "`mcp-approve doctor` says more".to_owned(),
+    })?;
+    let lists = hosts::lists(&user.home, std::env::current_dir().ok().as_deref());
+    let reach = reach(places, now)?;
+    let open = lists.servers.iter().any(|one| matches!(one.start, Start::Unwrapped | Start::Observed));
+    if as_json {
+        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(one.name.as_str()))).collect();
+        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+    } else {
+        tell(&lists, &reach, out)?;
+    }
+    Ok(if open { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What is known of every server that was wrapped here, by the name that rules have for it.
+fn reach(places: &Places, now: i64) -> Result<BTreeMap<String, Reach>, Error> {
+    places.check_state()?;
+    let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
+    let policy = layers.load(Keeps::Nothing);
+    let mut reach: BTreeMap<String, Reach> = BTreeMap::new();
+    if let Some(memory) = Memory::open_existing(&places.pins_db())? {
+        for known in memory.tools()? {
+            let of = reach.entry(rules_name(&known.server.name).to_owned()).or_default();
+            add(of, &policy, &known, now);
+        }
+    }
+    Ok(reach)
+}
+
+fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
+    let (server, tool) = (known.server.name.as_str(), known.tool.name.as_str());
+    let arguments = Value::Object(Map::new());
+    let question = Question { server, tool, behavior: &known.behavior, arguments: &arguments, now, recent: None };
+    let prepared = Prepared::of(&question);
+    let may_allow = |rule: &&crate::policy::rule::Rule| {
+        rule.decision == Decision::Allow
+            && matches!(fit(policy, rule, &question, &prepared), Fit::Differs(Part::When(..)))
+    };
+    reach.changing += usize::from(known.behavior.badge() == Badge::Mutates);
+    match decide(policy, &question).decision {
+        Decision::Allow => reach.unasked.push(tool.to_owned()),
+        Decision::Ask => match policy.rules.iter().find(may_allow) {
+            Some(rule) => reach.by_rule.push((tool.to_owned(), rule.id.clone())),
+            None => reach.asked += 1,
+        },
+        Decision::Deny => reach.denied += 1,
+    }
+}
+
+fn word(start: Start) -> &'static str {
+    match start {
+        Start::Wrapped => "wrapped",
+        Start::Observed => "observed",
+        Start::Unwrapped => "unwrapped",
+        Start::Remote => "remote",
+    }
+}
+
+fn row(one: &Listed, reach: Option<&Reach>) -> Value {
+    let tools = reach.map(|reach| {
+        json!({
+            "all": reach.all(), "changing": reach.changing, "unasked": reach.unasked,
+            "by_rule": reach.by_rule.iter().map(|(tool, rule)| json!({ "tool": tool, "rule": rule })).collect::<Vec<_>>(),
+            "asked": reach.asked, "denied": reach.denied,
+        })
+    });
+    json!({
+        "host": one.host, "server": one.name, "project": one.project, "file": one.file.display().to_string(),
+        "start": word(one.start), "tools": tools,
+    })
+}
+
+fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> Result<(), Error> {
+    if lists.servers.is_empty() {
+        writeln!(out, "No host on this machine lists a server ({} lists were read).", lists.files)?;
+    }
+    let mut last = None;
+    for one in &lists.servers {
+        let place = (one.host, &one.file, &one.project);
+        if last.replace(place) != Some(place) {
+            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
+            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
+        }
+        let known = reach.get(one.name.as_str()).filter(|reach| reach.all() > 0);
+        writeln!(out, "  {}: {}", visible(&one.name), said(one.start, known))?;
+        if let (Start::Wrapped, Some(reach)) = (one.start, known) {
+            if !reach.unasked.is_empty() {
+                writeln!(out, "    unasked: {}", visible(&clipped(&reach.unasked.join(", "), 100)))?;
+            }
+            for (tool, rule) in reach.by_rule.iter().take(20) {
+                writeln!(out, "    {} by rule {}, for some arguments", visible(tool), visible(rule))?;
+            }
+        }
+    }
+    for one in &lists.unread {
+        let line = format!("{} ({}): cannot be read: {}", one.host, one.file.display(), one.why);
+        writeln!(out, "{}", visible(&line))?;
+    }
+    Ok(())
+}
+
+/// What a host's server may do, in one sentence.
+fn said(start: Start, known: Option<&Reach>) -> String {
+    let tools = |reach: &Reach| format!("{} tools, {} of which change something", reach.all(), reach.changing);
+    match (start, known) {
+        (Start::Unwrapped, None) => "NOT wrapped: everything runs unasked, and is not recorded".to_owned(),
+        (Start::Unwrapped, Some(reach)) => {
+            format!("NOT wrapped: everything runs unasked, and is not recorded ({})", tools(reach))
+        }
+        (Start::Observed, _) => "only observed: everything runs unasked, and is recorded".to_owned(),
+        (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
+        (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),
+        (Start::Wrapped, Some(reach)) => format!(
+            "wrapped: {} of {} tools run unasked, {} for some arguments, {} ask, {} are denied",
+            reach.unasked.len(),
+            reach.all(),
+            reach.by_rule.len(),
+            reach.asked,
+            reach.denied
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::{Reach, row, tell};
+    use crate::hosts::{Listed, Lists, Start};
+
+    #[test]
+    fn every_server_is_told_with_what_it_may_do_unasked() {
+        let listed = |name: &str, start| {
+            let (name, file) = (name.to_owned(), PathBuf::from("mcp.json"));
+            Listed { host: "Cursor", file, name, project: None, start }
+        };
+        let servers = vec![
+            listed("git", Start::Unwrapped),
+            listed("files", Start::Wrapped),
+            listed("new", Start::Wrapped),
+            listed("web", Start::Remote),
+        ];
+        let (unasked, by_rule) = (vec!["read\u{202e}".to_owned()], vec![("write".to_owned(), "notes".to_owned())]);
+        let files = Reach { unasked, by_rule, asked: 3, denied: 1, changing: 4 };
+        let reach = BTreeMap::from([("files".to_owned(), files)]);
+        assert_eq!(row(&servers[1], reach.get("files"))["tools"]["all"], 6);
+        let mut out = Vec::new();
+        tell(&Lists { servers, files: 1, ..Lists::default() }, &reach, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "Cursor (mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: wrapped: 1 of 6 \
+             tools run unasked, 1 for some arguments, 3 ask, 1 are denied\n    unasked: read⟨U+202E⟩\n    write by rule \
+             notes, for some arguments\n  new: wrapped; it was not started yet, so its tools are not known\n  web: reached \
+             over the network: mcp-approve does not see it\n"
+        );
+        let mut empty = Vec::new();
+        tell(&Lists::default(), &reach, &mut empty).unwrap();
+        assert!(String::from_utf8(empty).unwrap().contains("No host on this machine lists a server"));
+    }
+}

@@ -1,0 +1,118 @@
+//! `lattice caps --from-log`: what each server was granted against what was used, and the smallest scope that was enough.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::CapsOptions;
+use crate::audit::query;
+use crate::audit::search::Search;
+use crate::audit::store::Reader;
+use crate::capability::types;
+use crate::cli::error::Error;
+use crate::cli::log::LogError;
+use crate::cli::print::{self, Column, pretty, visible};
+use crate::home::places::Places;
+use crate::mcp::tool::Tool;
+use crate::pins::Memory;
+use crate::policy::question::rules_name;
+
+/// One tool of one server.
+struct Granted {
+    tool: Tool,
+    /// Calls of it that ran.
+    used: u64,
+}
+
+/// Compares and prints.
+pub(super) fn run(options: &CapsOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let servers = granted(options, places, now)?;
+    if options.scope {
+        return scope(&servers, out);
+    }
+    if options.json {
+        let rows: Vec<Value> = servers
+            .iter()
+            .flat_map(|(server, tools)| {
+                tools.values().map(move |one| {
+                    json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used })
+                })
+            })
+            .collect();
+        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if servers.is_empty() {
+        writeln!(out, "No server of that name was wrapped here yet.")?;
+    }
+    for (server, tools) in &servers {
+        let used = tools.values().filter(|one| one.used > 0).count();
+        writeln!(out, "{}: {used} of {} tools were used", visible(server), tools.len())?;
+        let mut rows: Vec<&Granted> = tools.values().collect();
+        rows.sort_by_key(|one| std::cmp::Reverse(one.used));
+        let row = |one: &Granted| {
+            let used = if one.used == 0 { "unused".to_owned() } else { one.used.to_string() };
+            [String::new(), used, visible(&types::signature(&one.tool))]
+        };
+        print::table(&[Column::LEFT, Column::RIGHT, Column::LEFT.at_most(100)], 2, rows.into_iter().map(row), out)?;
+    }
+    if let Some((server, _)) = servers.first_key_value() {
+        let server = visible(server);
+        writeln!(
+            out,
+            "The smallest scope that was enough: mcp-approve lattice caps --from-log --server {server} --scope"
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every tool of the servers asked for, by server and name, with how often it ran.
+fn granted(
+    options: &CapsOptions,
+    places: &Places,
+    now: i64,
+) -> Result<BTreeMap<String, BTreeMap<String, Granted>>, Error> {
+    places.check_state()?;
+    let mut servers: BTreeMap<String, BTreeMap<String, Granted>> = BTreeMap::new();
+    let Some(memory) = Memory::open_existing(&places.pins_db())? else { return Ok(servers) };
+    let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
+    for known in memory.tools()? {
+        let server = rules_name(&known.server.name).to_owned();
+        if is_wanted(&server) {
+            let tool = Granted { tool: known.tool, used: 0 };
+            servers.entry(server).or_default().insert(tool.tool.name.clone(), tool);
+        }
+    }
+    let db = places.audit_db();
+    let search = Search::default().from(options.since.map(|since| since.moment(now)));
+    if let Some(reader) = Reader::open(&db).map_err(LogError::from)? {
+        let tally = query::decisions(&reader, None, &search).map_err(LogError::from)?;
+        for (server, tools) in &tally.tools {
+            let Some(known) = servers.get_mut(rules_name(server)) else { continue };
+            for (name, of) in tools {
+                if let Some(one) = known.get_mut(name.as_str()) {
+                    one.used += of.count.approved();
+                }
+            }
+        }
+    }
+    Ok(servers)
+}
+
+/// The definitions that were used, as `--scope` takes them.
+fn scope(servers: &BTreeMap<String, BTreeMap<String, Granted>>, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let names: BTreeSet<&String> = servers.keys().collect();
+    if names.len() > 1 {
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        return Err(Error::Wrong {
+            what: format!("a scope is one server's, and there are {}", names.join(", ")),
+            hint: "name it: --server NAME".to_owned(),
+        });
+    }
+    let tools = servers.values().flat_map(BTreeMap::values).filter(|one| one.used > 0);
+    let tools: Vec<&Value> = tools.map(|one| &one.tool.definition).collect();
+    writeln!(out, "{:#}", json!({ "tools": tools }))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,98 @@
+//! Lists of tools as commands take them: from a file, or from the answer of a server. Owns no judgement of tools.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::error::Error;
+use crate::mcp::tool::Tool;
+
+/// No manifest is longer, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// A text that is no list of tools.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTools {
+    #[error("this is not JSON: {0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
+    NotJson(#[from] serde_json::Error),
+    #[error(
+        "no list of tools in this JSON. Give the answer of tools/list, an object with `tools`, or an array of tools"
+    )]
+    NoList,
+}
+
+impl From<NotTools> for Error {
+    fn from(error: NotTools) -> Self {
+        Self::Wrong { what: error.to_string(), hint: "`mcp-approve tools classify --help` shows an example".to_owned() }
+    }
+}
+
+/// What a server can do, and how it names itself. Foreign text.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    pub name: Option<String>,
+    pub tools: Vec<Tool>,
+}
+
+/// The text of a file, `-` for standard input.
+///
+/// # Errors
+/// Why it cannot be read; one that is longer than 64 MiB is no manifest.
+pub fn text(file: &Path) -> Result<String, Error> {
+    let unreadable = |cause| Error::Unreadable { path: file.to_path_buf(), cause };
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        io::stdin().take(LONGEST + 1).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
+    };
+    if read.map_err(unreadable)? as u64 > LONGEST {
+        return Err(unreadable(io::Error::other("it is longer than 64 MiB")));
+    }
+    Ok(text)
+}
+
+/// The definitions in a JSON-RPC `tools/list` response, an object with `tools`, or an array; and the server's name where the
+/// text tells it.
+///
+/// # Errors
+/// [`NotTools`] when the text is none of these.
+pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools> {
+    let mut input: Value = serde_json::from_str(text)?;
+    if let Value::Array(list) = &mut input {
+        return Ok((None, std::mem::take(list)));
+    }
+    let named = |value: &Value| Some(value.get("name")?.as_str()?.to_owned());
+    let name = input.get("serverInfo").and_then(named).or_else(|| named(&input));
+    let holder = if input.get("result").is_some() { &mut input["result"] } else { &mut input };
+    match holder.get_mut("tools") {
+        Some(Value::Array(list)) => Ok((name, std::mem::take(list))),
+        _ => Err(NotTools::NoList),
+    }
+}
+
+impl Manifest {
+    /// Reads a manifest; entries without a name are left out, since nobody can call them.
+    ///
+    /// # Errors
+    /// [`NotTools`] when the text is no list of tools.
+    pub fn read(text: &str) -> Result<Self, NotTools> {
+        let (name, definitions) = definitions(text)?;
+        Ok(Self { name, tools: definitions.into_iter().filter_map(Tool::read).collect() })
+    }
+
+    /// Reads the manifest in a file. It is named after the file where it does not say its server's name.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn of_file(file: &Path) -> Result<Self, Error> {
+        let read = Self::read(&text(file)?);
+        let Self { name, tools } = read.map_err(|error| Error::Wrong {
+            what: format!("{}: {error}", file.display()),
+            hint: "`mcp-approve lattice caps -- CMD` asks a server for its tools".to_owned(),
+        })?;
+        let stem = || Some(file.file_stem()?.to_str()?.to_owned());
+        Ok(Self { name: name.or_else(stem), tools })
+    }
+}
