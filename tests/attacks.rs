@@ -72,6 +72,7 @@
 //! | F7 | shell or template shapes in plain fields (`; rm`, `$(…)`, `{{…}}`) | not plain words: asks |
 //! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses and `$HOME`, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
 //! | F9 | a continuation with another definition, other params, or poisoned responses | bound to the definition and all params; responses are judged and recorded |
+//! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
 //!

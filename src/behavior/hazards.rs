@@ -47,13 +47,22 @@ words! {
         UnexpectedBehavior = "unexpected-behavior",
         /// The schema cannot be used to check the arguments.
         UnusableSchema = "unusable-schema",
+        /// The arguments are more than is read.
+        UnreadArguments = "unread-arguments",
     }
 }
 
 impl HazardKind {
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
-        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition | Self::ChangedServer)
+        matches!(
+            self,
+            Self::HiddenCharacters
+                | Self::TerminalSequence
+                | Self::ChangedDefinition
+                | Self::ChangedServer
+                | Self::UnreadArguments
+        )
     }
 }
 

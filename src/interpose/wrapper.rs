@@ -348,13 +348,18 @@ impl Running {
             self.stopping = Some(Stopping::asked(now.mono));
         }
         if self.gate.has_unparsed_lists() {
+            // A piece at a time: what comes in meanwhile does not wait for all of them.
             self.step(now, Event::ParseLists);
-            return self.flush();
+            self.server.flush();
+            self.host.flush();
         }
         self.consoles.report(now, &self.gate);
     }
 
     fn wake_at(&self) -> Instant {
+        if self.gate.has_unparsed_lists() {
+            return Instant::now();
+        }
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [
             self.wake,

@@ -158,5 +158,6 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::ChangedServer => "a changed server",
         HazardKind::UnexpectedBehavior => "an unexpected behavior",
         HazardKind::UnusableSchema => "an unusable schema",
+        HazardKind::UnreadArguments => "arguments that were not read",
     }
 }

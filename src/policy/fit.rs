@@ -248,7 +248,8 @@ fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<St
         analyses.iter().any(|one| names(one) && fingerprint(one).is_some())
     };
     let mut found: Vec<Option<String>> = analyses.iter().filter(is_statement).map(fingerprint).collect();
-    if analyses.len() >= arguments::MOST || !explanation.unexplained.iter().all(is_read) {
+    let all_read = explanation.more_unexplained == 0 && explanation.unexplained.iter().all(is_read);
+    if analyses.len() >= arguments::MOST || !all_read {
         found.push(None);
     }
     found

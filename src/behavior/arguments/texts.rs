@@ -87,6 +87,12 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether this is in a parameter that the operator says is plain text.
+    fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
+    }
+
     /// What a text chooses, where its name says that it does.
     fn choice(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, is_listed: bool) -> Option<Result<Kind, Why>> {
         let choice = at.key.choice;

@@ -51,7 +51,7 @@ pub(super) struct Walk<'a> {
     /// The first names, as they were read.
     keys: Vec<(String, Key)>,
     pub(super) wants: Wants,
-    pointer: String,
+    pub(super) pointer: String,
     left: usize,
     leaves: usize,
 }
@@ -313,12 +313,6 @@ impl<'a> Walk<'a> {
             self.unexplained(TOO_MUCH);
             self.push(Language::Unread, "", unread("more than is read"));
         }
-    }
-
-    /// Whether this is in a parameter that the operator says is plain text.
-    pub(super) fn is_plain(&self) -> bool {
-        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
-        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// Adds a word to the pointer; gives back where it ended before.

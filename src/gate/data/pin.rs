@@ -13,6 +13,10 @@ use crate::behavior::identity::Identity;
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 
+/// How many tools of one server are remembered. A server that renames its tools without end fills no memory and no disk: what
+/// comes beyond counts as not reviewed.
+const MOST: usize = 20_000;
+
 /// One tool as remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
@@ -110,7 +114,11 @@ impl Pins {
 
     /// Takes notice of a definition: its state, and whether it is new or changed.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
+        let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {
+            if is_full {
+                return (PinState::Unreviewed, false);
+            }
             let trusted = (trust != Trust::None && self.origin == Origin::Start).then_some(digest);
             let pin = Pin {
                 trusted,

@@ -14,6 +14,8 @@ use crate::wire::digest::Digest;
 pub struct Described {
     pub tool: Tool,
     pub digest: Digest,
+    /// Of its definition, about.
+    pub bytes: usize,
     pub behavior: Behavior,
     pub signature: String,
     pub input: Result<Schema, Unusable>,
@@ -39,6 +41,7 @@ impl Described {
             input: Schema::compile(&tool.input_schema),
             output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
             digest,
+            bytes: tool.definition.to_string().len(),
             pin_state,
             plain,
             tool,
