@@ -5,6 +5,7 @@
 pub mod choice;
 pub mod effect;
 pub mod explain;
+mod findings;
 pub mod grammar;
 pub mod graphql;
 pub mod http;

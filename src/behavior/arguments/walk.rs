@@ -1,19 +1,18 @@
-//! Walks the arguments of one call once: every leaf and every key, within a budget. Owns what was found; `texts` judges a text.
+//! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` judges a text.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::effect::{Analysis, Effect, Found, Language};
+use super::effect::{Analysis, Language};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
+use super::findings::unread;
 use super::language::{Languages, Spoken};
-use super::reading::{Part, Reading};
+use super::reading::Reading;
 use super::sql::Dialect;
-use super::{MOST, choice, grammar, http, language, mongo};
-use crate::behavior::taxonomy::Action;
+use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
 
 /// As much text of one call is read, keys included.
@@ -26,7 +25,8 @@ const MAX_DEPTH: usize = 64;
 const LONGEST_POINTER: usize = 1024;
 /// As many names are kept.
 const MOST_KEYS: usize = 16;
-const TOO_MUCH: &str = "is more than is read";
+
+pub(super) const TOO_MUCH: &str = "is more than is read";
 
 /// What a walk is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) struct Walk<'a> {
     pub(super) inner: usize,
     /// The first names, as they were read.
     keys: Vec<(String, Key)>,
-    wants: Wants,
+    pub(super) wants: Wants,
     pub(super) pointer: String,
     left: usize,
     leaves: usize,
@@ -286,53 +286,6 @@ impl<'a> Walk<'a> {
         self.explanation.unexplained(&self.pointer, why);
     }
 
-    /// A text and what was found in it, with its parts where somebody wants to see them.
-    pub(super) fn read(
-        &mut self,
-        language: Language,
-        key: &str,
-        text: &str,
-        found: Found,
-        parts: impl FnOnce() -> Vec<Part>,
-    ) {
-        if self.wants == Wants::Parts {
-            match self.readings.len().cmp(&MOST) {
-                Ordering::Less => {
-                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
-                }
-                Ordering::Equal => {
-                    self.readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone())));
-                }
-                Ordering::Greater => {}
-            }
-        }
-        self.push(language, key, found);
-    }
-
-    pub(super) fn push(&mut self, language: Language, key: &str, found: Found) {
-        let analysis = Analysis::new(language, key, found);
-        match self.found.len().cmp(&MOST) {
-            Ordering::Less => self.found.push(analysis),
-            Ordering::Equal => {
-                let found = unread("more statements and acts than are told apart");
-                self.unexplained(TOO_MUCH);
-                self.found.push(Analysis::new(Language::Unread, key, found));
-                self.crowd(analysis);
-            }
-            Ordering::Greater => self.crowd(analysis),
-        }
-    }
-
-    /// The worst is never crowded out by the many.
-    fn crowd(&mut self, analysis: Analysis) {
-        let told = self.found.iter_mut().take(MOST);
-        if let Some(mildest) = told.min_by_key(|one| one.effect)
-            && mildest.effect < analysis.effect
-        {
-            *mildest = analysis;
-        }
-    }
-
     /// Takes so many bytes of text from what is left; false, and said once, where that is not enough.
     pub(super) fn spend(&mut self, bytes: usize) -> bool {
         if let Some(left) = self.left.checked_sub(bytes).filter(|_| self.leaves > 0) {
@@ -379,10 +332,6 @@ fn is_filled(body: &Value) -> bool {
     is_text
         || body.as_array().is_some_and(|items| !items.is_empty())
         || body.as_object().is_some_and(|all| !all.is_empty())
-}
-
-fn unread(says: &str) -> Found {
-    Found::new(Effect::Unknown, Action::Unknown, "…", says)
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.
