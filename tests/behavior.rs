@@ -7,6 +7,7 @@ use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::characters::{Deceit, deceiving};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
+use mcp_approve::behavior::voters::{self, Says};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ mod generated;
 mod hazards;
 mod languages;
 mod places;
+mod readers;
 mod statements;
 
 fn tool(definition: Value) -> Tool {
@@ -89,6 +91,18 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("resolve_thread", "Resolves a review thread.", "MUTATES UNKNOWN"),
     ("run_diagnostics", "Runs a diagnostic check of the network.", "PURE? READ"),
     ("run_pipeline", "Runs the pipeline.", "MUTATES EXECUTE"),
+    ("run_job", "", "MUTATES EXECUTE"),
+    ("run_job", "Run a simulation job with the given kind and parameters; returns its run id.", "MUTATES EXECUTE"),
+    // A framework's title is the name again: no second reader.
+    ("monitor_delete", "Monitor Delete", "MUTATES DELETE"),
+    ("pets_petId_delete", "Pets PetId Delete", "MUTATES DELETE"),
+    ("monitor_frobnicate", "Monitor Frobnicate", "MUTATES UNKNOWN"),
+    ("list_archive", "", "MUTATES UPDATE"),
+    ("list_archives", "Lists the archives.", "PURE READ"),
+    ("get_order", "Gets an order.", "PURE READ"),
+    ("express_interest", "Express interest in a position.", "MUTATES UNKNOWN"),
+    ("archive_page", "Archive (soft-delete) a page.", "MUTATES UPDATE"),
+    ("load_configuration", "Loads a configuration, replacing the current one.", "MUTATES UNKNOWN"),
     ("evaluate_risk", "Evaluates the risk of a loan.", "MUTATES UNKNOWN"),
     ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES UNKNOWN"),
     ("generate_report", "Generates a summary report of sales.", "PURE? READ"),
@@ -123,6 +137,44 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("benutzer", "Listet alle Benutzer auf.", "PURE? READ"),
     ("usuario", "Elimina un usuario.", "MUTATES DELETE"),
 ];
+
+#[test]
+fn a_domain_is_read_off_the_whole_phrase() {
+    for (name, description, domain) in [
+        ("get_reaction", "Gets a chemical reaction by its id.", OutputDomain::Data),
+        ("list_reactions", "Lists the reactions to a message.", OutputDomain::Message),
+        ("get_thread", "Gets a thread of the process.", OutputDomain::Data),
+        ("get_thread", "Gets a thread of a conversation.", OutputDomain::Message),
+        ("list_nodes", "Lists the nodes of a phylogenetic tree.", OutputDomain::Data),
+        ("list_nodes", "Lists the nodes of a cluster.", OutputDomain::Infra),
+        ("list_pull_request_files", "Lists the files of a pull request.", OutputDomain::Diff),
+        ("get_file_info", "Gets information about a file.", OutputDomain::Data),
+    ] {
+        let behavior = of_tool(&named(name, description), Trust::Corroborate);
+        assert_eq!(behavior.identity.output_domain, domain, "{name}: {description}");
+    }
+}
+
+/// Each voter alone, silent where it knows nothing.
+#[test]
+fn voters_say_what_their_own_words_show() {
+    use Says::{Changes, MayRead, Reads, Silent};
+    for (name, description, says) in [
+        ("get_user", "Gets the profile of a user.", [Reads, Reads, Reads]),
+        ("get_user", "", [Reads, Silent, Silent]),
+        ("get_user", "Get User", [Reads, Silent, Silent]),
+        ("delete_user", "Delete User", [Changes, Changes, Changes]),
+        ("frobnicate", "Frobnicates the gizmo.", [Silent, Silent, Silent]),
+        ("frobnicate", "Read-only. Frobnicates the gizmo.", [Silent, Reads, Silent]),
+        ("monitor_frobnicate", "Monitor Frobnicate", [Silent, Silent, Silent]),
+        ("server_info", "", [MayRead, Silent, Silent]),
+        ("get_item", "The item is removed from the queue and returned.", [Reads, Changes, Silent]),
+    ] {
+        let votes = voters::votes(&named(name, description)).map(|vote| vote.says);
+        assert_eq!((votes[0], votes[1]), (says[0], says[1]), "{name}: {description}");
+        assert!(votes[2] == says[2] || says[2] == Silent && votes[2] != Changes, "{name}: {description}: {votes:?}");
+    }
+}
 
 #[test]
 fn a_tool_that_selects_its_act_by_an_argument_mutates_if_any_choice_does() {

@@ -286,7 +286,7 @@ fn joined(
         }
         (Trust::Corroborate | Trust::Annotations, _) => match voters_say {
             // Two that share no list agree, or the server and one of them do.
-            Some(_) if voted(&[Says::Reads]) > 1 || said.contains(&Some(Mutability::Pure)) => {
+            Some(_) if voted(&[Says::Reads]) + usize::from(said.contains(&Some(Mutability::Pure))) > 1 => {
                 (Mutability::Pure, Confidence::Proven)
             }
             Some(_) => (Mutability::Pure, Confidence::Likely),

@@ -9,7 +9,7 @@ use super::words::among;
 /// returns what it names, and records where it names nothing known.
 pub fn output(mutability: Mutability, action: Action, named: &[&[String]], runs: Runs) -> OutputDomain {
     use OutputDomain as D;
-    let found = named.iter().find_map(|phrase| of_phrase(phrase));
+    let found = named.iter().find_map(|phrase| of_part(phrase, 0, named));
     match (mutability, action) {
         (Mutability::Pure, Action::Search) => match found {
             // What is found of files is where they are.
@@ -51,11 +51,9 @@ pub enum Runs {
 }
 
 /// The domain that a noun phrase names, read from its head backwards: "pull request files", "file info".
-fn of_phrase(words: &[String]) -> Option<OutputDomain> {
-    of_part(words, 0)
-}
-
-fn of_part(words: &[String], part: usize) -> Option<OutputDomain> {
+///
+/// `all` are the phrases it stands among: they tell a chemical reaction from that to a message.
+fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDomain> {
     use OutputDomain as D;
     let start = words.iter().position(|word| !among(word, MODIFIERS))?;
     let end = words[start..].iter().position(|word| among(word, STOPS)).map_or(words.len(), |found| start + found);
@@ -71,7 +69,7 @@ fn of_part(words: &[String], part: usize) -> Option<OutputDomain> {
         if among(word, "log logs history") && phrase.iter().any(|word| among(word, "commit commits")) {
             return Some(D::Ref);
         }
-        let named = domain(word);
+        let named = domain(word).filter(|_| is_meant(word, all));
         if requests && !matches!(named, Some(D::Message)) {
             let changed = among(word, "file files diff diffs change changes");
             return Some(if changed { D::Diff } else { D::Pr });
@@ -83,12 +81,37 @@ fn of_part(words: &[String], part: usize) -> Option<OutputDomain> {
     }
     // "The status of a host": what it is the status of.
     let joins = words.get(end).is_some_and(|word| among(word, "of about for on"));
-    match of_part(words.get(end + 1..)?, part + 1) {
+    match of_part(words.get(end + 1..)?, part + 1, all) {
         Some(D::Content | D::Structure) if joins && part < 2 => Some(D::Data),
         other if joins && part < 2 => other,
         _ => None,
     }
 }
+
+/// Whether a word of several senses stands among others of the sense that the table gives it.
+fn is_meant(word: &str, all: &[&[String]]) -> bool {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let needed = SENSES.iter().find(|(words, _)| among(singular, words)).map(|(_, others)| *others);
+    needed.is_none_or(|others| {
+        let fits =
+            |other: &String| among(other, others) || other.strip_suffix('s').is_some_and(|one| among(one, others));
+        all.iter().any(|phrase| phrase.iter().any(fits))
+    })
+}
+
+/// Words of several senses, and the words of which one must stand by them.
+const SENSES: &[(&str, &str)] = &[
+    (
+        "reaction thread draft",
+        "message mail email chat channel comment post emoji discussion conversation inbox slack discord reply",
+    ),
+    (
+        "node instance",
+        "cluster kubernetes k8s vm compute cloud server host pool worker db database ec2 rds droplet docker",
+    ),
+    ("address interface", "ip network mac dns firewall router switch vlan subnet wan lan port"),
+    ("client", "network wifi wireless vpn dhcp connected unifi router device"),
+];
 
 /// Words that stand before the things named.
 const MODIFIERS: &str = "a an the all any one of your my its this that these new existing current latest recent single specific detailed full \
@@ -99,7 +122,8 @@ const STOPS: &str = "by for from in of on with at via to using that which where 
     including if when then : ( ) , / — & +";
 
 /// Words that look through to what stands before them.
-const TRANSPARENT: &str = "status info information detail details data tool id ids by summary list v1 v2 v3";
+const TRANSPARENT: &str =
+    "status info information detail details data tool id ids by summary list profile profiles v1 v2 v3";
 
 fn searched(named: &[&[String]]) -> OutputDomain {
     let content = |word: &String| {
@@ -143,7 +167,7 @@ const TABLE: &[(OutputDomain, &str)] = &[
     ),
     (
         OutputDomain::Message,
-        "message mail email chat comment notification thread conversation inbox reply sms draft reaction mailbox update",
+        "message mail email chat comment notification thread conversation inbox reply sms draft reaction mailbox",
     ),
     (
         OutputDomain::Money,
@@ -153,7 +177,7 @@ const TABLE: &[(OutputDomain, &str)] = &[
     (
         OutputDomain::Infra,
         "server host container cluster node pod network deployment instance vm machine droplet firewall dns domain vps worker broker \
-         device interface emulator simulator datacenter namespace volume client address",
+         device interface emulator simulator datacenter namespace volume client address pool subnet vpc",
     ),
     (OutputDomain::Model, "model prediction experiment inference embedding"),
     (
@@ -165,7 +189,7 @@ const TABLE: &[(OutputDomain, &str)] = &[
         OutputDomain::Content,
         "content text file document doc documentation image audio video media page screenshot article transcript markdown html pdf code \
          readme snippet tutorial note wiki blob attachment photo picture slide book chapter body source instruction guide \
-         prompt story lyrics news snapshot review summary spec map",
+         prompt story lyrics subtitle caption news snapshot review summary spec map",
     ),
 ];
 

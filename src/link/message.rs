@@ -12,7 +12,7 @@ pub use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;

@@ -20,6 +20,9 @@ use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
 const VERSION: i64 = 2;
+/// Sessions that begin so soon after the first tool was seen are part of the server's first one, in milliseconds: a host may
+/// start a server several times at once.
+const START: i64 = 60_000;
 /// From version 1 to 2.
 const UPGRADE: &str = "ALTER TABLE tool ADD COLUMN plain TEXT;
     ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;";
@@ -154,14 +157,14 @@ impl Memory {
     /// # Errors
     /// Why nothing could be read, or nothing is known and nothing can be noted.
     pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
-        let known = self.db.query_row(
-            "SELECT 1 FROM tool WHERE fingerprint = ?1 LIMIT 1",
+        let first = self.db.query_row(
+            "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
             [launch.fingerprint.to_string()],
-            |_| Ok(()),
+            |row| row.get::<_, Option<i64>>(0),
         );
-        let origin = match known {
-            Err(rusqlite::Error::QueryReturnedNoRows) => Origin::Start,
-            Ok(()) | Err(_) => Origin::Added,
+        let origin = match first {
+            Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => Origin::Start,
+            Ok(_) | Err(_) => Origin::Added,
         };
         let program = Program { files: self.program(&launch.parts()), origin };
         let noted = self.note(launch, &program, trust, now);

@@ -195,6 +195,15 @@ fn what_was_detected_is_counted_once_for_each_call() {
 }
 
 #[test]
+fn a_shown_record_tells_how_the_arguments_of_a_read_were_explained() {
+    let (_folder, db) = folder();
+    append(&db, [read(1).with("explained", "path: a path; limit: a number"), write(2)]);
+    let shown = so(&db, "log show filesystem-1");
+    assert!(shown.contains("  explained  path: a path; limit: a number\n"), "{shown}");
+    assert!(!so(&db, "log show filesystem-2").contains("explained"));
+}
+
+#[test]
 fn stats_of_nothing_say_what_to_do() {
     let (_folder, db) = folder();
     assert!(so(&db, "log stats").contains("no audit log yet"));

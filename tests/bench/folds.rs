@@ -10,7 +10,7 @@ use super::train::{Example, fit};
 /// Of the tools that change something, how many the model may call a read, and how many it may lean to call one; of those
 /// that read, how many it may call a change.
 const FALSE_READS: f64 = 0.02;
-const FALSE_MAY_READ: f64 = 0.07;
+const FALSE_MAY_READ: f64 = 0.06;
 const FALSE_CHANGES: f64 = 0.01;
 
 /// A tool as the three voters judged it.
@@ -78,7 +78,7 @@ fn limited(tools: &[&Labelled]) -> Model {
     if let (Some(reads), Some(may_read), Some(changes)) =
         (at(true, FALSE_READS, true), at(true, FALSE_MAY_READ, true), at(false, FALSE_CHANGES, false))
     {
-        (model.reads, model.may_read, model.changes) = (reads, may_read, changes);
+        (model.reads, model.may_read, model.changes) = (reads, may_read.min(-0.5), changes);
     }
     model
 }

@@ -15,7 +15,7 @@ pub struct Example<'a> {
 const SERVERS: usize = 3;
 const ROUNDS: usize = 40;
 const RATE: f32 = 0.3;
-const DECAY: f32 = 0.002;
+const DECAY: f32 = 0.01;
 
 /// Fits a model. A server of many tools weighs as the square root of their number.
 pub fn fit(examples: &[Example<'_>]) -> Model {
@@ -35,7 +35,6 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
         .collect();
     let mut weights = vec![0.0_f32; known.len()];
     let mut squares = vec![1e-6_f32; known.len()];
-    let (mut bias, mut bias_square) = (0.0_f32, 1e-6_f32);
     let mut order: Vec<usize> = (0..examples.len()).collect();
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..ROUNDS {
@@ -45,7 +44,7 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
         }
         for &at in &order {
             let (example, row) = (&examples[at], &rows[at]);
-            let sum = bias + row.iter().map(|&feature| weights[feature]).sum::<f32>();
+            let sum = row.iter().map(|&feature| weights[feature]).sum::<f32>();
             let wanted = if example.changes { 1.0 } else { 0.0 };
             let error = 1.0 / (1.0 + (-sum).exp()) - wanted;
             let error = error / sizes[example.server].sqrt();
@@ -54,9 +53,7 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
                 squares[feature] += slope * slope;
                 weights[feature] -= RATE * slope / squares[feature].sqrt();
             }
-            bias_square += error * error;
-            bias -= RATE * error / bias_square.sqrt();
         }
     }
-    Model::new(known.iter().map(|feature| (*feature).to_owned()).zip(weights).collect(), bias)
+    Model::new(known.iter().map(|feature| (*feature).to_owned()).zip(weights).collect())
 }

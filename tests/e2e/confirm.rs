@@ -66,6 +66,24 @@ fn a_likely_read_is_confirmed_by_one_key_and_asked_no_more() {
 }
 
 #[test]
+fn what_is_said_at_one_wrapper_counts_at_the_others_of_its_server() {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::with(&[glance("glance_at_board", "Looks at the board.")]);
+    let (mut one, mut other) = (session(home.path(), &server), session(home.path(), &server));
+    one.call(1, "glance_at_board", &json!({ "id": 1 }));
+    let mut terminal = Terminal::console(home.path(), (100, 40), &[]);
+    terminal.shows(&["1 waiting", "armed"]);
+    other.call(2, "glance_at_board", &json!({ "id": 2 }));
+    terminal.shows(&["2 waiting"]);
+    std::thread::sleep(ARMED);
+    terminal.types("p");
+    one.answer(1);
+    // Its wrapper reads the pins again, and judges what waits by them.
+    other.answer(2);
+    assert_eq!(said(home.path()).len(), 1);
+}
+
+#[test]
 fn the_tools_of_a_new_server_are_confirmed_at_one_look() {
     let home = tempfile::tempdir().unwrap();
     let tools = [

@@ -8,7 +8,7 @@ use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{
-    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Wrapper,
+    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Settled, Wrapper,
 };
 use mcp_approve::link::server::{ConsoleId, FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
@@ -137,7 +137,7 @@ impl Raw {
     pub async fn connect(house: &House) -> Self {
         let stream = UnixStream::connect(house.claim.socket()).await.unwrap();
         let mut raw = Self(BufReader::new(stream));
-        assert!(raw.line().await.starts_with(r#"{"say":"hello","protocol":1,"#));
+        assert!(raw.line().await.starts_with(&format!(r#"{{"say":"hello","protocol":{PROTOCOL},"#)));
         raw
     }
 

@@ -123,14 +123,20 @@ fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
     let (one, two) = (tool("one", "Reads."), tool("two", "Reads."));
-    assert_eq!(session(&path, &launch, &[one.clone(), two.clone()][..1], 1).1, [PinState::Trusted]);
-    assert_eq!(session(&path, &launch, &[one, two.clone()], 2).1, [PinState::Trusted, PinState::New]);
-    assert_eq!(session(&path, &launch, from_ref(&two), 3).1, [PinState::New], "it stays so");
+    assert_eq!(session(&path, &launch, from_ref(&one), 1).1, [PinState::Trusted]);
+    let three = tool("three", "Reads.");
+    assert_eq!(
+        session(&path, &launch, &[one, three], 59_000).1,
+        [PinState::Trusted; 2],
+        "the same start, another time"
+    );
+    assert_eq!(session(&path, &launch, from_ref(&two), 61_000).1, [PinState::New]);
+    assert_eq!(session(&path, &launch, from_ref(&two), 62_000).1, [PinState::New], "it stays so");
     let mut memory = Memory::open(&path).unwrap();
     let known = memory.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
     assert!(known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::NewDefinition));
     assert_eq!(memory.accept(&known).unwrap(), Settled::Done);
-    assert_eq!(session(&path, &launch, &[two], 4).1, [PinState::Trusted]);
+    assert_eq!(session(&path, &launch, &[two], 63_000).1, [PinState::Trusted]);
 }
 
 #[test]

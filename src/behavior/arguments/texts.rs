@@ -14,6 +14,7 @@ use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words;
+use crate::wire::strict::Reader;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
@@ -77,8 +78,19 @@ impl<'a> Walk<'a> {
         match self.statement(at, text) {
             Some(judged) => judged,
             None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
-            None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
+            None => match text::of_read(text, at.key.role, self.reads(at), 0)? {
+                "plain words" if at.key.role == Role::Open && self.runs_statements() => {
+                    Err("may be a statement in a language that nothing names")
+                }
+                kind => Ok(Kind::Borrowed(kind)),
+            },
         }
+    }
+
+    /// Whether this is in a parameter that the operator says is plain text.
+    fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// What a text chooses, where its name says that it does.
@@ -141,6 +153,14 @@ impl<'a> Walk<'a> {
         if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
             return Some(Err("holds JSON in JSON deeper than is read"));
         }
+        // Where a key stands twice, programs differ in which they take.
+        let strict = Reader::new(text.as_bytes()).and_then(|mut reader| {
+            reader.skip()?;
+            reader.end()
+        });
+        if strict.is_err() {
+            self.unexplained("holds JSON that programs read differently");
+        }
         self.inner += 1;
         self.value(at, &Place::default(), &inner, depth + 1);
         self.inner -= 1;
@@ -151,7 +171,7 @@ impl<'a> Walk<'a> {
     fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
         let may = matches!(at.key.role, Role::Open | Role::Condition) || at.name.eq_ignore_ascii_case("text");
         if at.possible.is_empty() {
-            if matches!(at.key.role, Role::Command | Role::Code | Role::Options) {
+            if matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options) {
                 self.command(at, text);
                 return None;
             }
@@ -172,10 +192,9 @@ impl<'a> Walk<'a> {
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
-        if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
-            if grammar::filter::reads(text) {
-                return Some(Ok(CONDITION));
-            }
+        let may_be_one = at.sure.is_empty() && may && !at.possible.has(Language::Other);
+        if matches!(joined, Joined::Unread(_)) && may_be_one && grammar::filter::reads(text) {
+            return Some(Ok(CONDITION));
         }
         match joined {
             Joined::Reads(language, found) => {
@@ -253,6 +272,12 @@ impl<'a> Walk<'a> {
 
     fn searches(&self) -> bool {
         self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
+    }
+
+    /// Whether the tool's own name says that it runs what it is handed: that is never words.
+    fn runs_statements(&self) -> bool {
+        const RUNS: &str = "run runs execute exec eval evaluate perform";
+        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
     }
 
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.

@@ -52,7 +52,7 @@ pub(super) struct Walk<'a> {
     /// The first names, as they were read.
     keys: Vec<(String, Key)>,
     wants: Wants,
-    pointer: String,
+    pub(super) pointer: String,
     left: usize,
     leaves: usize,
 }
@@ -217,7 +217,9 @@ impl<'a> Walk<'a> {
             self.unexplained("is a header that is not known to read");
         }
         // Code stays code below its name, and options that nobody declared stay options.
-        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
+        if matches!(above.key.role, Role::Code | Role::Script)
+            || (above.key.role == Role::Options && declared == Declared::Free)
+        {
             key.role = above.key.role;
         }
         let mut at = At { name, key, url, declared, ..At::default() };
@@ -243,14 +245,17 @@ impl<'a> Walk<'a> {
     pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;
-        let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        let may = !matches!(
+            at.key.role,
+            Role::Plain | Role::Pattern | Role::Address | Role::Headers | Role::Destination | Role::Schedule
+        );
         if at.sure.is_empty() && !may {
             return;
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
             let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
-            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Options);
+            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => of_commands,
@@ -356,12 +361,6 @@ impl<'a> Walk<'a> {
             self.unexplained(TOO_MUCH);
             self.push(Language::Unread, "", unread("more than is read"));
         }
-    }
-
-    /// Whether this is in a parameter that the operator says is plain text.
-    pub(super) fn is_plain(&self) -> bool {
-        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
-        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// Adds a word to the pointer; gives back where it ended before.

@@ -60,6 +60,7 @@ pub fn vote(tool: &Tool) -> Vote {
     }
     for sentence in sentences(description) {
         let words = words::of_sentence(sentence);
+        let mut rest = words.as_slice();
         if let Some((verb, at, form)) = lead(&words) {
             let span = words[at].clone();
             let chained = (heading || form == Form::Third).then(|| clauses::chained(&words, at, form)).flatten();
@@ -74,13 +75,17 @@ pub fn vote(tool: &Tool) -> Vote {
                 (Effect::Reads(action), None) if reads.is_none() && heading && !repeats(sentence, &name) => {
                     reads = Some((Says::Reads, action, span));
                 }
-                (Effect::Changes(_), _) if heading && reads.is_none() && !repeats(sentence, &name) => {
-                    reads = Some((Says::MayRead, Action::Read, span));
+                (Effect::Changes(_), _) if heading => {
+                    // "Executes a query": what follows the verb is only asked for.
+                    rest = &words[at + 1..];
+                    if reads.is_none() && !repeats(sentence, &name) {
+                        reads = Some((Says::MayRead, Action::Read, span));
+                    }
                 }
                 (Effect::Changes(_) | Effect::Reads(_) | Effect::Makes, _) => {}
             }
         }
-        if let Some((action, span)) = clauses::change(&words) {
+        if let Some((action, span)) = clauses::change(rest) {
             return by(Says::Changes, action, span);
         }
         let flat = plain(sentence, Hyphens::Kept);
@@ -174,7 +179,7 @@ fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
 /// "Runs a search": what is run is only asked for.
 fn asks_only(words: &[String], verb: Verb) -> bool {
     const ASKED: &str = "query queries search searches scan audit report review lookup check checks analysis audit validation comparison calculation inspection assessment \
-        evaluation diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
+        diagnostic diagnostics lint estimate aggregation discovery geocoding explain traversal research select \
         read-only";
     // "Executes GET /orders", as frameworks write it of an interface that says no more.
     let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));

@@ -16,7 +16,6 @@ use crate::mcp::tool::Tool;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     weights: HashMap<String, f32>,
-    pub bias: f32,
     /// At or below this sum it only reads.
     pub reads: f32,
     /// At or below this sum it may only read.
@@ -26,19 +25,18 @@ pub struct Model {
 }
 
 impl Model {
-    /// Makes a model of weights.
-    pub fn new(weights: HashMap<String, f32>, bias: f32) -> Self {
-        Self { weights, bias, reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
+    /// Makes a model of weights. It has no bias: what is unknown weighs nothing.
+    pub fn new(weights: HashMap<String, f32>) -> Self {
+        Self { weights, reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
     }
 
     /// Reads the text of a model: a word and a number a line, `#` begins a comment. A line that does not parse is left out.
     pub fn read(text: &str) -> Self {
-        let mut model = Self::new(HashMap::new(), 0.0);
+        let mut model = Self::new(HashMap::new());
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let Some((word, number)) = line.split_once(' ') else { continue };
             let Ok(number) = number.parse::<f32>() else { continue };
             match word {
-                "=bias" => model.bias = number,
                 "=reads" => model.reads = number,
                 "=may-read" => model.may_read = number,
                 "=changes" => model.changes = number,
@@ -59,14 +57,13 @@ impl Model {
             .map(|(word, weight)| format!("{word} {weight:.2}\n"))
             .collect();
         lines.sort();
-        let limits =
-            [("=bias", self.bias), ("=reads", self.reads), ("=may-read", self.may_read), ("=changes", self.changes)];
+        let limits = [("=reads", self.reads), ("=may-read", self.may_read), ("=changes", self.changes)];
         limits.iter().map(|(word, number)| format!("{word} {number:.2}\n")).chain(lines).collect()
     }
 
     /// The sum of the weights of what a definition says.
     pub fn sum(&self, features: &[String]) -> f32 {
-        self.bias + features.iter().filter_map(|feature| self.weights.get(feature)).sum::<f32>()
+        features.iter().filter_map(|feature| self.weights.get(feature)).sum::<f32>()
     }
 
     /// Votes about a definition.

@@ -149,6 +149,10 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
     if among(previous, "and or then") {
         return Says::Changes;
     }
+    // `list_endpoints_by_tag`, `run_select_query`.
+    if !firm && (among(previous, "by for of per in from") || (word(v.at) == "select" && among(next, "query queries"))) {
+        return Says::Reads;
+    }
     // `get_delete_policy`, `order_status`: what is known about the act.
     let about = among(next, ABOUT);
     if let Some(head) = sure_head {
@@ -184,6 +188,8 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         },
         // `comment_list`, `order_search`; but `update_list`, `start_search`.
         Some(head) if noun && head.at + 1 == words.len() => Says::Reads,
+        // `model_eval_list_runs`, `file_share_list`: after a thing, the list is of the runs.
+        Some(head) if v.at > 0 && head.at == v.at + 1 && word(head.at) == "list" => Says::Reads,
         // `mail_list_folders`, where nothing else could be listed.
         Some(head) if noun && among(word(head.at), "list") && is_thing(word(words.len() - 1)) => Says::Reads,
         Some(head) if noun && head.at == v.at + 1 && is_thing(word(words.len() - 1)) => Says::Silent,
@@ -194,7 +200,7 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
                 Says::Changes
             }
         }
-        None if about || (noun && last && v.at > 0 && among(word(v.at), KEPT)) => Says::Silent,
+        None if about || (noun && v.at > 0 && among(word(v.at), KEPT)) => Says::Silent,
         None if last && v.at > 0 && noun => {
             if among(previous, "latest last next current recent top my new open pending active") {
                 Says::Silent
@@ -373,7 +379,7 @@ static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
 const ABOUT: &str = "status history policy plan permission permissions options form template templates info information details detail \
     stats statistics metadata schema schemas summary overview version versions health log logs type types reason reasons count counts \
     result results settings config configuration requirements rule rules metrics report reports id ids name names url date time \
-    state progress items lines notes steps activity guide docs documentation help limits quota rates format formats";
+    state progress usage items lines notes steps activity guide docs documentation help limits quota rates format formats";
 
 /// What a name without a verb shows that it looks at.
 const FACTS: &str = "status history info information details detail stats statistics metadata schema summary overview version versions \
@@ -382,8 +388,9 @@ const FACTS: &str = "status history info information details detail stats statis
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
 
-/// What is kept, at the end of a name: `git_log`, `page_index`.
-const KEPT: &str = "log branch index page cache clip note stage record map type report";
+/// What is kept or grouped: `git_log`, `page_index`, `train_calendar`. At the front these are verbs.
+const KEPT: &str =
+    "log branch index page cache clip note stage record map type report train credit rate group plant label flag tag";
 
 /// What is run when something is only asked for.
 const ASKED: &str = "query queries search lookup report reports check checks analysis audit review validation comparison calculation inspection \

@@ -22,8 +22,10 @@ pub enum Role {
     Command,
     /// Options that a program takes: `args`, `flags`, `options`.
     Options,
-    /// Source code: `code`, `script`, `formula`.
+    /// Source code, or a code for something: `code`, `formula`, `function`.
     Code,
+    /// Source code for sure: `script`, `lua`.
+    Script,
     /// A regular expression or a glob.
     Pattern,
     /// An address: a scheme in it decides what is done.
@@ -74,7 +76,8 @@ impl Key {
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
         };
-        let carries = matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        let carries =
+            matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Script | Role::Options);
         let last = words.last().copied().unwrap_or_default();
         let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
         let mut languages = Languages::default();
@@ -164,10 +167,10 @@ fn role(word: &str) -> Option<Role> {
         | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
         "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
         | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py"
-        | "ruby" | "perl" | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template"
-        | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module"
-        | "powershell" | "applescript" => Role::Code,
+        "code" | "function" | "fn" | "func" | "formula" | "template" | "module" | "plugin" => Role::Code,
+        "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby"
+        | "perl" | "php" | "groovy" | "eval" | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless"
+        | "powershell" | "applescript" => Role::Script,
         "pattern" | "patterns" | "range" | "ranges" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include"
         | "exclude" | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
         "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"

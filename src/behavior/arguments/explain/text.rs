@@ -30,6 +30,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Options => Err("may be an option of a program"),
         Role::Command if name::is_time(text) => Ok("a time"),
         Role::Command => Err("may be a command"),
+        Role::Script => Err("may be a script"),
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
         Role::Names if are_names(text) => Ok("names"),
@@ -78,6 +79,8 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
     }
     if name::is_time(text) {
         Ok("a time")
+    } else if name::is_sum(text) {
+        Ok("numbers")
     } else if name::is_color(text) {
         Ok("a color")
     } else if name::is_version(text) {

@@ -7,7 +7,7 @@ pub(super) const READS: &[(Action, &str)] = &[
     (
         Action::Read,
         "get list read fetch retrieve show describe return view browse display explain analyze analyse compare count check \
-         verify validate inspect examine summarize summarise calculate compute determine identify discover explore estimate \
+         validate inspect examine summarize summarise calculate compute determine identify discover explore estimate \
          detect obtain tell enumerate preview diff assess gather look diagnose peek lint classify see recommend measure interpret \
          listet zeigt liefert gibt berechnet lista muestra devuelve obtiene calcula retorna mostra retourne affiche calcule consulta \
          pings ping introspect audit translate review trace tail surface scan monitor",
@@ -74,7 +74,7 @@ pub(super) const LOST: &str =
 /// Verbs that in the third person are said of nothing but what a tool does to things.
 pub(super) const UNMISTAKABLE: &str = "create delete remove write overwrite store modify send insert install update append publish merge \
     deploy start stop restart cancel terminate execute trigger disable move rename erase purge revoke register submit upload queue \
-    enqueue provision mutate replace save";
+    enqueue provision mutate save";
 
 /// Verbs besides those of loss, whose "-ing" with an object names an act of this very call.
 pub(super) const ACCOMPANYING: &str =

@@ -18,9 +18,14 @@ pub(super) struct Found {
 
 impl Found {
     /// The change that they show, given that the text says it only reads, and its reading verb.
+    ///
+    /// A statement is run even by what is said to query; what is said to read takes a code as it takes a name.
     pub(super) fn changes(&self, only_reads: bool, verb: Option<&str>) -> Option<(Action, String)> {
         let analyses = |verb: &str| words::base(verb, |base| among(base, ANALYSES).then_some(())).is_some();
-        let runs = self.runs.clone().filter(|_| !only_reads && !verb.is_some_and(analyses));
+        let runs = self
+            .runs
+            .clone()
+            .filter(|name| !only_reads && !verb.is_some_and(|verb| analyses(verb) || !is_statement(name)));
         self.changes.clone().or(runs.map(|span| (Action::Execute, span)))
     }
 }
@@ -58,6 +63,11 @@ pub(super) fn found(schema: &Value, description: &str) -> Found {
     found
 }
 
+/// Whether a parameter of this name carries a statement, not code or a command.
+fn is_statement(name: &str) -> bool {
+    words::of_name(name).iter().any(|word| among(word, "sql query queries statement command commands cmd"))
+}
+
 /// Whether a text speaks of a language whose statements may change things.
 fn speaks_of_statements(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
@@ -69,7 +79,7 @@ fn speaks_of_statements(text: &str) -> bool {
 /// Whether a path parameter is where a result is written.
 fn says_it_saves(said: &str) -> bool {
     let lower = said.to_lowercase();
-    ["save", "write to", "written to", "output to", "download to", "store the"]
+    ["save to", "saved", "to save", "write to", "written to", "output to", "download to"]
         .iter()
         .any(|phrase| lower.contains(phrase))
 }

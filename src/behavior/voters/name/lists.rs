@@ -20,8 +20,8 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Reads(Action::Read),
         Mostly,
-        "list view check diff grep cat ls preview display monitor ping wait measure look lint audit score rank \
-         blame stat traceroute",
+        "list view check diff grep cat ls preview monitor ping wait measure look lint audit score rank blame stat \
+         traceroute",
     ),
     (Reads(Action::Search), Mostly, "search query autocomplete suggest"),
     (
@@ -30,13 +30,13 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         "create add insert make ingest scaffold initialize initialise init bootstrap provision instantiate spawn \
          allocate enroll enrol replicate mint save persist onboard subscribe follow join attach populate mkdir \
          memorize memorise remember enqueue inject animate inscribe backfill ensure establish introduce implant sow \
-         reserve enter emplace preload prepopulate",
+         reserve enter emplace preload prepopulate endorse annotate materialize warm recycle ratify enlist",
     ),
     (
         Changes(Action::Create),
         Mostly,
-        "import bookmark duplicate upload clone copy submit setup draw paint paste stake touch fork plant seed hire \
-         invite craft forge commit",
+        "import duplicate upload clone copy submit setup draw paint paste stake touch fork seed hire invite craft \
+         forge commit",
     ),
     (
         Changes(Action::Update),
@@ -62,8 +62,8 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
         Mostly,
         "upgrade hide increase decrease set change reset refresh close link fix sync block pin star rollback \
          override freeze fill promote switch checkout claim advance tune raise scale align crop flip mirror trim \
-         split vote patch checkin tag archive manage update lock arm watermark ban login logout stash protect edit \
-         restore mark sign",
+         split vote patch checkin archive manage update lock arm watermark ban login logout stash protect edit \
+         restore mark sign select",
     ),
     (
         Changes(Action::Delete),
@@ -92,17 +92,17 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Execute),
         Verb,
-        "execute exec invoke redeploy undeploy reinstall rerun eval navigate goto dispatch finetune retrain \
-         relaunch automate orchestrate interact delegate unpause reload hover keypress optimize optimise requeue \
-         bruteforce rehydrate initiate commence reinitialize respawn unload hotswap failover reroute bootup \
-         poweroff poweron perform enact conduct operate",
+        "execute exec invoke redeploy undeploy reinstall rerun navigate goto dispatch finetune retrain relaunch \
+         automate orchestrate interact delegate unpause reload hover keypress optimize optimise requeue bruteforce \
+         rehydrate initiate commence reinitialize respawn unload hotswap failover reroute bootup poweroff poweron \
+         perform enact conduct operate",
     ),
     (
         Changes(Action::Execute),
         Mostly,
-        "run trigger launch pause start stop install scroll swipe drag tap click kickoff restart reboot resume \
-         shutdown halt kill abort interrupt deploy push pull press boot control crawl exploit attack fuzz blur spin \
-         wake stream rollout mock fire ring pan zoom bake quantize call replay retry compile",
+        "run trigger launch pause start stop install scroll swipe drag tap kickoff restart reboot resume shutdown \
+         halt kill abort interrupt deploy push pull press boot control crawl exploit attack fuzz blur spin wake \
+         stream rollout mock fire ring pan zoom bake quantize call replay retry compile eval",
     ),
     (
         Changes(Action::Send),
@@ -113,24 +113,24 @@ pub(super) const LISTS: &[(Effect, Firmness, &str)] = &[
     (
         Changes(Action::Send),
         Mostly,
-        "broadcast purchase tweet buy dial poke reply forward share deposit refund dm fax hedge rent settle payout \
-         chat trade bid ship place print",
+        "broadcast purchase tweet buy dial poke reply deposit refund dm fax hedge rent settle payout chat trade bid \
+         ship place print",
     ),
     (Changes(Action::Move), Verb, "rename relocate mv reparent"),
     (Changes(Action::Move), Mostly, "move transfer shift swap"),
     (
         Changes(Action::Create),
         Either,
-        "comment note log branch new stage cache clip invoice record register book index store",
+        "comment note log branch new stage cache clip invoice record register book index store bookmark plant",
     ),
-    (Changes(Action::Send), Either, "post message order sms charge tip offer page email mail lease"),
+    (Changes(Action::Send), Either, "post message order sms charge tip offer page email mail lease share forward"),
     (
         Changes(Action::Update),
         Either,
-        "release group sort schedule rating rate format like pair mod compact rsvp track grade report power focus \
-         map label flag type credit debit",
+        "release group sort schedule rating rate format like pair compact rsvp track grade report power focus map \
+         label flag type credit debit tag",
     ),
-    (Changes(Action::Execute), Either, "queue build dump train drive backup"),
+    (Changes(Action::Execute), Either, "queue build dump train drive backup click"),
     (Changes(Action::Delete), Either, "gc"),
     // German, Spanish, Portuguese, French, Italian, Dutch, Polish, Swedish and Turkish verbs that English does not have.
     (
