@@ -220,7 +220,7 @@ impl Catalog {
             Step::NoPage(_) | Step::End { listing: None, .. } => ListReply::Failed,
             Step::End { listing: Some(Listing { own: None, before, .. }), next_cursor } => {
                 match (next_cursor, before) {
-                    (None, Some(named)) => self.complete(named),
+                    (None, Some(named)) => self.complete(&named),
                     (Some(_), Some(named)) if named.names.len() <= TOOLS => self.pages = Some(named),
                     (_, _) => {}
                 }
@@ -235,7 +235,7 @@ impl Catalog {
                     }
                     Some(_) => ListReply::Failed,
                     None => {
-                        self.complete(named);
+                        self.complete(&named);
                         ListReply::Fresh
                     }
                 }
@@ -274,7 +274,7 @@ impl Catalog {
     }
 
     /// A list was read to its end: what it does not have is gone.
-    fn complete(&mut self, named: Named) {
+    fn complete(&mut self, named: &Named) {
         // A tool that is gone is remembered: when it comes back changed, that is a change.
         let gone = self.tools.extract_if(|name, _| !named.names.contains(name));
         for (name, known) in gone {
