@@ -10,8 +10,8 @@ use super::train::{Example, fit};
 /// Of the tools that change something, how many the model may call a read, and how many it may lean to call one; of those
 /// that read, how many it may call a change.
 const FALSE_READS: f64 = 0.02;
-const FALSE_MAY_READ: f64 = 0.06;
-const FALSE_CHANGES: f64 = 0.01;
+const FALSE_MAY_READ: f64 = 0.08;
+const FALSE_CHANGES: f64 = 0.008;
 
 /// A tool as the three voters judged it.
 pub struct Judged<'c> {

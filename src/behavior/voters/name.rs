@@ -146,7 +146,8 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         Form::Agent if firm && last && head.is_none() => return Says::Silent,
         Form::Third | Form::Gerund | Form::Participle | Form::Agent => return Says::Reads,
     }
-    if among(previous, "and or then") {
+    const JOINS: &str = "and or then";
+    if among(previous, JOINS) || among(next, JOINS) {
         return Says::Changes;
     }
     // `list_endpoints_by_tag`, `run_select_query`.
@@ -156,10 +157,13 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
     // `get_delete_policy`, `order_status`: what is known about the act.
     let about = among(next, ABOUT);
     if let Some(head) = sure_head {
-        let directly = head.at < v.at;
-        return match (firm, directly) {
+        let after = head.at < v.at;
+        let two_acts = v.at == 0 && head.at == 1 && words.len() > 2;
+        return match (firm, after) {
             (true, true) if about => Says::Reads,
             (true, _) => Says::Changes,
+            // `deploy_get_status` may be a thing and an act, or two acts.
+            (false, false) if two_acts => Says::Silent,
             // `get_order`, `list_builds`; `order_get`, `run_get`. `mark_read` has no reading verb.
             (false, _) => Says::Reads,
         };
@@ -176,13 +180,8 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         // `list_orders` has no singular: `list_order` is a thing and then an act, unless more follows.
         Some(head) if head.at < v.at => match (noun, last) {
             (false, true) => Says::Changes,
-            (true, true) => {
-                if among(word(head.at), "list") {
-                    Says::Changes
-                } else {
-                    Says::Silent
-                }
-            }
+            (true, true) if among(word(head.at), "list") => Says::Changes,
+            (true, true) => Says::Silent,
             (_, false) if about || is_thing(word(words.len() - 1)) => Says::Reads,
             (_, false) => Says::Silent,
         },
@@ -193,20 +192,11 @@ fn changes_here(words: &[String], v: &Found, head: Option<&Found>, sure_head: Op
         // `mail_list_folders`, where nothing else could be listed.
         Some(head) if noun && among(word(head.at), "list") && is_thing(word(words.len() - 1)) => Says::Reads,
         Some(head) if noun && head.at == v.at + 1 && is_thing(word(words.len() - 1)) => Says::Silent,
-        Some(_) => {
-            if about {
-                Says::Silent
-            } else {
-                Says::Changes
-            }
-        }
-        None if about || (noun && v.at > 0 && among(word(v.at), KEPT)) => Says::Silent,
-        None if last && v.at > 0 && noun => {
-            if among(previous, "latest last next current recent top my new open pending active") {
-                Says::Silent
-            } else {
-                Says::Changes
-            }
+        Some(_) if about => Says::Silent,
+        Some(_) => Says::Changes,
+        None if about || (noun && v.at > 0 && among(word(v.at), if last { KEPT } else { KINDS })) => Says::Silent,
+        None if last && noun && among(previous, "latest last next current recent top my new open pending active") => {
+            Says::Silent
         }
         None => Says::Changes,
     }
@@ -383,9 +373,11 @@ const FACTS: &str = "status history info information details detail stats statis
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
 
-/// What is kept or grouped: `git_log`, `page_index`, `train_calendar`. At the front these are verbs.
-const KEPT: &str =
-    "log branch index page cache clip note stage record map type report train credit rate group plant label flag tag";
+/// What is kept, at the end of a name: `git_log`, `page_index`.
+const KEPT: &str = "log branch index page cache clip note stage record map type report credit rate group plant";
+
+/// Kinds of other things, before them: `vendor_rate_card`.
+const KINDS: &str = "credit rate group plant index page";
 
 /// What is run when something is only asked for.
 const ASKED: &str = "query queries search lookup report reports check checks analysis audit review validation comparison calculation inspection \

@@ -50,7 +50,7 @@ pub(super) const CHANGES: &[(Action, &str)] = &[
     (
         Action::Execute,
         "execute exec invoke restart reboot redeploy deploy install launch start stop run pause resume trigger retry rerun navigate dispatch \
-         fire ring scroll swipe drag tap click press hover kill halt push pull reinstall kickoff orchestrate operate power turn \
+         fire ring scroll swipe drag tap click press hover kill halt push pull reinstall kickoff train orchestrate operate power turn \
          compile reload replay requeue perform connect boot simulate begin kick compact",
     ),
     (
