@@ -154,7 +154,7 @@ fn the_longest_call_reaches_a_console_and_the_servers_words_do_not_make_it_longe
     world.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"files","version":"1"}}}"#);
     world.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
-    let words = "ü".repeat(200_000);
+    let words = "ü".repeat(60_000);
     world.server(&format!(
         r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":[{{"name":"write_file","title":"{words}","description":"{words}","inputSchema":{{"type":"object"}}}}]}}}}"#
     ));
@@ -162,7 +162,7 @@ fn the_longest_call_reaches_a_console_and_the_servers_words_do_not_make_it_longe
     let card = &world.cards["files-1"];
     for shown in [card.title.as_deref().unwrap(), card.description.as_deref().unwrap()] {
         assert!(shown.starts_with("üü") && shown.len() < 66_000, "{} bytes", shown.len());
-        assert!(shown.ends_with("[cut here: 400000 bytes in all]"), "{}", &shown[shown.len() - 40..]);
+        assert!(shown.ends_with("[cut here: 120000 bytes in all]"), "{}", &shown[shown.len() - 40..]);
     }
 }
 
