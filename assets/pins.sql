@@ -1,4 +1,4 @@
--- What is remembered of servers and their tools between sessions, schema version 1 (PRAGMA user_version). Unlike the
+-- What is remembered of servers and their tools between sessions, schema version 2 (PRAGMA user_version). Unlike the
 -- audit log it changes: a review replaces what is trusted. Times are milliseconds since 1970, UTC.
 CREATE TABLE server (
     fingerprint TEXT NOT NULL,          -- of the command line, 64 hex characters
@@ -22,7 +22,9 @@ CREATE TABLE tool (
     trusted     TEXT,                   -- digest of the definition that is trusted
     refused     TEXT,                   -- digest of the definition that the operator refused
     identity    TEXT,                   -- what the trusted definition was concluded to be
-    said        TEXT,                   -- what the operator says that it is
+    said        TEXT,                   -- what the operator says that the trusted definition is
+    plain       TEXT,                   -- its parameters that the operator says are plain text: a JSON list of names
+    added       INTEGER NOT NULL DEFAULT 0, -- 1: its server added it after its first session
     first_seen  INTEGER NOT NULL,
     last_seen   INTEGER NOT NULL,
     UNIQUE (fingerprint, name)

@@ -64,13 +64,21 @@
 //! | E10 | reads the console's memory | not dumpable, no core files, key in locked memory |
 //! | E12 | kills console or interposer | fails closed |
 //! | E13 | temporary paths, links | runtime folder created 0700 and checked; foreign, loose or linked folders refused |
+//! | F2 | option injection: `--output=…`, `-o`, `ext::`, `args`, `flags`, `options` (CVE-2025-68144) | a leaf that begins with `-`, or carries options, is not explained: asks |
+//! | F3 | a statement in a language without a reader, under an unlisted key, or in two possible languages | asks, unless a reader of its language read it to the end and called it READ; two possible languages must agree |
+//! | F4 | a description that switches a reader off | descriptions never loosen the reading of arguments |
+//! | F5 | text past a budget, the 65th statement, JSON in JSON, a union type | `Unread` asks; nothing is dropped in silence |
+//! | F6 | method overrides in headers, query, body; other URL schemes; control characters in addresses | http(s) only, every spelling of an override, every header line and pair |
+//! | F7 | shell or template shapes in plain fields (`; rm`, `$(…)`, `{{…}}`) | not plain words: asks |
 //! | F8 | allow rules that cover more than they say (overflow of statements, `under` on addresses and `$HOME`, globs over `..`, quotes in fingerprints) | undecided is no match for an allow |
 //! | F9 | a continuation with another definition, other params, or poisoned responses | bound to the definition and all params; responses are judged and recorded |
+//! | F10 | schemas and arguments that take the judge's time or memory | a work budget per step; ping, signals and EOF stay alive |
 //! | F11 | a policy file that appears where none was | absence is an accepted empty policy |
 //! | F12 | a forged answer to a held call with an id no strict reader reads | such answers never reach the host |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 
+mod arguments;
 mod binding;
 mod closed;
 mod disk;

@@ -19,6 +19,7 @@ mod generated;
 mod hazards;
 mod languages;
 mod places;
+mod readers;
 mod statements;
 
 fn tool(definition: Value) -> Tool {

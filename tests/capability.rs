@@ -7,13 +7,24 @@ mod codegen;
 mod set;
 mod shape;
 
-use mcp_approve::capability::schema::Schema;
+use mcp_approve::capability::schema::{Fits, Schema, Violation};
 use mcp_approve::capability::types::signature;
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
 fn tool(definition: Value) -> Tool {
     Tool::read(definition).expect("a definition with a name")
+}
+
+fn fits(schema: &Schema, value: &Value) -> bool {
+    schema.check(value) == Fits::Yes
+}
+
+fn violations(schema: &Schema, value: &Value) -> Vec<Violation> {
+    match schema.check(value) {
+        Fits::No(violations) => violations,
+        Fits::Yes | Fits::Unchecked => Vec::new(),
+    }
 }
 
 #[test]
@@ -38,12 +49,12 @@ fn values_are_checked_with_every_failing_path() {
         (json!("text"), &[""]),
     ];
     for (value, expected) in rows {
-        let mut paths: Vec<String> = schema.violations(value).into_iter().map(|violation| violation.path).collect();
+        let mut paths: Vec<String> = violations(&schema, value).into_iter().map(|violation| violation.path).collect();
         let mut expected: Vec<String> = expected.iter().map(|path| (*path).to_owned()).collect();
         paths.sort();
         expected.sort();
         assert_eq!(paths, expected, "{value}");
-        assert_eq!(schema.fits(value), expected.is_empty(), "{value}");
+        assert_eq!(fits(&schema, value), expected.is_empty(), "{value}");
     }
 }
 
@@ -51,7 +62,7 @@ fn values_are_checked_with_every_failing_path() {
 fn at_most_twenty_violations_each_of_readable_length() {
     let schema = Schema::compile(&json!({ "items": { "type": "integer" } })).expect("a schema");
     let long = "x".repeat(100_000);
-    let violations = schema.violations(&json!(vec![long; 30]));
+    let violations = violations(&schema, &json!(vec![long; 30]));
     assert_eq!(violations.len(), 20);
     assert!(violations.iter().all(|violation| violation.what.chars().count() <= 301));
 }
@@ -59,10 +70,10 @@ fn at_most_twenty_violations_each_of_readable_length() {
 #[test]
 fn the_draft_is_2020_12_unless_the_schema_says_otherwise() {
     let tuple = json!({ "prefixItems": [{ "type": "integer" }] });
-    assert!(!Schema::compile(&tuple).expect("2020-12").fits(&json!(["a"])));
+    assert!(!fits(&Schema::compile(&tuple).expect("2020-12"), &json!(["a"])));
     let mut old = tuple;
     old["$schema"] = json!("http://json-schema.org/draft-07/schema#");
-    assert!(Schema::compile(&old).expect("draft 7 ignores prefixItems").fits(&json!(["a"])));
+    assert!(fits(&Schema::compile(&old).expect("draft 7 ignores prefixItems"), &json!(["a"])));
 }
 
 #[test]
@@ -101,23 +112,98 @@ fn hostile_schemas_are_unusable_not_fatal() {
 fn recursive_schemas_and_backtracking_patterns_end() {
     let tree = json!({ "properties": { "child": { "$ref": "#" }, "name": { "type": "string" } } });
     let schema = Schema::compile(&tree).expect("a recursive schema");
-    assert!(schema.fits(&json!({ "child": { "child": { "name": "a" } } })));
-    assert!(!schema.fits(&json!({ "child": { "child": { "name": 1 } } })));
+    assert!(fits(&schema, &json!({ "child": { "child": { "name": "a" } } })));
+    assert!(!fits(&schema, &json!({ "child": { "child": { "name": 1 } } })));
     let itself = Schema::compile(&json!({ "$ref": "#" }));
-    assert!(itself.is_err() || itself.is_ok_and(|schema| schema.violations(&json!(1)).len() <= 20));
+    assert!(itself.is_err() || itself.is_ok_and(|schema| violations(&schema, &json!(1)).len() <= 20));
     for pattern in ["^(a+)+$", "^(?=(a+)+$)b"] {
         let schema = Schema::compile(&json!({ "pattern": pattern })).expect("a pattern");
-        assert!(!schema.fits(&json!(format!("{}!", "a".repeat(5_000)))), "{pattern}");
+        assert!(!fits(&schema, &json!(format!("{}!", "a".repeat(5_000)))), "{pattern}");
     }
+}
+
+/// A budget ends each of these; without one some take minutes and gigabytes, and one the stack.
+#[test]
+fn what_would_take_too_much_work_is_not_checked_and_what_is_honest_is() {
+    let loops = |branches: &Value| json!({ "$ref": "#/$defs/a", "$defs": { "a": branches } });
+    let twice = json!([{ "$ref": "#/$defs/a" }, { "$ref": "#/$defs/a" }]);
+    let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({ "x": inner }));
+    let again =
+        json!([{ "properties": { "x": { "$ref": "#/$defs/a" } } }, { "properties": { "x": { "$ref": "#/$defs/a" } } }]);
+    let patterns: serde_json::Map<_, _> = (0..300).map(|n| (format!("^a{n}"), json!({ "type": "string" }))).collect();
+    let words: Vec<String> = (0..500).map(|n| format!("word-{n}")).collect();
+    let many = |item: &str| json!(vec![item; 50_000]);
+    let keys: serde_json::Map<_, _> = (0..20_000).map(|n| (format!("a{n}"), json!("x"))).collect();
+    let rows = [
+        ("itself, twice, in the same place", loops(&json!({ "anyOf": twice })), json!("a")),
+        ("itself in not", loops(&json!({ "not": { "$ref": "#/$defs/a" } })), json!("a")),
+        ("itself in if", loops(&json!({ "if": { "$ref": "#/$defs/a" } })), json!("a")),
+        ("twice at each level", loops(&json!({ "oneOf": again })), nested(40)),
+        (
+            "twice at each level, unevaluated",
+            loops(&json!({ "unevaluatedProperties": { "$ref": "#/$defs/a" } })),
+            nested(40),
+        ),
+        ("patterns by keys", json!({ "patternProperties": patterns }), Value::Object(keys)),
+        ("words by items", json!({ "items": { "enum": words } }), many("word-x")),
+        ("look-around", json!({ "pattern": "^(?=(a+)+$)b" }), json!("a".repeat(50_000))),
+        ("many states by bytes", json!({ "pattern": "(a|b)*a(a|b){16}c" }), json!("ab".repeat(1_000_000))),
+    ];
+    for (what, schema, value) in rows {
+        let schema = Schema::compile(&schema).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(schema.check(&value), Fits::Unchecked, "{what}");
+    }
+    let honest = [
+        (json!({ "items": { "type": "string" } }), many("a")),
+        (
+            json!({ "items": { "pattern": "^[0-9a-f-]{36}$" } }),
+            json!(vec!["0b7d5c1e-3f2a-4a5b-9c8d-7e6f5a4b3c2d"; 1_000]),
+        ),
+        (json!({ "pattern": r"^(?!.*\.\.)[a-z./-]{1,255}$" }), json!("src/main.rs")),
+        (json!({ "properties": { "x": { "$ref": "#" } } }), nested(60)),
+        (json!({ "maxLength": 100_000_000 }), json!("x".repeat(10_000_000))),
+        (json!({ "uniqueItems": true }), json!((0..100_000).collect::<Vec<_>>())),
+    ];
+    for (schema, value) in honest {
+        assert_eq!(Schema::compile(&schema).expect("a schema").check(&value), Fits::Yes, "{schema}");
+    }
+}
+
+/// Where we cannot tell where a reference leads, its work cannot be counted.
+#[test]
+fn references_that_are_no_pointers_into_the_document_make_a_schema_unusable() {
+    for schema in [
+        json!({ "$dynamicAnchor": "n", "anyOf": [{ "$dynamicRef": "#n" }] }),
+        json!({ "$ref": "#name", "$defs": { "a": { "$anchor": "name" } } }),
+        json!({ "$ref": "#/$defs/%61", "$defs": { "a": {} } }),
+        json!({ "properties": { "a": { "$id": "https://example.org/a", "$ref": "#/$defs/b", "$defs": { "b": {} } } } }),
+    ] {
+        assert!(Schema::compile(&schema).is_err(), "{schema}");
+    }
+    assert!(
+        Schema::compile(&json!({ "$id": "https://example.org/a", "properties": { "id": { "type": "string" } } }))
+            .is_ok()
+    );
+}
+
+#[test]
+fn many_places_that_do_not_fit_are_not_each_written_down() {
+    let schema = Schema::compile(&json!({ "items": { "type": "integer" } })).expect("a schema");
+    let found = violations(&schema, &many_texts(100_000));
+    assert!(found.len() == 1 && found[0].what.contains("too large"), "{found:?}");
+}
+
+fn many_texts(count: usize) -> Value {
+    json!(vec!["a"; count])
 }
 
 #[test]
 fn numbers_too_long_to_compare_are_a_violation_with_its_path() {
     let schema = Schema::compile(&json!({ "properties": { "n": { "multipleOf": 2 } } })).expect("a schema");
     let value: Value = serde_json::from_str("{\"list\": [{\"n\": 1e999999999}]}").expect("json");
-    let violations = schema.violations(&value);
+    let violations = violations(&schema, &value);
     assert_eq!(violations.iter().map(|violation| violation.path.as_str()).collect::<Vec<_>>(), ["/list/0/n"]);
-    assert!(!schema.fits(&value));
+    assert!(!fits(&schema, &value));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod approver;
 mod card;
+mod confirm;
 mod console;
 mod decide;
 mod endings;

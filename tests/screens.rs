@@ -2,6 +2,7 @@
 
 mod browse;
 mod cards;
+mod confirming;
 mod edits;
 mod folds;
 mod frames;

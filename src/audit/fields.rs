@@ -88,6 +88,8 @@ pub struct Call {
 pub struct JudgedDetail {
     /// `MUTATES|CREATE|ACK`.
     pub words: String,
+    /// How sure it was that a PURE tool only reads; empty in old records.
+    pub confidence: String,
     pub evidence: Vec<String>,
     pub hazards: Vec<HazardDetail>,
     pub disputed: bool,

@@ -2,6 +2,7 @@
 
 pub mod body;
 pub mod chain;
+pub mod detections;
 pub mod error;
 pub mod fact;
 pub mod fields;

@@ -9,7 +9,7 @@ use super::chain::Row;
 use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{Order, Reader, StoreError};
-use crate::behavior::arguments;
+use crate::behavior::arguments::{self, explain::Unexplained};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -167,19 +167,24 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     if arguments.is_null() {
         return None;
     }
-    let JudgedDetail { words, evidence, hazards, disputed } = fields.detail()?;
+    let JudgedDetail { words, confidence, evidence, hazards, disputed } = fields.detail()?;
     let identity = Identity::from_words(&words)?;
     let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
     let analyses = arguments::found(None, &arguments);
     let then = evidence.iter().filter(|line| line.starts_with("arguments "));
     let analysed = then.eq(&analyses.iter().map(|one| one.evidence().to_string()).collect::<Vec<_>>());
-    let confidence = match fields.badge.as_deref().and_then(Badge::from_word) {
+    let badge = fields.badge.as_deref().and_then(Badge::from_word);
+    let confidence = Confidence::from_word(&confidence).unwrap_or(match badge {
         Some(Badge::Pure) => Confidence::Proven,
         Some(Badge::Likely) => Confidence::Likely,
         Some(Badge::Mutates) | None => Confidence::None,
-    };
-    let behavior = Behavior { identity, confidence, hazards, disputed, analyses, ..Behavior::unknown() };
+    });
+    let mut behavior = Behavior { identity, confidence, hazards, disputed, analyses, ..Behavior::unknown() };
+    if badge == Some(Badge::Likely) && confidence == Confidence::Proven {
+        let why = "an argument was not explained then".to_owned();
+        behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
+    }
     Some(Arrival { arguments, behavior, analysed })
 }
 

@@ -14,7 +14,7 @@ const FIELDS: [(&str, Field, &[&str]); 10] = [
     ("ticket", Field::Ticket, &[]),
     ("tool", Field::Tool, &[]),
     ("kind", Field::Kind, &[]),
-    ("badge", Field::Badge, &["pure", "mutates"]),
+    ("badge", Field::Badge, &["pure", "pure?", "mutates", "likely"]),
     ("ruling", Field::Ruling, &["allow", "ask", "deny"]),
     ("verdict", Field::Verdict, &["approve", "deny"]),
     (
@@ -125,6 +125,14 @@ impl Search {
     #[must_use]
     pub fn with_glob(self, field: Field, glob: Option<&Glob>) -> Self {
         self.narrowed(field, glob.map(|glob| (glob.text(), Value::Glob(glob.clone()))))
+    }
+
+    /// Wants only records with these words anywhere in them.
+    #[must_use]
+    pub fn with_text(mut self, words: &str) -> Self {
+        self.text.push_str(&format!(" {words}"));
+        self.terms.push(Term { field: None, value: Value::Part(words.to_lowercase()), wanted: Wanted::With });
+        self
     }
 
     fn narrowed(mut self, field: Field, value: Option<(&str, Value)>) -> Self {
@@ -275,6 +283,8 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     }
     // While it is being typed, the beginning of a word is meant for the word.
     match words.iter().find(|word| word.starts_with(&value)) {
+        // The badge of what is likely to read has a name for those who would not type a question mark.
+        Some(&"likely") => Ok((*field, Value::Word("pure?".to_owned()))),
         Some(word) => Ok((*field, Value::Word((*word).to_owned()))),
         None => Err(Meaningless {
             what: format!("{name} is never {value}"),

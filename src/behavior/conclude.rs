@@ -177,11 +177,17 @@ pub struct CallBehavior {
 ///
 /// `text` is the arguments' exact JSON text, `arguments` the same parsed; `tool` is `None` for one that the server did not describe.
 pub fn of_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> Behavior {
-    of_described_call(tool, described, text, arguments).behavior
+    of_described_call(tool, described, &[], text, arguments).behavior
 }
 
-/// The same, with the keys that the tool does not declare.
-pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, arguments: &Value) -> CallBehavior {
+/// The same, with the keys that the tool does not declare. `plain` are the parameters that the operator says are plain text.
+pub fn of_described_call(
+    tool: Option<&Tool>,
+    described: &Behavior,
+    plain: &[String],
+    text: &str,
+    arguments: &Value,
+) -> CallBehavior {
     let mut behavior = described.clone();
     behavior.hazards.extend(hazards::arguments::found(text, arguments));
     let mut not_declared = Vec::new();
@@ -199,7 +205,7 @@ pub fn of_described_call(tool: Option<&Tool>, described: &Behavior, text: &str, 
         }
         not_declared = keys;
     }
-    let judged = arguments::judge(tool, arguments, &[]);
+    let judged = arguments::judge(tool, arguments, plain);
     behavior.explanation = judged.explanation;
     for analysis in judged.found {
         let evidence = analysis.evidence();

@@ -29,6 +29,9 @@ pub enum Source {
 }
 
 impl Source {
+    /// The readers of a definition that share no list.
+    pub const VOTERS: [Self; 3] = [Self::Name, Self::Description, Self::Learned];
+
     /// The word in records and lists.
     pub fn word(self) -> &'static str {
         match self {

@@ -39,19 +39,30 @@ words! {
         Confusable = "confusable",
         /// The definition changed since it was trusted.
         ChangedDefinition = "changed-definition",
+        /// The server added the tool after its first session, and nobody has reviewed it.
+        NewDefinition = "new-definition",
         /// The server's program or its command line changed since it was trusted.
         ChangedServer = "changed-server",
         /// The behavioral identity is not the expected one.
         UnexpectedBehavior = "unexpected-behavior",
         /// The schema cannot be used to check the arguments.
         UnusableSchema = "unusable-schema",
+        /// The arguments are more than is read.
+        UnreadArguments = "unread-arguments",
     }
 }
 
 impl HazardKind {
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
-        matches!(self, Self::HiddenCharacters | Self::TerminalSequence | Self::ChangedDefinition | Self::ChangedServer)
+        matches!(
+            self,
+            Self::HiddenCharacters
+                | Self::TerminalSequence
+                | Self::ChangedDefinition
+                | Self::ChangedServer
+                | Self::UnreadArguments
+        )
     }
 }
 

@@ -1,5 +1,7 @@
 //! The behavioral identity: three words, and their hash.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::taxonomy::{Action, Mutability, OutputDomain};
@@ -19,6 +21,9 @@ impl Identity {
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 
+    /// How many there are.
+    const COUNT: usize = Mutability::ALL.len() * Action::ALL.len() * OutputDomain::ALL.len();
+
     /// Reads the three words, `MUTATES|UPDATE|CONTENT`.
     pub fn from_words(words: &str) -> Option<Self> {
         let mut words = words.split('|');
@@ -30,9 +35,29 @@ impl Identity {
         words.next().is_none().then_some(identity)
     }
 
+    /// Whether mutability and action agree: PURE reads or searches, and nothing else does.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.action, Action::Read | Action::Search) == (self.mutability == Mutability::Pure)
+    }
+
+    /// The same with another mutability, and with an action that agrees with it.
+    pub fn with_mutability(self, mutability: Mutability) -> Self {
+        let same = Self { mutability, ..self };
+        match mutability {
+            _ if same.is_whole() => same,
+            Mutability::Pure => Self { action: Action::Read, ..same },
+            Mutability::Mutates => Self { action: Action::Unknown, ..same },
+        }
+    }
+
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
-        Digest::of(self.to_string().as_bytes()).short()
+        // Every call asks for one of these few again.
+        static HASHES: [OnceLock<String>; Identity::COUNT] = [const { OnceLock::new() }; Identity::COUNT];
+        let computed = || Digest::of(self.to_string().as_bytes()).short();
+        let place = (self.mutability as usize * Action::ALL.len() + self.action as usize) * OutputDomain::ALL.len()
+            + self.output_domain as usize;
+        HASHES.get(place).map_or_else(computed, |hash| hash.get_or_init(computed).clone())
     }
 }
 

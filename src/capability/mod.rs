@@ -2,6 +2,7 @@
 
 pub mod codegen;
 pub mod names;
+mod pattern;
 pub mod schema;
 pub mod scope;
 pub mod set;
@@ -9,4 +10,5 @@ pub mod shape;
 pub mod typed;
 pub mod types;
 pub mod undeclared;
+mod work;
 pub mod workflow;

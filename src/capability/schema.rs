@@ -3,17 +3,24 @@
 //! A schema is the server's word, so it is hostile: its size, depth, patterns and numbers are bounded before it is
 //! compiled, and a `$ref` that leaves the document makes it unusable.
 
+use std::fmt::{self, Write as _};
+
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
+use super::pattern::{BACKTRACKS, Cost};
+use super::work::{CHECK, EXPLAIN, TooMuch, Uncounted, Work};
+
 /// Beyond these a schema is refused: no honest tool comes near.
 const MAX_DEPTH: usize = 64;
-const MAX_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 const MAX_PATTERNS: usize = 512;
+/// How many states all patterns together may have: compiling a state takes about a microsecond.
+const MAX_STATES: u64 = 20_000;
 /// A number whose text is longer, or whose exponent is larger, costs a big-integer comparison more than it is worth.
 const MAX_DIGITS: usize = 400;
 /// Following `$ref`s, a schema may grow to this many nodes before it counts as a bomb.
-const MAX_UNFOLDED: u64 = 200_000;
+const MAX_UNFOLDED: u64 = 50_000;
 const MAX_VIOLATIONS: usize = 20;
 const MAX_SENTENCE: usize = 300;
 
@@ -21,6 +28,7 @@ const MAX_SENTENCE: usize = 300;
 #[derive(Debug)]
 pub struct Schema {
     validator: jsonschema::Validator,
+    work: Work,
 }
 
 /// One place where a value does not fit its schema. Both texts may quote foreign text: show them as such.
@@ -37,6 +45,16 @@ pub struct Violation {
 #[error("the schema cannot be used: {0}")]
 pub struct Unusable(pub String);
 
+/// Whether a value fits a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fits {
+    Yes,
+    /// At most 20 places, in document order.
+    No(Vec<Violation>),
+    /// It was not checked: that would take more than its budget.
+    Unchecked,
+}
+
 impl Schema {
     /// Compiles a schema: JSON Schema 2020-12 unless `$schema` says otherwise.
     ///
@@ -45,38 +63,46 @@ impl Schema {
     pub fn compile(schema: &Value) -> Result<Self, Unusable> {
         Bounds::default().check(schema, 0)?;
         unfolds_within_bounds(schema)?;
+        let work = Work::of(schema).map_err(|uncounted| match uncounted {
+            Uncounted::Reference => Unusable("it refers to something that is not followed here".to_owned()),
+            Uncounted::Resource => Unusable("a schema in it has an address of its own".to_owned()),
+        })?;
         // Patterns without look-around run on the linear engine; with it, backtracking stops at a count, and a value
-        // that reaches the count does not fit.
+        // that reaches the count does not fit. Formats are notes: whoever relies on one reads it himself.
         let patterns =
-            PatternOptions::fancy_regex().backtrack_limit(20_000).size_limit(1 << 20).dfa_size_limit(1 << 20);
+            PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS).size_limit(1 << 20).dfa_size_limit(1 << 20);
         jsonschema::options()
             .offline()
+            .should_validate_formats(false)
             .with_pattern_options(patterns)
             .build(schema)
-            .map(|validator| Self { validator })
-            .map_err(|error| Unusable(shortened(&error.to_string())))
+            .map(|validator| Self { validator, work })
+            .map_err(|error| Unusable(sentence(&error)))
     }
 
-    /// Every place where `value` does not fit; at most 20, in document order.
-    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+    /// Whether `value` fits, and where it does not.
+    pub fn check(&self, value: &Value) -> Fits {
         let mut path = String::new();
         if !comparable(value, &mut path) {
             let what = format!("a number of more than {MAX_DIGITS} digits is not checked");
-            return vec![Violation { path, what }];
+            return Fits::No(vec![Violation { path, what }]);
         }
-        self.validator
-            .iter_errors(value)
-            .take(MAX_VIOLATIONS)
-            .map(|error| Violation {
-                path: error.instance_path().as_str().to_owned(),
-                what: shortened(&error.to_string()),
-            })
-            .collect()
-    }
-
-    /// Whether `value` fits.
-    pub fn fits(&self, value: &Value) -> bool {
-        comparable(value, &mut String::new()) && self.validator.is_valid(value)
+        match self.work.count(value, CHECK) {
+            Err(TooMuch) => Fits::Unchecked,
+            Ok(_) if self.validator.is_valid(value) => Fits::Yes,
+            Ok(steps) if steps > EXPLAIN => {
+                let what = "the arguments do not fit; they are too large for each place to be named".to_owned();
+                Fits::No(vec![Violation { path, what }])
+            }
+            Ok(_) => {
+                let errors = self.validator.iter_errors(value).take(MAX_VIOLATIONS);
+                let violation = |error: jsonschema::ValidationError<'_>| Violation {
+                    path: error.instance_path().as_str().to_owned(),
+                    what: sentence(&error),
+                };
+                Fits::No(errors.map(violation).collect())
+            }
+        }
     }
 }
 
@@ -85,6 +111,7 @@ impl Schema {
 struct Bounds {
     bytes: usize,
     patterns: usize,
+    states: u64,
 }
 
 impl Bounds {
@@ -101,24 +128,34 @@ impl Bounds {
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => 5,
         };
         if self.bytes > MAX_BYTES {
-            return unusable("it is larger than 1 MiB".to_owned());
+            return unusable("it is larger than 256 KiB".to_owned());
         }
         match node {
             Value::Array(items) => items.iter().try_for_each(|item| self.check(item, depth + 1)),
             Value::Object(fields) => fields.iter().try_for_each(|(key, field)| {
                 self.bytes += key.len() + 4;
-                self.patterns += match (key.as_str(), field) {
-                    ("pattern", Value::String(_)) => 1,
-                    ("patternProperties", Value::Object(patterns)) => patterns.len(),
-                    _ => 0,
-                };
-                if self.patterns > MAX_PATTERNS {
-                    return unusable(format!("it has more than {MAX_PATTERNS} patterns"));
+                match (key.as_str(), field) {
+                    ("pattern", Value::String(pattern)) => self.pattern(pattern)?,
+                    ("patternProperties", Value::Object(patterns)) => {
+                        patterns.keys().try_for_each(|pattern| self.pattern(pattern))?;
+                    }
+                    _ => {}
                 }
                 self.check(field, depth + 1)
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
+    }
+}
+
+impl Bounds {
+    fn pattern(&mut self, pattern: &str) -> Result<(), Unusable> {
+        self.patterns += 1;
+        self.states = self.states.saturating_add(Cost::of(pattern).states);
+        if self.patterns > MAX_PATTERNS || self.states > MAX_STATES {
+            return unusable(format!("it has more than {MAX_PATTERNS} patterns, or very large ones"));
+        }
+        Ok(())
     }
 }
 
@@ -208,10 +245,23 @@ fn unusable<T>(why: String) -> Result<T, Unusable> {
     Err(Unusable(why))
 }
 
-/// The sentence, cut where it quotes more of the value than anyone reads.
-fn shortened(sentence: &str) -> String {
-    match sentence.char_indices().nth(MAX_SENTENCE) {
-        Some((end, _)) => format!("{}…", &sentence[..end]),
-        None => sentence.to_owned(),
+/// An error as a sentence, written no further than anyone reads: it may quote the whole value.
+fn sentence(error: &dyn fmt::Display) -> String {
+    struct Short(String);
+    impl fmt::Write for Short {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let room = MAX_SENTENCE.saturating_sub(self.0.len());
+            if text.len() <= room {
+                self.0.push_str(text);
+                return Ok(());
+            }
+            self.0.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+            self.0.push('…');
+            Err(fmt::Error)
+        }
     }
+    let mut short = Short(String::new());
+    // An error says that it was cut.
+    let _ = write!(short, "{error}");
+    short.0
 }

@@ -9,7 +9,8 @@ use super::lattice::LatticeCommand;
 use super::log::LogCommand;
 use super::rules::options::RulesCommand;
 use super::wrap::WrapOptions;
-use crate::behavior::identity::Identity;
+use crate::behavior::identity::{Identity, NotAnIdentity};
+use crate::behavior::taxonomy::Mutability;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -134,15 +135,17 @@ Examples:
   mcp-approve tools search --badge pure --capability '*:read' invoices
   mcp-approve tools search --role reader invoices")]
     Search(ToolsSearchOptions),
-    /// Shows what changed, is disputed or looks alike; at a terminal you accept or refuse it
+    /// Shows what is not confirmed, new, changed, disputed or looks alike; at a terminal you settle it
     #[command(
         after_help = "A changed definition suspends the allow rules for its tool, a changed program or command line those for
 its server, until you accept it here. A refused definition is denied."
     )]
     Review(ToolsReviewOptions),
-    /// Says what a tool is, whatever it says of itself
+    /// Says what tools are, or which of their parameters are plain text, whatever they say of themselves
     #[command(after_help = "Examples:
   mcp-approve tools pin filesystem write_file --as 'MUTATES|OVERWRITE|CONTENT'
+  mcp-approve tools pin filesystem read_file list_directory --as PURE
+  mcp-approve tools pin notes search --text query
   mcp-approve tools pin filesystem write_file --remove")]
     Pin(ToolsPinOptions),
     /// Tells of each tool in a list whether it is PURE or MUTATES, and why
@@ -253,14 +256,37 @@ pub struct ToolsReviewOptions {
 pub struct ToolsPinOptions {
     #[arg(value_name = "SERVER")]
     pub server: String,
-    #[arg(value_name = "TOOL")]
-    pub tool: String,
-    /// What it is: MUTABILITY|ACTION|OUTPUT_DOMAIN
-    #[arg(long = "as", value_name = "IDENTITY", required_unless_present = "remove")]
-    pub identity: Option<Identity>,
+    /// One tool or several
+    #[arg(value_name = "TOOL", required = true)]
+    pub tools: Vec<String>,
+    /// What it is: MUTABILITY|ACTION|OUTPUT_DOMAIN, or PURE or MUTATES alone
+    #[arg(long = "as", value_name = "IDENTITY", required_unless_present_any = ["remove", "text"])]
+    pub identity: Option<PinChoice>,
+    /// Parameters whose values are plain text, whatever they look like
+    #[arg(long, value_name = "PARAM", value_delimiter = ',', conflicts_with = "identity")]
+    pub text: Vec<String>,
     /// Take the pin back
-    #[arg(long, conflicts_with = "identity")]
+    #[arg(long, conflicts_with_all = ["identity", "text"])]
     pub remove: bool,
+}
+
+/// What a tool is said to be.
+#[derive(Clone, Copy, Debug)]
+pub enum PinChoice {
+    Whole(Identity),
+    /// With the action and output domain that it has, as far as they agree.
+    Mutability(Mutability),
+}
+
+impl std::str::FromStr for PinChoice {
+    type Err = NotAnIdentity;
+
+    fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
+        match Mutability::from_word(text) {
+            Some(mutability) => Ok(Self::Mutability(mutability)),
+            None => text.parse().map(Self::Whole),
+        }
+    }
 }
 
 /// How doctor tells.

@@ -2,6 +2,7 @@
 
 mod bars;
 pub mod classify;
+mod confirm;
 mod list;
 mod review;
 mod row;

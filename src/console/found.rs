@@ -147,6 +147,8 @@ pub struct Line {
     pub outcome: Option<Outcome>,
     /// Reason, result, or what happened.
     pub note: String,
+    /// How each leaf of a read's arguments was explained.
+    pub explained: String,
     /// The operator, where one decided.
     pub who: String,
 }
@@ -159,6 +161,7 @@ struct Detail {
     result: Option<String>,
     what: Option<String>,
     operator: Option<String>,
+    explained: Option<String>,
     why: Option<String>,
     banner: Option<String>,
     review: Option<String>,
@@ -226,6 +229,7 @@ impl Line {
             rule: fields.rule,
             outcome,
             note: note.unwrap_or_default(),
+            explained: detail.explained.unwrap_or_default(),
             who: detail.operator.unwrap_or_default(),
         }
     }

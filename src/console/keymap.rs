@@ -38,6 +38,12 @@ pub enum Action {
     Deny,
     Confirm,
     Send,
+    /// The tool reads.
+    Reads,
+    /// The tool changes something.
+    Changes,
+    /// Unexplained parameters of the tool are plain text.
+    PlainText,
     Edit,
     Open,
     Back,

@@ -6,6 +6,7 @@ use super::card::counted;
 use super::grants;
 use super::model::Held;
 use super::model::rule::{Choice, Except, GrantOffer};
+use crate::behavior::arguments::explain::{Explanation, Unexplained};
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
@@ -203,7 +204,13 @@ fn letter(scope: &Scope, decision: Decision) -> char {
 
 /// What the call was found to be, as its card tells it.
 fn behavior_of(snapshot: &Snapshot) -> Behavior {
+    let unexplained = |(pointer, why): (String, String)| Unexplained { pointer, why };
     Behavior {
+        confidence: snapshot.confidence,
+        explanation: Explanation {
+            unexplained: snapshot.unexplained.clone().into_iter().map(unexplained).collect(),
+            ..Explanation::default()
+        },
         identity: snapshot.identity,
         content_type: snapshot.content_type,
         evidence: snapshot.evidence.clone(),

@@ -5,6 +5,8 @@ use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::gate::data::pin::Pin;
 use crate::link::message::PinState;
 use crate::pins::diff::Change;
 use crate::wire::digest::Digest;
@@ -76,13 +78,24 @@ pub struct PinnedProgram {
     pub last_seen: i64,
 }
 
-/// What the operator settles. Each names what was on show, so that what changed since is not settled with it.
+/// A definition as it was on show, so that what changed since is not settled with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shown {
+    /// Of the server's command line, 64 hex characters.
+    pub fingerprint: String,
+    pub tool: String,
+    pub latest: Digest,
+}
+
+/// What the operator settles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settling {
     /// Trusts this definition.
-    Accept { fingerprint: String, tool: String, latest: Digest },
+    Accept(Shown),
     /// Has its calls denied.
-    Refuse { fingerprint: String, tool: String, latest: Digest },
+    Refuse(Shown),
+    /// Says of these definitions that they read, or that they change something.
+    Say { shown: Vec<Shown>, mutability: Mutability },
     /// Trusts these files under this command line.
     AcceptProgram { fingerprint: String, server: String, program: String },
     /// Puts things back as they were before the last of these.
@@ -92,14 +105,8 @@ pub enum Settling {
 /// What something was before it was settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Former {
-    Tool {
-        fingerprint: String,
-        tool: String,
-        latest: Digest,
-        trusted: Option<Digest>,
-        refused: Option<Digest>,
-        identity: Option<Identity>,
-    },
+    /// By fingerprint and tool.
+    Tools(Vec<(String, String, Pin)>),
     Program {
         fingerprint: String,
         server: String,
@@ -118,6 +125,25 @@ pub struct Settled {
 }
 
 impl PinnedTool {
+    /// Its name and definition as they are on show.
+    pub fn shown(&self) -> Shown {
+        Shown { fingerprint: self.fingerprint.clone(), tool: self.tool.clone(), latest: self.latest }
+    }
+
+    /// Its badge, whatever it is called with.
+    pub fn badge(&self) -> Badge {
+        Badge::of(self.identity.mutability, self.confidence)
+    }
+
+    /// Whether the operator's word on what it is would spare questions: it looks like a read, or it is new.
+    pub fn wants_word(&self) -> bool {
+        match self.pin {
+            PinState::Trusted => self.badge() == Badge::Likely,
+            PinState::New => true,
+            PinState::Changed { .. } | PinState::Unreviewed | PinState::Refused => false,
+        }
+    }
+
     /// Whether it is not the trusted definition: no allow rule covers it until somebody has looked.
     pub fn waits(&self) -> bool {
         self.pin != PinState::Trusted

@@ -1,7 +1,7 @@
 //! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
 
 use super::row::{Run, Tone};
-use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
 
 /// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
@@ -9,6 +9,8 @@ use crate::gate::data::snapshot::Snapshot;
 pub enum Degree {
     /// It only reads.
     Reads,
+    /// It reads, as far as is known.
+    Likely,
     /// It only reads, but a hazard asks for a look.
     Hazard,
     /// It makes something new, or changes a part of something.
@@ -44,8 +46,15 @@ impl Risk {
         let identity = snapshot.identity;
         let flag = if snapshot.hazards.is_empty() && !snapshot.disputed { Flag::Plain } else { Flag::Raised };
         let (degree, word) = match (identity.mutability, identity.output_domain) {
-            (Mutability::Pure, _) if snapshot.danger.is_some() || flag == Flag::Raised => (Degree::Hazard, "PURE"),
-            (Mutability::Pure, _) => (Degree::Reads, "PURE"),
+            (Mutability::Pure, _) => {
+                let badge = snapshot.badge();
+                let degree = match badge {
+                    _ if snapshot.danger.is_some() || flag == Flag::Raised => Degree::Hazard,
+                    Badge::Pure => Degree::Reads,
+                    Badge::Likely | Badge::Mutates => Degree::Likely,
+                };
+                (degree, badge.word())
+            }
             (Mutability::Mutates, OutputDomain::Money) => (Degree::Severe, "MONEY"),
             (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.is_some()),
         };
@@ -59,6 +68,7 @@ impl Risk {
     pub fn mark(self) -> String {
         let shape = match self.degree {
             Degree::Reads => "○",
+            Degree::Likely => "◌",
             Degree::Hazard => "◇",
             Degree::Changes => "●",
             Degree::Replaces => "◈",
@@ -75,6 +85,7 @@ impl Risk {
     pub fn run(self) -> Run {
         let tone = match self.degree {
             Degree::Reads => Tone::Good,
+            Degree::Likely => Tone::Ours,
             Degree::Hazard | Degree::Changes => Tone::Warn,
             Degree::Replaces | Degree::Severe => Tone::Danger,
         };

@@ -1,15 +1,15 @@
 //! What the operator settles of tools and programs, as `tools review` does: recorded first, then kept. Reads no pin for a
 //! screen.
 
-use super::pinned::{Former, Settled, Settling};
-use crate::behavior::identity::Identity;
+use super::pinned::{Former, Settled, Settling, Shown};
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::pin::Pin;
+use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
 use crate::pins::reading::{Known, Server};
 use crate::pins::{Memory, PinsError, review};
-use crate::wire::digest::Digest;
 
 /// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,8 @@ pub(super) enum SettleError {
 enum Word {
     Accepted,
     Refused,
-    TakenBack { trusted: Option<Digest>, refused: Option<Digest>, identity: Option<Identity> },
+    Is(Mutability),
+    TakenBack(Pin),
 }
 
 /// Where it is settled, and when (milliseconds since 1970, UTC).
@@ -49,18 +50,20 @@ impl Settlement<'_> {
     pub(super) fn of(&self, settling: &Settling) -> Result<Settled, SettleError> {
         let memory = &mut Memory::open_existing(&self.places.pins_db())?.ok_or(SettleError::Outdated)?;
         let (done, settled) = match settling {
-            Settling::Accept { fingerprint, tool, latest } => {
-                self.tool(memory, (fingerprint, tool, *latest), &Word::Accepted)
-            }
-            Settling::Refuse { fingerprint, tool, latest } => {
-                self.tool(memory, (fingerprint, tool, *latest), &Word::Refused)
+            Settling::Accept(shown) => self.tools(memory, vec![(shown.clone(), Word::Accepted)]),
+            Settling::Refuse(shown) => self.tools(memory, vec![(shown.clone(), Word::Refused)]),
+            Settling::Say { shown, mutability } => {
+                self.tools(memory, shown.iter().map(|shown| (shown.clone(), Word::Is(*mutability))).collect())
             }
             Settling::AcceptProgram { fingerprint, server, program } => {
                 self.program(memory, (fingerprint, server, program), None)
             }
-            Settling::TakeBack(Former::Tool { fingerprint, tool, latest, trusted, refused, identity }) => {
-                let word = Word::TakenBack { trusted: *trusted, refused: *refused, identity: *identity };
-                self.tool(memory, (fingerprint, tool, *latest), &word)
+            Settling::TakeBack(Former::Tools(former)) => {
+                let taken_back = |(fingerprint, tool, pin): &(String, String, Pin)| {
+                    let (fingerprint, tool, latest) = (fingerprint.clone(), tool.clone(), pin.latest);
+                    (Shown { fingerprint, tool, latest }, Word::TakenBack(pin.clone()))
+                };
+                self.tools(memory, former.iter().map(taken_back).collect())
             }
             Settling::TakeBack(Former::Program { fingerprint, server, program, trusted }) => {
                 self.program(memory, (fingerprint, server, program), Some(trusted.as_deref()))
@@ -77,39 +80,65 @@ impl Settlement<'_> {
         Ok(record(self.places, entry)?)
     }
 
-    fn tool(
-        &self,
-        memory: &mut Memory,
-        (fingerprint, tool, latest): (&str, &str, Digest),
-        word: &Word,
-    ) -> Result<(review::Settled, Settled), SettleError> {
-        let shown = |known: &Known| {
-            known.server.fingerprint == fingerprint && known.tool.name == tool && known.pin.latest == latest
+    /// Settles each of these; those that changed since they were shown are left as they are, and counted.
+    fn tools(&self, memory: &mut Memory, words: Vec<(Shown, Word)>) -> Result<(review::Settled, Settled), SettleError> {
+        let all = memory.tools()?;
+        let (mut done, mut outdated, mut former) = (Vec::new(), 0, Vec::new());
+        for (shown, word) in words {
+            let same = |known: &&Known| {
+                known.server.fingerprint == shown.fingerprint
+                    && known.tool.name == shown.tool
+                    && known.pin.latest == shown.latest
+            };
+            let settled = match all.iter().find(same) {
+                Some(known) => self.tool(memory, known, &word)?.map(|says| (says, known)),
+                None => None,
+            };
+            let Some((says, known)) = settled else {
+                outdated += 1;
+                continue;
+            };
+            if !matches!(word, Word::TakenBack(_)) {
+                former.push((shown.fingerprint, shown.tool, known.pin.clone()));
+            }
+            done.push(says);
+        }
+        let Some(first) = done.first() else { return Err(SettleError::Outdated) };
+        let mut says = match done.len() {
+            1 => first.clone(),
+            more => format!("{first} And {} more.", more - 1),
         };
-        let known = memory.tools()?.into_iter().find(shown).ok_or(SettleError::Outdated)?;
-        let record = |what| self.record(&known.server, Some(&known), what);
-        let name = format!("{tool} of {}", known.server.name);
-        let Pin { trusted, refused, identity, .. } = known.pin;
-        let (fingerprint, tool) = (fingerprint.to_owned(), tool.to_owned());
-        let former = Some(Former::Tool { fingerprint, tool, latest, trusted, refused, identity });
-        Ok(match word {
+        if outdated > 0 {
+            says.push_str(&format!(" {outdated} changed since and stay as they were."));
+        }
+        let former = (!former.is_empty()).then_some(Former::Tools(former));
+        Ok((review::Settled::Done, Settled { says, former }))
+    }
+
+    /// What was done; `None` where the definition changed since it was shown.
+    fn tool(&self, memory: &mut Memory, known: &Known, word: &Word) -> Result<Option<String>, SettleError> {
+        let record = |what: &str| self.record(&known.server, Some(known), what);
+        let name = format!("{} of {}", known.tool.name, known.server.name);
+        let (settled, says) = match word {
             Word::Accepted => {
                 record("accepted the definition")?;
-                let says = format!("Accepted: this definition of {name} is trusted from now on.");
-                (memory.accept(&known)?, Settled { says, former })
+                (memory.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
             }
             Word::Refused => {
                 record("refused the definition")?;
-                let says = format!("Refused: calls of {name} are denied.");
-                (memory.refuse(&known)?, Settled { says, former })
+                (memory.refuse(known)?, format!("Refused: calls of {name} are denied."))
             }
-            Word::TakenBack { trusted, refused, identity } => {
+            Word::Is(mutability) => {
+                let word = PinWord::Is(known.behavior.identity.with_mutability(*mutability));
+                record(&word.to_string())?;
+                (memory.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
+            }
+            Word::TakenBack(former) => {
                 record("took the last review of the definition back")?;
-                let was = Pin { trusted: *trusted, refused: *refused, identity: *identity, ..known.pin.clone() };
-                let says = format!("Taken back: the review of {name}.");
-                (memory.put_back(&known, &was)?, Settled { says, former: None })
+                (memory.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
-        })
+        };
+        Ok((settled == review::Settled::Done).then_some(says))
     }
 
     /// `back`: the files that were trusted before, where a review is taken back.

@@ -9,6 +9,7 @@ mod findings;
 mod fold;
 mod moves;
 mod past;
+mod pin;
 mod pointer;
 mod review;
 mod rule;
@@ -24,6 +25,7 @@ use super::keymap::{Action, Key, Place};
 use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
+use crate::behavior::taxonomy::Mutability;
 use crate::link::client::ClientEvent;
 use crate::link::message::FromConsole;
 use crate::policy::edit::Switch;
@@ -222,6 +224,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),
         Action::Group => batch::regroup(model),
+        Action::Mark if model.screen == Screen::Tools => tool::mark(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => batch::deny_server(model),
         Action::Earlier | Action::Later => decide::recall(model, action),
@@ -232,6 +235,11 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::WriteRule => return rule::enter(model),
         Action::Number | Action::Scope => {}
         Action::Accept => return review::enter(model),
+        Action::Reads if model.screen == Screen::Tools => return tool::say(model, Mutability::Pure),
+        Action::Reads => return pin::reads(model),
+        Action::Changes if model.screen == Screen::Tools => return tool::say(model, Mutability::Mutates),
+        Action::Changes => return pin::changes(model),
+        Action::PlainText => return pin::plain_text(model),
         Action::End => return review::end(model),
         Action::Refuse => return tool::refuse(model),
         Action::Undo if model.screen == Screen::Tools => return tool::take_back(model),

@@ -142,6 +142,9 @@ impl Gate {
             Event::Granted { ticket, digest, terms, who, console } => {
                 self.on_granted(now, OperatorWord { ticket, digest, who, console }, terms, &mut out);
             }
+            Event::Pinned { ticket, digest, word, who, console } => {
+                self.on_pinned(now, OperatorWord { ticket, digest, who, console }, word, &mut out);
+            }
             Event::GrantEnded { grant, who, console } => self.on_grant_ended(now, &grant, &who, console, &mut out),
             Event::Facts { ticket, look, found } => self.on_facts(now, &ticket, look, found, &mut out),
             Event::Consulted { ticket, consult, opinions } => {

@@ -33,6 +33,7 @@ impl Gate {
             latency_us: None,
             failed: false,
             reason: String::new(),
+            explained: String::new(),
             who: String::new(),
         };
         fill(&mut one);

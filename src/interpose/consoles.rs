@@ -168,6 +168,9 @@ impl Consoles {
                     FromConsole::Grant { ticket, digest, terms } => {
                         Some(Event::Granted { ticket, digest, terms, who, console })
                     }
+                    FromConsole::Pin { ticket, digest, word } => {
+                        Some(Event::Pinned { ticket, digest, word, who, console })
+                    }
                     FromConsole::EndGrant { grant } => Some(Event::GrantEnded { grant, who, console }),
                     FromConsole::AcceptPolicy { file, digest } => {
                         Some(Event::PolicyAccepted { file, digest, who, console })

@@ -22,8 +22,17 @@ enum State {
 
 struct Streamed {
     scanner: EnvelopeScanner,
+    reads: Reads,
     hasher: StreamHasher,
     way: Way,
+}
+
+/// How much of a long line is read for its envelope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    All,
+    /// Not what follows once id and kind are known: no call was held by then, and reading on halves the throughput.
+    Head,
 }
 
 /// Where the pieces of a long line go.
@@ -66,8 +75,12 @@ impl LongLine {
                     scanner.feed(piece);
                 }
                 let way = judge(&scanner.gist());
-                let mut streamed =
-                    Box::new(Streamed { scanner: EnvelopeScanner::default(), hasher: StreamHasher::default(), way });
+                let mut streamed = Box::new(Streamed {
+                    scanner: EnvelopeScanner::default(),
+                    reads: Reads::All,
+                    hasher: StreamHasher::default(),
+                    way,
+                });
                 let line = std::mem::take(line);
                 if !line.is_empty() {
                     streamed.pass(&line, false, host, &judge);
@@ -97,18 +110,21 @@ impl LongLine {
     pub fn end(self) -> Passed {
         match self.state {
             State::Held { line, .. } => Passed::Whole(Line::new(line)),
-            State::Streamed(streamed) => Passed::Streamed {
-                gist: streamed.scanner.finish(),
-                bytes: self.bytes,
-                digest: streamed.hasher.finish(),
-            },
+            State::Streamed(streamed) => {
+                Passed::Streamed { gist: streamed.gist(), bytes: self.bytes, digest: streamed.hasher.finish() }
+            }
         }
     }
 }
 
 impl Streamed {
     fn pass(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Gist) -> Way) {
-        self.scanner.feed(piece);
+        if self.reads == Reads::All && self.scanner.is_done() && judge(&Gist::Unreadable) == Way::ToHost {
+            self.reads = Reads::Head;
+        }
+        if self.reads == Reads::All {
+            self.scanner.feed(piece);
+        }
         if self.way == Way::ToHost {
             match if last { self.spoiler(judge) } else { b"" } {
                 b"" => host.stream(piece, last),
@@ -123,9 +139,18 @@ impl Streamed {
         self.hasher.update(content);
     }
 
-    /// What makes the line no message, where its end shows that the host must not read it: by then it has the rest.
+    fn gist(&self) -> Gist {
+        match self.reads {
+            Reads::All => self.scanner.finish(),
+            Reads::Head => self.scanner.gist(),
+        }
+    }
+
+    /// What makes the line no message, where its end shows that the host must not read it: by then it has the rest. An end
+    /// that was not read, with a call held since, could show that too.
     fn spoiler(&self, judge: impl Fn(&Gist) -> Way) -> &'static [u8] {
-        let spoils = self.way == Way::ToHost && judge(&self.scanner.finish()) == Way::Nowhere;
+        let gist = if self.reads == Reads::Head { Gist::Unreadable } else { self.scanner.finish() };
+        let spoils = self.way == Way::ToHost && judge(&gist) == Way::Nowhere;
         if spoils { b"!" } else { b"" }
     }
 }

@@ -3,23 +3,45 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Builder;
-use std::time::Duration;
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
 
 use super::clock;
 use super::notice;
 use crate::behavior::conclude::Trust;
+use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pin::{Pins, Sighting};
+use crate::gate::data::pinning::Pinning;
+use crate::pins::review::Settled;
 use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How soon a review takes effect.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long to go on asking while others write: many wrappers that start at once get by each other.
+const BUSY: Duration = Duration::from_secs(15);
+/// How soon it is asked again then.
+const AGAIN: Duration = Duration::from_millis(20);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// What comes of the pins.
+#[derive(Debug)]
+pub enum Reviewed {
+    /// This is what is remembered now.
+    Pins(Box<Pins>),
+    /// What an operator said of a tool was not kept, for this reason.
+    Refused { console: ConsoleId, why: String },
+}
+
+/// What is to be kept.
+enum Order {
+    Keep(Box<Sighting>),
+    Pin(Pinning, ConsoleId),
+}
+
 /// The loop's side. Dropped, it has everything kept first.
 pub struct PinWriter {
-    seen: Option<Sender<Sighting>>,
+    orders: Option<Sender<Order>>,
     ended: Receiver<()>,
 }
 
@@ -32,17 +54,17 @@ impl PinWriter {
         path: PathBuf,
         launch: Launch,
         trust: Trust,
-        mut on_review: impl FnMut(Pins) + Send + 'static,
+        mut on_review: impl FnMut(Reviewed) + Send + 'static,
     ) -> (Pins, Self) {
-        let (seen, inbox) = mpsc::channel();
+        let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match read(&path, &launch, trust) {
+            match patiently(|| read(&path, &launch, trust)) {
                 Ok((memory, pins, program)) => {
-                    on_review(pins);
+                    on_review(Reviewed::Pins(Box::new(pins)));
                     Writer { memory, launch, program, inbox, on_review }.work();
                 }
-                Err(error) => on_review(untrusted(&error.to_string(), &error.hint())),
+                Err(error) => on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint())))),
             }
             // The wrapper no longer listens once it gave up waiting.
             let _ = end.send(());
@@ -51,21 +73,28 @@ impl PinWriter {
             Ok(_) => Pins::awaited(),
             Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
         };
-        (pins, Self { seen: Some(seen), ended })
+        (pins, Self { orders: Some(orders), ended })
     }
 
     /// Keeps a definition. Never waits.
     pub fn keep(&self, sighting: Sighting) {
-        if let Some(seen) = &self.seen {
-            // A thread that is gone has said why.
-            let _ = seen.send(sighting);
-        }
+        // A thread that is gone has said why.
+        let _ = self.send(Order::Keep(Box::new(sighting)));
+    }
+
+    /// Keeps what an operator says of a definition, and gives what is remembered then; `false` where nothing can be kept.
+    pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
+        self.send(Order::Pin(pinning, console))
+    }
+
+    fn send(&self, order: Order) -> bool {
+        self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok())
     }
 }
 
 impl Drop for PinWriter {
     fn drop(&mut self) {
-        self.seen = None;
+        self.orders = None;
         if self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             tracing::error!("the definitions seen last may not be remembered");
         }
@@ -76,6 +105,17 @@ fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Pro
     let mut memory = Memory::open(path)?;
     let (pins, program) = memory.greet(launch, trust, clock::wall_ms())?;
     Ok((memory, pins, program))
+}
+
+/// Does it again while others write, within a bound.
+fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, PinsError> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match act() {
+            Err(PinsError::Busy { .. }) if Instant::now() < until => thread::sleep(AGAIN),
+            done => return done,
+        }
+    }
 }
 
 /// The pins where nothing could be read: none is trusted.
@@ -90,24 +130,31 @@ struct Writer<F> {
     memory: Memory,
     launch: Launch,
     program: Program,
-    inbox: Receiver<Sighting>,
+    inbox: Receiver<Order>,
     on_review: F,
 }
 
-impl<F: FnMut(Pins)> Writer<F> {
+impl<F: FnMut(Reviewed)> Writer<F> {
     fn work(mut self) {
         let mut generation = self.memory.generation().ok();
         let mut noticed = false;
         loop {
             match self.inbox.recv_timeout(LOOK) {
-                Ok(sighting) => {
-                    if let Err(error) = self.memory.keep(&self.launch, &sighting, clock::wall_ms())
+                Ok(Order::Keep(sighting)) => {
+                    if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
                         notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
                     }
                 }
+                Ok(Order::Pin(pinning, console)) => match self.pin(&pinning) {
+                    Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
+                    Err(why) => {
+                        let why = format!("what you said of {} is not remembered: {why}", pinning.tool);
+                        (self.on_review)(Reviewed::Refused { console, why });
+                    }
+                },
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
                     let now = self.memory.generation().ok();
@@ -115,10 +162,19 @@ impl<F: FnMut(Pins)> Writer<F> {
                         && let Ok(pins) = self.memory.load(&self.launch, &self.program)
                     {
                         generation = now;
-                        (self.on_review)(pins);
+                        (self.on_review)(Reviewed::Pins(Box::new(pins)));
                     }
                 }
             }
+        }
+    }
+
+    fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {
+        let told = |error: PinsError| format!("{error}; {}", error.hint());
+        let fingerprint = self.launch.fingerprint.to_string();
+        match patiently(|| self.memory.pin_tool(&fingerprint, pinning)).map_err(told)? {
+            Settled::Done => self.memory.load(&self.launch, &self.program).map_err(told),
+            Settled::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
     }
 }

@@ -18,7 +18,7 @@ use super::host::Host;
 use super::ledger::Ledger;
 use super::longline::{LongLine, Passed, way};
 use super::notice;
-use super::pin_writer::PinWriter;
+use super::pin_writer::{PinWriter, Reviewed};
 use super::reload::{Accept, Reload, Reloaded};
 use super::scribe::{Done, Scribe};
 use super::server::Server;
@@ -29,7 +29,6 @@ use super::stopping::Stopping;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
-use crate::gate::data::pin::Pins;
 use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
@@ -39,8 +38,10 @@ use crate::wire::message::{self, Gist};
 const HOST_LINE: usize = 16 << 20;
 /// Beyond this a server's line streams through.
 const STREAM: usize = 64 << 10;
-/// How much is read at once.
-const CHUNK: usize = 256 << 10;
+/// How much is read of the server at once.
+const FROM_SERVER: usize = 256 << 10;
+/// How much is read of the host at once: what comes together is judged and recorded together, and takes many times its size.
+const FROM_HOST: usize = 16 << 10;
 /// How much may wait for one end before the other end is not read for a while.
 const BACKLOG: usize = 1 << 20;
 /// How much may wait for a server that does not read: above it the host is not read, and so not heard either.
@@ -57,7 +58,7 @@ pub struct Wrapper {
     pub done: mpsc::UnboundedReceiver<Done>,
     /// What is remembered between sessions, and what was reviewed of it elsewhere.
     pub pin_writer: Option<PinWriter>,
-    pub reviews: mpsc::UnboundedReceiver<Pins>,
+    pub reviews: mpsc::UnboundedReceiver<Reviewed>,
     pub child: Child,
     pub server_output: AsyncIn,
     pub server: Server,
@@ -121,7 +122,7 @@ impl Wrapper {
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
         let mut long = None;
-        let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
+        let (mut from_host, mut from_server) = (vec![0; FROM_HOST], vec![0; FROM_SERVER]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
         let (opinions, mut consulted) = mpsc::unbounded_channel();
@@ -299,7 +300,7 @@ impl Running {
                 }
             }
             Effect::Query(question) => self.server.ask(question),
-            Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
+            Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
@@ -317,6 +318,13 @@ impl Running {
             Effect::Remember(sighting) => {
                 if let Some(pin_writer) = &self.pin_writer {
                     pin_writer.keep(*sighting);
+                }
+            }
+            Effect::Pin { pinning, console } => {
+                let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
+                if !is_kept {
+                    let why = "what is remembered of this server cannot be written, so the tool is asked about again";
+                    self.refuse(console, String::new(), why.to_owned());
                 }
             }
             Effect::WakeAt(at) => self.wake = Some(at),
@@ -342,13 +350,18 @@ impl Running {
             self.stopping = Some(Stopping::asked(now.mono));
         }
         if self.gate.has_unparsed_lists() {
+            // A piece at a time: what comes in meanwhile does not wait for all of them.
             self.step(now, Event::ParseLists);
-            return self.flush();
+            self.server.flush();
+            self.host.flush();
         }
         self.consoles.report(now, &self.gate);
     }
 
     fn wake_at(&self) -> Instant {
+        if self.gate.has_unparsed_lists() {
+            return Instant::now();
+        }
         let stop = self.stopping.as_ref().and_then(Stopping::next);
         let first = [
             self.wake,

@@ -7,11 +7,12 @@ use crate::wire::digest::Digest;
 
 pub use crate::gate::data::facts::{Facts, FileKind};
 pub use crate::gate::data::pin::PinState;
+pub use crate::gate::data::pinning::{PinOffer, ToolWord};
 pub use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status};
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
@@ -102,6 +103,8 @@ pub enum FromConsole {
     Edit { ticket: String, digest: Digest, arguments: String },
     /// The operator approved exactly these bytes, and calls like it on these terms. Every status lists the grants in force.
     Grant { ticket: String, digest: Digest, terms: GrantTerms },
+    /// The operator says what the tool of exactly these bytes is, as its card offered it.
+    Pin { ticket: String, digest: Digest, word: ToolWord },
     /// The operator ended a grant, by its id.
     EndGrant { grant: String },
     /// The operator accepted a changed policy file, exactly as a status showed it under `pending`.

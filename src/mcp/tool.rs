@@ -1,8 +1,17 @@
 //! A tool as its server describes it, and pages of them. Everything in it is the server's word: untrusted.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::wire::digest::Digest;
+
+/// A longer page is not read: its tools stay unknown, and each call of them asks.
+pub const LONGEST_PAGE: usize = 16 << 20;
+/// A longer definition is known by its name alone: every reader goes through all of its words, and no honest one has so many.
+const LONGEST: usize = 256 << 10;
+/// A tool of a longer name is left out: nobody could tell it from another.
+const LONGEST_NAME: usize = 1024;
 
 /// One entry of `tools/list`.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,15 +42,38 @@ pub struct Annotations {
     pub open_world: Option<bool>,
 }
 
-/// One page of `tools/list`.
-#[derive(Clone, Debug, PartialEq)]
+/// One page of `tools/list`, its entries cut but not read.
+#[derive(Debug)]
 pub struct Page {
-    pub tools: Vec<Tool>,
+    pub tools: Vec<Box<RawValue>>,
     /// The opaque cursor of the next page; an empty string is a valid cursor.
     pub next_cursor: Option<String>,
 }
 
 impl Tool {
+    /// Reads one entry of a page; `None` when it has no usable `name`. What is too long or too deep to be read is known by its
+    /// name alone: nothing is declared, and its schema cannot be used, so each call of it asks.
+    pub fn of_entry(entry: &RawValue) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
+        }
+        let text = entry.get();
+        let whole = if text.len() <= LONGEST { serde_json::from_str(text).ok() } else { None };
+        let tool = match whole {
+            Some(definition) => Self::read(definition)?,
+            None => {
+                let Named { name } = serde_json::from_str(text).ok()?;
+                let unread =
+                    format!("a definition of {} bytes that was not read: {}", text.len(), Digest::of(text.as_bytes()));
+                let unusable = Value::from("it is not known: the definition is too long or too deep to be read");
+                let definition = serde_json::json!({ "name": name, "unread": unread });
+                Self { input_schema: unusable, ..Self::read(definition)? }
+            }
+        };
+        (tool.name.len() <= LONGEST_NAME).then_some(tool)
+    }
+
     /// Reads one definition; `None` when it has no `name`.
     pub fn read(definition: Value) -> Option<Self> {
         let text = |key: &str| definition.get(key).and_then(text_of);
@@ -80,19 +112,24 @@ impl Tool {
 }
 
 impl Page {
-    /// Reads the line content of a successful `tools/list` response. `None` when it is no such thing.
-    ///
-    /// Entries without a name are left out: nobody can call them.
+    /// Reads the line content of a successful `tools/list` response. `None` when it is no such thing, or too long.
     pub fn read(content: &[u8]) -> Option<Self> {
-        let mut message: Value = serde_json::from_slice(content).ok()?;
-        let result = message.get_mut("result")?;
-        let Value::Array(tools) = result.get_mut("tools")?.take() else {
+        #[derive(Deserialize)]
+        struct Message {
+            result: Listed,
+        }
+        #[derive(Deserialize)]
+        struct Listed {
+            tools: Vec<Box<RawValue>>,
+            #[serde(default, rename = "nextCursor")]
+            next_cursor: Option<Box<RawValue>>,
+        }
+        if content.len() > LONGEST_PAGE {
             return None;
-        };
-        Some(Self {
-            tools: tools.into_iter().filter_map(Tool::read).collect(),
-            next_cursor: result.get("nextCursor").and_then(text_of),
-        })
+        }
+        let Listed { tools, next_cursor } = serde_json::from_slice::<Message>(content).ok()?.result;
+        let next_cursor = next_cursor.and_then(|cursor| serde_json::from_str(cursor.get()).ok());
+        Some(Self { tools, next_cursor })
     }
 }
 
@@ -184,11 +221,28 @@ mod tests {
     fn a_page_is_a_successful_list() {
         let page = Page::read(br#"{"id":1,"result":{"tools":[{"name":"a"},{},{"name":"b"}],"nextCursor":""}}"#)
             .expect("a page");
-        let names: Vec<&str> = page.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let names: Vec<String> = page.tools.iter().filter_map(|entry| Some(Tool::of_entry(entry)?.name)).collect();
         assert_eq!(names, ["a", "b"]);
         assert_eq!(page.next_cursor.as_deref(), Some(""), "an empty cursor is a cursor");
         for other in ["", "{}", r#"{"result":{}}"#, r#"{"result":{"tools":{}}}"#, r#"{"error":{}}"#] {
-            assert_eq!(Page::read(other.as_bytes()), None, "{other}");
+            assert!(Page::read(other.as_bytes()).is_none(), "{other}");
         }
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_deep_is_known_by_its_name_alone() {
+        let entry = |text: String| Tool::of_entry(&serde_json::value::RawValue::from_string(text).expect("JSON"));
+        let long = |more: usize| {
+            format!(r#"{{"name":"t","description":"{}","annotations":{{"readOnlyHint":true}}}}"#, "x".repeat(more))
+        };
+        let deep = format!(r#"{{"name":"t","inputSchema":{}{}}}"#, r#"{"items":"#.repeat(500) + "{}", "}".repeat(500));
+        assert!(entry(long(1_000)).expect("a tool").annotations.read_only.is_some());
+        let unread = [entry(long(300_000)), entry(long(300_001)), entry(deep)].map(|tool| tool.expect("a tool"));
+        for tool in &unread {
+            assert_eq!((tool.name.as_str(), tool.description.as_ref(), tool.annotations.read_only), ("t", None, None));
+            assert!(tool.input_schema.is_string(), "no schema");
+        }
+        assert_ne!(unread[0].digest(), unread[1].digest(), "a change is still a change");
+        assert_eq!(entry(format!(r#"{{"name":"{}"}}"#, "n".repeat(2_000))), None);
     }
 }

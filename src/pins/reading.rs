@@ -171,8 +171,8 @@ fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
         id: row.get(0)?,
         server: server(row, 1)?,
         pin: pin(row, 10)?,
-        last_seen: row.get(17)?,
-        definition: row.get(18)?,
+        last_seen: row.get(19)?,
+        definition: row.get(20)?,
     })
 }
 

@@ -1,11 +1,16 @@
 //! What an operator settles: accepts or refuses a definition, accepts a server's program, says what a tool is. Each names
 //! what was looked at, so that what changed in the meantime is not accepted with it.
 
+use std::collections::BTreeSet;
+
+use rusqlite::OptionalExtension as _;
+
 use super::reading::{Known, Server};
 use super::store::{Memory, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::identity::Identity;
 use crate::gate::data::pin::Pin;
+use crate::gate::data::pinning::{PinWord, Pinning};
 use crate::wire::digest::Digest;
 
 /// Whether a review took effect.
@@ -28,12 +33,13 @@ pub fn entry(now: i64, server: &Server, tool: Option<&Known>, what: &str, operat
 }
 
 impl Memory {
-    /// Trusts the definition that was shown.
+    /// Trusts the definition that was shown. What was said of another one is not said of it.
     ///
     /// # Errors
     /// Why it could not be kept.
     pub fn accept(&mut self, known: &Known) -> Result<Settled, PinsError> {
-        let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3 WHERE id = ?1 AND latest = ?2";
+        let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
+            plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))
     }
 
@@ -61,10 +67,12 @@ impl Memory {
     /// Why it could not be kept.
     pub fn put_back(&mut self, known: &Known, former: &Pin) -> Result<Settled, PinsError> {
         let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
-        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4 WHERE id = ?1 AND latest = ?5";
-        let identity = former.identity.map(|identity| identity.to_string());
+        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5, plain = ?6
+            WHERE id = ?1 AND latest = ?7";
+        let words = |identity: Option<Identity>| identity.map(|identity| identity.to_string());
         let (trusted, refused) = (digest(former.trusted), digest(former.refused));
-        self.settle(sql, (known.id, trusted, refused, identity, former.latest.to_string()))
+        let (identity, said, plain) = (words(former.identity), words(former.said), list(&former.plain));
+        self.settle(sql, (known.id, trusted, refused, identity, said, plain, former.latest.to_string()))
     }
 
     /// Puts a server's trusted files back to what they were, while the same ones run.
@@ -76,25 +84,61 @@ impl Memory {
         self.settle(sql, (&server.fingerprint, &server.name, &server.program, trusted))
     }
 
-    /// Keeps what the operator says that a tool is, or that nothing is said any more. Whoever says what a definition is
-    /// has looked at it, and trusts it.
+    /// Keeps what the operator says of the definition that was shown. Whoever says what a definition is has looked at it,
+    /// and trusts it.
     ///
     /// # Errors
     /// Why it could not be kept.
-    pub fn say(&mut self, known: &Known, identity: Option<Identity>) -> Result<Settled, PinsError> {
-        let latest = known.pin.latest.to_string();
-        match identity.map(|identity| identity.to_string()) {
-            Some(said) => {
-                let sql = "UPDATE tool SET said = ?2, identity = ?2, trusted = ?3, refused = NULL
-                    WHERE id = ?1 AND latest = ?3";
-                self.settle(sql, (known.id, said, latest))
+    pub fn pin(&mut self, known: &Known, says: PinWord) -> Result<Settled, PinsError> {
+        let (tool, definition) = (known.tool.name.clone(), known.pin.latest);
+        let pinning = Pinning { tool, definition, is: known.behavior.identity, says };
+        self.pin_tool(&known.server.fingerprint, &pinning)
+    }
+
+    /// The same, for a tool of the server with this fingerprint.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    pub fn pin_tool(&mut self, fingerprint: &str, pinning: &Pinning) -> Result<Settled, PinsError> {
+        let Pinning { tool, definition, is, says } = pinning;
+        let definition = definition.to_string();
+        match says {
+            PinWord::Is(identity) => {
+                let sql = "UPDATE tool SET said = ?4, identity = ?4, trusted = ?3, refused = NULL,
+                    plain = iif(trusted = ?3, plain, NULL) WHERE fingerprint = ?1 AND name = ?2 AND latest = ?3";
+                self.settle(sql, (fingerprint, tool, definition, identity.to_string()))
             }
-            None => self.settle("UPDATE tool SET said = NULL WHERE id = ?1 AND latest = ?2", (known.id, latest)),
+            PinWord::PlainText(names) => {
+                let read = "SELECT plain FROM tool WHERE fingerprint = ?1 AND name = ?2 AND trusted = ?3";
+                let before = self.db.query_row(read, (fingerprint, tool, &definition), |row| row.get(0)).optional();
+                let before: Option<String> = before.map_err(|error| self.fault(&error))?.flatten();
+                let before = before.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+                let names: BTreeSet<String> = [before, names.clone()].concat().into_iter().collect();
+                let sql = "UPDATE tool SET plain = ?4, trusted = ?3, refused = NULL,
+                    identity = iif(trusted = ?3, identity, ?5), said = iif(trusted = ?3, said, NULL)
+                    WHERE fingerprint = ?1 AND name = ?2 AND latest = ?3";
+                let names: Vec<String> = names.into_iter().collect();
+                self.settle(sql, (fingerprint, tool, definition, list(&names), is.to_string()))
+            }
         }
+    }
+
+    /// Takes back what the operator said of a tool.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    pub fn unpin(&mut self, known: &Known) -> Result<Settled, PinsError> {
+        let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
+        self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
     fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Settled, PinsError> {
         let changed = self.db.execute(sql, values).map_err(|error| self.fault(&error))?;
         Ok(if changed == 0 { Settled::Outdated } else { Settled::Done })
     }
+}
+
+/// Names as they are kept; `None` for none.
+fn list(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
 }

@@ -8,18 +8,24 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::data::pin::{Arrival, Other, Pin, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, Origin, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+/// Sessions that begin so soon after the first tool was seen are part of the server's first one, in milliseconds: a host may
+/// start a server several times at once.
+const START: i64 = 60_000;
+/// From version 1 to 2.
+const UPGRADE: &str = "ALTER TABLE tool ADD COLUMN plain TEXT;
+    ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;";
 /// `mcpp`, so that another program's database is told from ours.
 const APPLICATION: i64 = 0x6d63_7070;
 /// How long another wrapper may write.
@@ -32,6 +38,8 @@ pub enum PinsError {
     Unusable { path: PathBuf, why: String },
     #[error("{} has format {found}; this program knows another", path.display())]
     Version { path: PathBuf, found: i64 },
+    #[error("{} is being written by others all the time", path.display())]
+    Busy { path: PathBuf },
 }
 
 impl PinsError {
@@ -46,13 +54,19 @@ impl PinsError {
                 "use the version of mcp-approve that wrote it, or move {} away, and review every server anew",
                 path.display()
             ),
+            Self::Busy { path } => format!("try again; or see what has {} open, and end it", path.display()),
         }
     }
 }
 
-/// The files that a server runs, with their digests.
+/// What a server runs in this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program(String);
+pub struct Program {
+    /// Its files with their digests, one a line.
+    files: String,
+    /// Where a tool comes from that is not remembered yet.
+    origin: Origin,
+}
 
 /// The database of pins.
 #[derive(Debug)]
@@ -95,7 +109,7 @@ impl Memory {
         let path_buf = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
         let db = Connection::open_with_flags(path_buf, flags).map_err(|error| unusable(error.to_string()))?;
         let mut memory = Self { db, path: path.into() };
-        let found = memory.prepare().map_err(|error| unusable(error.to_string()))?;
+        let found = memory.prepare().map_err(|error| memory.fault(&error))?;
         if found == (APPLICATION, VERSION) {
             Ok(memory)
         } else if found.0 == APPLICATION {
@@ -126,6 +140,15 @@ impl Memory {
             }
             change.commit()?;
         }
+        if header(&self.db)? == (APPLICATION, 1) {
+            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another wrapper may have been quicker.
+            if header(&change)? == (APPLICATION, 1) {
+                change.execute_batch(UPGRADE)?;
+                change.pragma_update(None, "user_version", VERSION)?;
+            }
+            change.commit()?;
+        }
         self.db.pragma_update(None, "synchronous", "NORMAL")?;
         header(&self.db)
     }
@@ -137,7 +160,16 @@ impl Memory {
     /// # Errors
     /// Why nothing could be read, or nothing is known and nothing can be noted.
     pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
-        let program = Program(self.program(&launch.parts()));
+        let first = self.db.query_row(
+            "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
+            [launch.fingerprint.to_string()],
+            |row| row.get::<_, Option<i64>>(0),
+        );
+        let origin = match first {
+            Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => Origin::Start,
+            Ok(_) | Err(_) => Origin::Added,
+        };
+        let program = Program { files: self.program(&launch.parts()), origin };
         let noted = self.note(launch, &program, trust, now);
         // On a full disk what is known still counts.
         match (self.load(launch, &program), noted) {
@@ -153,7 +185,7 @@ impl Memory {
             .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
             .optional()?
             .is_none();
-        let trusted = is_first.then_some(&program.0);
+        let trusted = is_first.then_some(&program.files);
         change.execute(
             "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
@@ -164,7 +196,7 @@ impl Memory {
                 &launch.shown,
                 &launch.package,
                 word(trust),
-                &program.0,
+                &program.files,
                 trusted,
                 now,
             ),
@@ -205,9 +237,10 @@ impl Memory {
             let package = launch.package.as_deref().map(Into::into);
             Ok(Pins {
                 package,
-                changed: changed(&program.0, trusted.as_deref()).map(Into::into),
+                changed: changed(&program.files, trusted.as_deref()).map(Into::into),
                 tools,
                 others,
+                origin: program.origin,
                 arrival: Arrival::Here,
             })
         };
@@ -224,8 +257,9 @@ impl Memory {
             let fingerprint = launch.fingerprint.to_string();
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             change.execute(
-                "INSERT INTO tool (fingerprint, name, shape, version, latest, trusted, identity, first_seen, last_seen)
-                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?7)
+                "INSERT INTO tool
+                     (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
+                 VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
                  ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7",
                 (
                     &fingerprint,
@@ -235,6 +269,7 @@ impl Memory {
                     pin.trusted.map(|digest| digest.to_string()),
                     pin.identity.map(|identity| identity.to_string()),
                     now,
+                    pin.origin == Origin::Added,
                 ),
             )?;
             change.execute(
@@ -289,13 +324,18 @@ impl Memory {
     }
 
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
-        PinsError::Unusable { path: self.path.clone(), why: error.to_string() }
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => PinsError::Busy { path },
+            _ => PinsError::Unusable { path, why: error.to_string() },
+        }
     }
 }
 
 /// The columns of a pin, as [`pin`] reads them.
 pub(super) const PIN: &str =
-    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen";
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
+    tool.added";
 
 /// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
 pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
@@ -310,6 +350,8 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
         identity: identity(4)?,
         said: identity(5)?,
         first_seen: row.get(at + 6)?,
+        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
+        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
     })
 }
 

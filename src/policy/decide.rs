@@ -115,7 +115,7 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<(Fit
 
 /// What the hazards of a call call for; nothing where it has none.
 fn default_for_hazards(policy: &Policy, behavior: &Behavior) -> Decision {
-    let of_one = |kind: HazardKind| match kind.beyond_any_allow() {
+    let of_one = |kind: HazardKind| match kind.beyond_any_allow() || kind == HazardKind::NewDefinition {
         true => policy.defaults.hazard.max(Decision::Ask),
         false => policy.defaults.hazard,
     };
@@ -154,8 +154,10 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::PreferenceManipulation => "a description that courts the model",
         HazardKind::Confusable => "a name that looks like another",
         HazardKind::ChangedDefinition => "a changed definition",
+        HazardKind::NewDefinition => "a new tool",
         HazardKind::ChangedServer => "a changed server",
         HazardKind::UnexpectedBehavior => "an unexpected behavior",
         HazardKind::UnusableSchema => "an unusable schema",
+        HazardKind::UnreadArguments => "arguments that were not read",
     }
 }

@@ -114,7 +114,11 @@ pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &
         (Some(part), _) => Fit::Differs(part),
         (None, Decision::Ask | Decision::Deny) => Fit::Matches,
         (None, Decision::Allow) if !policy.allows_count => Fit::Suspended,
-        (None, Decision::Allow) if !behavior.hazards.iter().all(|hazard| covers(rule, hazard.kind)) => Fit::NotCovered,
+        (None, Decision::Allow)
+            if !behavior.hazards.iter().all(|hazard| covers(rule, prepared.server, question.tool, hazard.kind)) =>
+        {
+            Fit::NotCovered
+        }
         (None, Decision::Allow) if rule.selects_by_behavior() && is_unproven(behavior) => Fit::NotProven,
         (None, Decision::Allow) => Fit::Matches,
     }
@@ -244,14 +248,18 @@ fn statements(analyses: &[Analysis], explanation: &Explanation) -> Vec<Option<St
         analyses.iter().any(|one| names(one) && fingerprint(one).is_some())
     };
     let mut found: Vec<Option<String>> = analyses.iter().filter(is_statement).map(fingerprint).collect();
-    if analyses.len() >= arguments::MOST || !explanation.unexplained.iter().all(is_read) {
+    let all_read = explanation.more_unexplained == 0 && explanation.unexplained.iter().all(is_read);
+    if analyses.len() >= arguments::MOST || !all_read {
         found.push(None);
     }
     found
 }
 
-/// Whether an allow names a hazard, and may.
-fn covers(rule: &Rule, kind: HazardKind) -> bool {
+/// Whether an allow names a hazard, and may. That a tool is new is no news to a rule that has its very name.
+fn covers(rule: &Rule, server: &str, tool: &str, kind: HazardKind) -> bool {
+    if kind == HazardKind::NewDefinition && rule.tool.iter().any(|glob| glob.is(server, tool)) {
+        return true;
+    }
     !kind.beyond_any_allow()
         && rule.when.iter().any(|predicate| match &predicate.about {
             About::Hazard(kinds) => kinds.contains(&kind),

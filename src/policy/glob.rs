@@ -61,6 +61,11 @@ pub enum GlobError {
 }
 
 impl Glob {
+    /// Whether it is a name itself: it matches nothing else.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.how, How::Exact)
+    }
+
     /// Compiles a glob.
     ///
     /// # Errors

@@ -79,6 +79,8 @@ pub fn proposals(origin: &Origin<'_>, roots: &Roots) -> Result<Vec<Proposal>, Ca
 /// Writes, reads back and tries one rule.
 fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<String>) -> Option<Proposal> {
     let mut hazards: Vec<HazardKind> = origin.behavior.hazards.iter().map(|hazard| hazard.kind).collect();
+    // The rule has the tool's very name, and covers the tool when it is no longer new, too.
+    hazards.retain(|kind| *kind != HazardKind::NewDefinition);
     hazards.sort();
     hazards.dedup();
     if !hazards.is_empty() {

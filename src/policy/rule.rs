@@ -186,6 +186,11 @@ impl ToolGlob {
         self.server.is_some()
     }
 
+    /// Whether it means this tool of this server by its very name.
+    pub fn is(&self, server: &str, tool: &str) -> bool {
+        self.tool.as_ref().is_some_and(Glob::is_exact) && self.matches(server, tool)
+    }
+
     /// Whether it means this tool of this server.
     pub fn matches(&self, server: &str, tool: &str) -> bool {
         let fits = |glob: &Option<Glob>, name| glob.as_ref().is_none_or(|glob| glob.matches(name));

@@ -14,6 +14,9 @@ use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::path;
 use crate::behavior::hazards::{Hazard, HazardKind};
 
+/// A longer text is not compared with globs: whether one matches stays undecided.
+const LONGEST: usize = 1 << 20;
+
 /// One entry of `when` or `unless`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicate {
@@ -181,6 +184,8 @@ impl Test {
             Self::Eq(wanted) => Some(wanted.equals(value)),
             Self::Whole(wanted) => Some(same(wanted, value)),
             Self::In(all) => all.iter().map(|wanted| wanted.equals(value)).max(),
+            // A thousand rules with wildcards over megabytes would keep everything else waiting.
+            Self::Glob(_) if text.is_some_and(|text| text.len() > LONGEST) => None,
             Self::Glob(globs) => text.map(|text| match globs.iter().any(|glob| glob.matches(text)) {
                 // What `/srv/*` matches in the text `/srv/../etc` is not where it leads.
                 true if path::climbs(text) => Holds::Undecided,

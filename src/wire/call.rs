@@ -27,6 +27,8 @@ pub(super) struct Parts {
     pub(super) meta: Meta,
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
+    pub(super) values: usize,
+    pub(super) longest_key: usize,
 }
 
 /// What a call's `_meta` says, as far as the gate cares. Texts are untrusted.
@@ -76,6 +78,16 @@ impl Call {
     /// The exact JSON text of `arguments`; `{}` where the host sent none.
     pub fn arguments_text(&self) -> &str {
         self.text(self.parts.arguments.as_ref()).unwrap_or("{}")
+    }
+
+    /// How many values the line holds, each inside another too.
+    pub fn values(&self) -> usize {
+        self.parts.values
+    }
+
+    /// How many bytes the longest key in the line has.
+    pub fn longest_key(&self) -> usize {
+        self.parts.longest_key
     }
 
     /// What `_meta` says.

@@ -32,6 +32,10 @@ pub(super) struct Envelope<'a> {
     pub(super) has_error: bool,
     /// A key that folds to a protocol key without being it.
     pub(super) shadowed: bool,
+    /// How many values it holds, each inside another too.
+    pub(super) values: usize,
+    /// Bytes of its longest key.
+    pub(super) longest_key: usize,
 }
 
 /// The members of `params`, as far as any method needs them.
@@ -143,6 +147,7 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
             }
         }
     }
+    (found.values, found.longest_key) = (reader.values(), reader.longest_key());
     Ok(found)
 }
 

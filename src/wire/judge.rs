@@ -112,6 +112,8 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
+        values: message.values,
+        longest_key: message.longest_key,
     })
 }
 

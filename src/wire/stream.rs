@@ -179,7 +179,13 @@ impl EnvelopeScanner {
         self.outcome.get().copied()
     }
 
-    /// What the message is, as far as it was seen.
+    /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be told.
+    pub fn is_done(&self) -> bool {
+        let kind_known = !self.method.is_absent() || !self.outcome.is_absent();
+        (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)
+    }
+
+    /// What the message is, as far as it was seen: for a line that [`Self::is_done`] before its end.
     pub fn gist(&self) -> Gist {
         if self.shadowed {
             return Gist::Unreadable;

@@ -37,6 +37,10 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// Values read so far, each inside another too.
+    values: usize,
+    /// Bytes of the longest key so far.
+    longest_key: usize,
     /// The keys of every object that is open, outermost first.
     keys: Vec<Text>,
 }
@@ -53,7 +57,7 @@ impl<'a> Reader<'a> {
             let flaw = Flaw::ByteOrderMark;
             return Err(Fault { flaw, at: 0 });
         }
-        Ok(Self { text, at: 0, depth: 0, keys: Vec::with_capacity(text::FEW) })
+        Ok(Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Vec::with_capacity(text::FEW) })
     }
 
     /// The offset of the next byte.
@@ -82,6 +86,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Any [`Flaw`] of the value.
     pub fn skip(&mut self) -> Result<Range<usize>, Fault> {
+        self.values += 1;
         let kind = self.kind()?;
         let start = self.at;
         match kind {
@@ -162,6 +167,7 @@ impl<'a> Reader<'a> {
         }
         let at = self.at;
         let key = self.string()?;
+        self.longest_key = self.longest_key.max(self.at - at);
         if key.holds_nul(self.text) {
             let flaw = Flaw::NulInKey;
             return Err(Fault { flaw, at });
@@ -192,6 +198,16 @@ impl<'a> Reader<'a> {
     /// The decoded text of a string of this text.
     pub fn decoded(&self, string: &Text) -> Cow<'a, str> {
         string.decoded(self.text)
+    }
+
+    /// How many values were read so far, each inside another too.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// How many bytes the longest key so far has.
+    pub fn longest_key(&self) -> usize {
+        self.longest_key
     }
 
     /// The bytes at a span, as written.

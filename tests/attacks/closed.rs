@@ -2,12 +2,15 @@
 
 use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::conclude::{Behavior, of_call};
+use mcp_approve::behavior::hazards::HazardKind;
+use mcp_approve::gate::data::event::Event;
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rule::Decision;
+use mcp_approve::wire::line::Line;
 use serde_json::{Value, json};
 
-use crate::world::{Did, TOOLS, World, modern_call};
+use crate::world::{Did, TOOLS, World, config, modern_call};
 
 const WRITE: &str = r#"{"path":"/a","content":"x"}"#;
 
@@ -110,6 +113,78 @@ fn f9_state_that_no_server_gave_runs_nothing_unasked() {
     let read = modern_call("2", "read_file", r#"{"path":"/a"}"#, "");
     assert_eq!(world.host(&read), [Did::Forward(read.clone())], "the same without it");
     world.finish();
+}
+
+/// The server lists these tools instead.
+fn relist(world: &mut World, tools: &Value) {
+    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
+    world.server(&json!({ "jsonrpc": "2.0", "id": "again", "result": { "tools": tools } }).to_string());
+}
+
+fn hazards(world: &World, ticket: &str) -> Vec<HazardKind> {
+    world.cards[ticket].hazards.iter().map(|hazard| hazard.kind).collect()
+}
+
+#[test]
+fn f10_what_takes_too_much_work_to_judge_asks_whatever_a_rule_says() {
+    let branch = json!({ "properties": { "x": { "$ref": "#/$defs/a" } } });
+    let schema = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [branch, branch] } } });
+    let read = |schema: &Value| json!([{ "name": "get_it", "description": "Reads it.", "annotations": { "readOnlyHint": true }, "inputSchema": schema }]);
+    let allow = "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"get_*\"\n";
+    for policy in ["", allow] {
+        let mut world = World::with(config(), policy).ready();
+        relist(&mut world, &read(&schema));
+        let deep = format!("{}1{}", r#"{"x":"#.repeat(50), "}".repeat(50));
+        assert_eq!(world.call("1", "get_it", &deep), [Did::Ask("files-1".into())]);
+        assert!(hazards(&world, "files-1").contains(&HazardKind::UnusableSchema));
+        let many = format!(r#"{{"x":[{}1]}}"#, "1,".repeat(10_000));
+        assert_eq!(world.call("2", "get_it", &many), [Did::Ask("files-2".into())]);
+        assert_eq!(hazards(&world, "files-2"), [HazardKind::UnreadArguments]);
+        assert_eq!(
+            world.call("3", "get_it", &format!(r#"{{"{}":1}}"#, "k".repeat(5_000))),
+            [Did::Ask("files-3".into())]
+        );
+        assert_eq!(hazards(&world, "files-3"), [HazardKind::UnreadArguments]);
+        world.finish();
+    }
+    // A definition that is not read is known by its name alone.
+    let mut world = World::new().ready();
+    let mut long = read(&json!({ "type": "object" }));
+    long[0]["description"] = "Reads it. ".repeat(50_000).into();
+    relist(&mut world, &long);
+    assert_eq!(world.call("1", "get_it", "{}"), [Did::Ask("files-1".into())]);
+    assert!(hazards(&world, "files-1").contains(&HazardKind::UnusableSchema));
+    world.finish();
+}
+
+#[test]
+fn f10_a_long_list_of_tools_is_read_piece_by_piece_and_what_is_kept_of_it_is_bounded() {
+    let tool = |n: usize| json!({ "name": format!("get_{n}"), "description": "Reads it." });
+    let list = |tools: Vec<Value>| {
+        let line = json!({ "jsonrpc": "2.0", "id": "l", "result": { "tools": tools } }).to_string() + "\n";
+        Event::ServerLine(Line::new(line.into_bytes()))
+    };
+    let mut world = World::new().ready();
+    let pieces = |world: &mut World, tools: Vec<Value>| {
+        world.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
+        let mut effects = world.gate.step(world.now, list(tools)).len();
+        let mut pieces = 0;
+        while world.gate.has_unparsed_lists() {
+            effects += world.gate.step(world.now, Event::ParseLists).len();
+            pieces += 1;
+        }
+        (pieces, effects)
+    };
+    assert!(pieces(&mut world, (0..500).map(tool).collect()).0 > 30, "a ping comes in between");
+    // The same without end under other names: 22,000 in all, and no more than 20,000 are remembered.
+    let mut remembered = 0;
+    for round in 1..=22 {
+        let (_, effects) = pieces(&mut world, (0..1_000).map(|n| tool(round * 1_000 + n)).collect());
+        remembered += effects;
+    }
+    assert!((19_000..20_100).contains(&remembered), "{remembered} definitions were to be kept");
+    assert_eq!(world.gate.tools().len(), 1_000);
 }
 
 #[test]

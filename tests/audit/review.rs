@@ -9,7 +9,7 @@ use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::store::Store;
 use mcp_approve::cli::log::LogError;
 use mcp_approve::policy::rule::Decision;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::audit::log::{log, so};
 use crate::audit::{NOON, WRITER, folder, log_of, numbered, read, redactor, write};
@@ -152,6 +152,55 @@ fn stats_add_up() {
     insta::assert_snapshot!(so(&db, "log stats"));
     let one: Value = serde_json::from_str(&so(&db, "log stats --json --tool read*")).unwrap();
     assert_eq!((&one["calls"], &one["denied"]), (&2.into(), &0.into()));
+}
+
+#[test]
+fn what_was_detected_is_counted_once_for_each_call() {
+    let (_folder, db) = folder();
+    let tools = |detail: &'static str, words: &str| {
+        let mut entry = Entry::new(NOON, Kind::Tools, &Arc::from("filesystem"), &Arc::from("s1"));
+        entry.tool = Some("glance".into());
+        entry.with(detail, words)
+    };
+    let asked = |n| Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(n) };
+    let hazards = json!([{ "hazard": "unexpected-behavior", "what": "PURE was expected" }]);
+    append(
+        &db,
+        [
+            asked(1).with("disputed", true).with("hazards", hazards),
+            // Edited, so asked again.
+            asked(1).with("disputed", true),
+            write(1),
+            write(2).with("reason", "the arguments do not fit the tool's input schema"),
+            // Words of a call are no detection.
+            Entry { arguments: Some(r#"{"note":"disputed unexpected-behavior"}"#.into()), ..asked(3) },
+            tools("definition", "changed"),
+            tools("definition", "new"),
+            tools("review", "pinned as PURE|READ|DATA"),
+            tools("review", "pinned as PURE|READ|DATA"),
+            tools("review", "pinned as MUTATES|UNKNOWN|DATA"),
+            tools("review", "accepted the definition"),
+        ],
+    );
+    let stats: Value = serde_json::from_str(&so(&db, "log stats --json")).unwrap();
+    let expected = json!({
+        "disputed": 1, "unexpected_behavior": 1, "schema_violations": 1, "changed_definitions": 1,
+        "new_definitions": 1, "likely_confirmed": 2, "likely_refused": 1,
+    });
+    assert_eq!(stats["detections"], expected);
+    assert_eq!(stats["asked_then_approved"]["calls"], 2);
+    assert_eq!(stats["asked_then_approved"]["tools"][0]["tool"], "write_file");
+    let none: Value = serde_json::from_str(&so(&db, "log stats --json --tool read*")).unwrap();
+    assert_eq!(none["detections"]["likely_confirmed"], 0);
+}
+
+#[test]
+fn a_shown_record_tells_how_the_arguments_of_a_read_were_explained() {
+    let (_folder, db) = folder();
+    append(&db, [read(1).with("explained", "path: a path; limit: a number"), write(2)]);
+    let shown = so(&db, "log show filesystem-1");
+    assert!(shown.contains("  explained  path: a path; limit: a number\n"), "{shown}");
+    assert!(!so(&db, "log show filesystem-2").contains("explained"));
 }
 
 #[test]

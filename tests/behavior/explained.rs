@@ -1,10 +1,13 @@
 //! Which calls of a tool that is proven to read pass: changing arguments never, ordinary ones nearly always, and each only
 //! with an explanation for every leaf. The tables were written by somebody who had not seen the code they test.
 
-use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_tool_with};
+use mcp_approve::behavior::arguments::judge;
+use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use serde_json::Value;
+use mcp_approve::mcp::tool::Tool;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 use super::tool;
 
@@ -17,13 +20,36 @@ struct Row {
     behavior: Behavior,
 }
 
+/// Long texts stand in the tables as their pieces: `{"repeated": ["SELECT ", ["x", 70000]]}`.
+fn whole(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => match fields.get("repeated").and_then(Value::as_array) {
+            Some(pieces) => Value::String(pieces.iter().map(piece).collect()),
+            None => Value::Object(fields.iter().map(|(name, field)| (name.clone(), whole(field))).collect()),
+        },
+        Value::Array(items) => Value::Array(items.iter().map(whole).collect()),
+        other => other.clone(),
+    }
+}
+
+fn piece(piece: &Value) -> String {
+    match piece {
+        Value::String(text) => text.clone(),
+        run => {
+            let times = run[1].as_u64().and_then(|times| usize::try_from(times).ok()).expect("how often");
+            run[0].as_str().expect("a text").repeat(times)
+        }
+    }
+}
+
 fn table(text: &str) -> Vec<Row> {
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of a table is JSON"));
     let (tools, calls): (Vec<Value>, Vec<Value>) = lines.partition(|line| line.get("tool").is_some());
     let tools: Vec<_> = tools.iter().map(|line| tool(line["tool"].clone())).collect();
     let pinned =
         Some(Identity { mutability: Mutability::Pure, action: Action::Read, output_domain: OutputDomain::Data });
-    let judged = |row: Value| {
+    let judged = |mut row: Value| {
+        row["arguments"] = whole(&row["arguments"]);
         let tool = &tools[row["of"].as_u64().and_then(|at| usize::try_from(at).ok()).expect("a number of a tool")];
         let described = of_tool_with(tool, Trust::Corroborate, Overrides { pinned, ..Overrides::default() });
         let behavior = of_call(Some(tool), &described, &row["arguments"].to_string(), &row["arguments"]);
@@ -75,4 +101,187 @@ fn at_most_four_of_a_hundred_ordinary_reads_are_asked() {
     let rows = table(include_str!("../fixtures/arguments/ordinary.jsonl"));
     let asked: Vec<String> = rows.iter().filter(|row| !row.runs()).map(Row::shown).collect();
     assert!(asked.len() * 100 <= rows.len() * 4, "{} of {}\n{}", asked.len(), rows.len(), asked.join("\n"));
+}
+
+/// Schemas in the shape of real ones: flat, nested, referring, of several types, free.
+fn schemas() -> Vec<Value> {
+    let text = json!({ "type": "string" });
+    vec![
+        json!({ "type": "object", "properties": { "path": text, "head": { "type": "integer" }, "recursive": { "type": "boolean" } } }),
+        json!({ "type": "object", "properties": { "query": text, "filters": { "type": "object" }, "tags": { "type": "array", "items": text } } }),
+        json!({ "type": "object", "properties": { "sql": text, "params": { "type": "array" }, "mode": { "enum": ["fast", "exact"] } } }),
+        json!({
+            "type": "object",
+            "properties": { "where": { "$ref": "#/$defs/node" }, "value": { "anyOf": [text, { "type": "number" }, { "type": "null" }] } },
+            "$defs": { "node": { "type": "object", "properties": { "field": text, "and": { "type": "array", "items": { "$ref": "#/$defs/node" } } } } },
+        }),
+        json!({ "type": "object", "properties": { "url": text, "method": { "enum": ["GET", "POST"] }, "headers": { "type": "object" } } }),
+        json!({ "type": "object", "additionalProperties": true }),
+    ]
+}
+
+/// Texts that one kind or another explains, texts that none does, and anything.
+fn texts() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "a",
+        "list",
+        "docs/a.md",
+        " ",
+        "2026-01-31",
+        "42",
+        "-1",
+        "--output=x",
+        ";",
+        "|",
+        "$(",
+        "{{",
+        "}}",
+        "\"",
+        "'",
+        "DROP TABLE t",
+        "SELECT 1",
+        "https://example.org/a",
+        "file:///etc",
+        "?_method=DELETE",
+        "MATCH (n)",
+        "DELETE n",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\n",
+        "é",
+        "漢字",
+        "\u{202e}",
+        "=",
+        "how to",
+        "the",
+        "delete",
+    ]);
+    prop_oneof![prop::collection::vec(pieces, 0..6).prop_map(|pieces| pieces.concat()), any::<String>()]
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let keys = prop::sample::select(vec![
+        "path",
+        "query",
+        "q",
+        "sql",
+        "where",
+        "filters",
+        "tags",
+        "url",
+        "headers",
+        "method",
+        "mode",
+        "value",
+        "field",
+        "and",
+        "params",
+        "options",
+        "args",
+        "code",
+        "output_path",
+        "$gt",
+        "$out",
+        "delete",
+        "name",
+        "--x",
+        "text",
+        "dry_run",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        texts().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((keys.clone(), inner), 0..5).prop_map(|fields| Value::Object(
+                fields.into_iter().map(|(key, field)| (key.to_owned(), field)).collect()
+            )),
+        ]
+    })
+}
+
+/// JSON Pointers of every leaf.
+fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| leaves(item, &format!("{at}/{index}"), found));
+        }
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                leaves(field, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => found.push(at.to_owned()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What passes has an explanation for each of its leaves, or for the statement that they are parts of.
+    #[test]
+    fn a_call_passes_only_with_an_explanation_for_every_leaf(schema in prop::sample::select(schemas()), arguments in values()) {
+        let tool: Tool = tool(json!({ "name": "search_things", "description": "Searches.", "inputSchema": schema }));
+        let explanation = judge(Some(&tool), &arguments, &[]).explanation;
+        let mut all = Vec::new();
+        leaves(&arguments, "", &mut all);
+        if explanation.holds() && explanation.more == 0 {
+            for leaf in &all {
+                let explains = |pointer: &str| leaf == pointer || leaf.starts_with(&format!("{pointer}/"));
+                prop_assert!(explanation.leaves.iter().any(|one| explains(&one.pointer)), "{leaf} of {arguments}");
+            }
+        }
+        prop_assert!(explanation.leaves.len() <= 32 && explanation.unexplained.len() <= 8);
+        prop_assert_eq!(explanation.holds(), explanation.first_unexplained().is_none());
+    }
+
+    /// A word that changes or injects is never hidden by what stands around it.
+    #[test]
+    fn nothing_around_it_explains_what_injects(
+        before in "[a-zA-Z0-9 .,]{0,12}",
+        after in "[a-zA-Z0-9 .,]{0,12}",
+        injected in prop::sample::select(vec!["; rm -rf x", "$(id)", "`id`", "&& id", "| sh", "{{7*7}}", "${x}", "<% x %>", "\nDELETE x", "'; DROP TABLE t --", "> /etc/x"]),
+        key in prop::sample::select(vec!["query", "name", "path", "url", "title", "pattern", "filter", "id", "value"]),
+    ) {
+        let arguments = json!({ key: format!("{before}{injected}{after}") });
+        prop_assert!(!judge(None, &arguments, &[]).explanation.holds(), "{}", arguments);
+    }
+}
+
+#[test]
+fn the_line_names_each_leaf_and_its_kind() {
+    let tool =
+        tool(json!({ "name": "read_rows", "description": "Reads rows by SQL.", "inputSchema": { "type": "object" } }));
+    let line = |arguments: Value| judge(Some(&tool), &arguments, &[]).explanation.line();
+    let arguments = json!({ "path": "docs/a.md", "limit": 5, "sql": "SELECT name FROM users", "since": "2026-01-31" });
+    assert_eq!(line(arguments), "path: a path; limit: a number; sql: SQL, SELECT on users; since: a time");
+    assert_eq!(line(json!({ "path": "-o" })), "path: begins with \"-\", so it may be an option");
+    assert_eq!(line(json!({})), "");
+    assert!(line(json!({ "n": vec![1; 40] })).ends_with("; n/31: a number; and 8 more"));
+}
+
+#[test]
+fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_else() {
+    let tool =
+        tool(json!({ "name": "search_notes", "description": "Searches notes.", "inputSchema": { "type": "object",
+        "properties": { "query": {}, "more": {} } }, "annotations": { "readOnlyHint": true } }));
+    let described = of_tool_with(&tool, Trust::Corroborate, Overrides::default());
+    let plain = ["query".to_owned()];
+    for (arguments, holds) in [
+        (json!({ "query": "--output=x" }), true),
+        (json!({ "query": { "any": ["--output=x", "$(rm)"] } }), true),
+        (json!({ "more": "--output=x" }), false),
+        (json!({ "more": { "query": "--output=x" } }), false),
+    ] {
+        let call = of_described_call(Some(&tool), &described, &plain, &arguments.to_string(), &arguments);
+        assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
+    }
 }

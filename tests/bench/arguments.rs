@@ -3,7 +3,9 @@
 #![allow(clippy::print_stdout, reason = "a program for a person at a terminal")]
 
 mod analysers;
+mod explaining;
 
 fn main() {
+    println!("{}", explaining::calls());
     println!("{}", analysers::ten_kibibytes());
 }

@@ -191,7 +191,7 @@ proptest! {
         let named = found(&schema, &with);
         // A branch that takes more keys counts, though another of its words keeps it from holding here.
         let some_take_more = schema.to_string().contains(r#""additionalProperties":{"#);
-        if !validator.fits(&with) && validator.fits(&value) && !some_take_more {
+        if !super::fits(&validator, &with) && super::fits(&validator, &value) && !some_take_more {
             prop_assert_eq!(named, vec![format!("{place}/zz")], "{} {}", schema, with);
         } else {
             prop_assert!(named.is_empty() || named == [format!("{place}/zz")], "{} {}", schema, with);

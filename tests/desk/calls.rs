@@ -2,6 +2,7 @@
 
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
@@ -78,6 +79,9 @@ pub fn write(ticket: &str) -> Snapshot {
             action: Action::Create,
             output_domain: OutputDomain::Ack,
         },
+        confidence: Confidence::None,
+        unexplained: None,
+        offer: None,
         content_type: ContentType::Text,
         evidence: vec![
             Evidence {
@@ -246,6 +250,7 @@ pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
         latency_us: None,
         failed: false,
         reason: String::new(),
+        explained: String::new(),
         who: String::new(),
     }
 }

@@ -15,6 +15,7 @@ mod faults;
 mod folder;
 mod fuzz;
 mod histories;
+mod judging;
 mod kills;
 mod memory;
 mod noise;
@@ -60,6 +61,12 @@ const FIGURES: &[Figure] = &[
     figure("R18", "foreign text shown: decodes back; control bytes", "100 % of 100,000; 0", text::decodes),
     figure("R20", "tampering with the log that verify finds", "2,000 of 2,000", tamper::found),
     figure("R23", "simulated histories; broken invariants", ">= 1,000,000; 0", histories::simulated),
+    figure(
+        "P10",
+        "longest wait of a ping while hostile definitions and calls are judged; end by SIGTERM",
+        "<= 250 ms; <= 4 s",
+        judging::pings,
+    ),
     figure("R25", "fuzzing: lines, JSON, policy, SQL, rendering; crashes", "0", fuzz::crashes),
 ];
 
@@ -81,7 +88,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let run = Run { part: number(&mut arguments, "--part", 1), seed: number(&mut arguments, "--seed", 2026) };
-    let ids: Vec<&String> = arguments.iter().filter(|argument| argument.starts_with('R')).collect();
+    let ids: Vec<&String> = arguments.iter().filter(|argument| argument.starts_with(['R', 'P'])).collect();
     std::panic::set_hook(Box::new(bed::remember));
     say("id   | figure | target | measured | seconds");
     let (mut missed, start) = (0, Instant::now());

@@ -1,13 +1,14 @@
 //! The two sides as tests play them: a wrapper, the product's console, and a console that says what the test wants.
 
 use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::client::{ClientEvent, Clients, Me};
 use mcp_approve::link::folder::{NameClaim, prepare};
 use mcp_approve::link::message::{
-    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, Settled, Wrapper,
+    Activity, ActivityKind, Direction, FromConsole, FromWrapper, OperatorVerdict, PROTOCOL, Settled, Wrapper,
 };
 use mcp_approve::link::server::{ConsoleId, FromConsoles, Rejection, Server};
 use mcp_approve::policy::decide::Ruling;
@@ -136,7 +137,7 @@ impl Raw {
     pub async fn connect(house: &House) -> Self {
         let stream = UnixStream::connect(house.claim.socket()).await.unwrap();
         let mut raw = Self(BufReader::new(stream));
-        assert!(raw.line().await.starts_with(r#"{"say":"hello","protocol":1,"#));
+        assert!(raw.line().await.starts_with(&format!(r#"{{"say":"hello","protocol":{PROTOCOL},"#)));
         raw
     }
 
@@ -176,6 +177,7 @@ pub fn activity(what: &str) -> FromWrapper {
         latency_us: Some(17),
         failed: false,
         reason: String::new(),
+        explained: String::new(),
         who: String::new(),
     })
 }
@@ -201,6 +203,9 @@ pub fn held(arguments: &str) -> FromWrapper {
             description: Some("\u{202e}\u{0}\n".to_owned()),
             signature: None,
             identity: Identity::UNKNOWN,
+            confidence: Confidence::None,
+            unexplained: None,
+            offer: None,
             content_type: ContentType::Text,
             evidence: Vec::new(),
             disputed: true,

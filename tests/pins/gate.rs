@@ -29,7 +29,7 @@ fn kept(world: &World) -> Pins {
 fn the_first_sight_is_trusted_and_kept_with_what_it_was_concluded_to_be() {
     let world = World::new().ready();
     let read = world.remembered.iter().find(|seen| seen.tool.name == "read_file").expect("it is kept");
-    assert_eq!(world.remembered.len(), 3);
+    assert_eq!(world.remembered.len(), 4);
     assert_eq!((read.pin.version, &read.pin_state), (1, &PinState::Trusted));
     assert_eq!(read.pin.trusted, Some(read.tool.digest()));
     assert_eq!(read.pin.identity.map(|identity| identity.mutability), Some(Mutability::Pure));
@@ -189,6 +189,6 @@ fn until_the_pins_are_read_everything_passes_but_calls() {
     assert!(matches!(world.host(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#)[..], [Did::ToServer(_)]));
     let did = world.step(Event::Reviewed(Box::default()));
     assert!(matches!(did[..], [Did::Query(_), Did::Forward(_)] | [Did::Forward(_), Did::Query(_)]), "{did:?}");
-    assert_eq!(world.remembered.len(), 3);
+    assert_eq!(world.remembered.len(), 4);
     world.finish();
 }

@@ -5,10 +5,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::slice::from_ref;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use mcp_approve::behavior::conclude::Trust;
+use mcp_approve::behavior::hazards::HazardKind;
+use mcp_approve::behavior::identity::Identity;
 use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
+use mcp_approve::gate::data::pinning::{PinWord, Pinning};
+use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -81,6 +87,73 @@ fn a_review_settles_what_was_shown_and_nothing_else() {
     assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
     assert_eq!(session(&path, &launch, &[two], 6).1, [PinState::Trusted]);
     assert_eq!(memory.definition(three.digest()).unwrap(), Some(three.definition.to_string()), "old ones are kept");
+}
+
+#[test]
+fn what_is_said_of_a_definition_is_not_said_of_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let (one, two) = (tool("t", "Reads."), tool("t", "Deletes."));
+    let print = launch.fingerprint.to_string();
+    let said = |says| Pinning { tool: "t".into(), definition: one.digest(), is: Identity::UNKNOWN, says };
+    let text = |names: &[&str]| PinWord::PlainText(names.iter().map(|name| (*name).to_owned()).collect());
+    session(&path, &launch, from_ref(&one), 1);
+    let mut memory = Memory::open(&path).unwrap();
+    let reads: Identity = "PURE|READ|DATA".parse().unwrap();
+    for says in [PinWord::Is(reads), text(&["query"]), text(&["note", "query"])] {
+        assert_eq!(memory.pin_tool(&print, &said(says)).unwrap(), Settled::Done);
+    }
+    let pin = memory.tools().unwrap().remove(0).pin;
+    assert_eq!((pin.said, pin.plain_of(&one.digest())), (Some(reads), &["note".to_owned(), "query".to_owned()][..]));
+
+    session(&path, &launch, from_ref(&two), 2);
+    assert_eq!(memory.pin_tool(&print, &said(PinWord::Is(reads))).unwrap(), Settled::Outdated, "it was shown another");
+    let changed = memory.tools().unwrap().remove(0);
+    assert_eq!((changed.pin.said_of(&two.digest()), changed.pin.plain_of(&two.digest())), (None, &[][..]));
+    assert_eq!(memory.accept(&changed).unwrap(), Settled::Done);
+    let accepted = memory.tools().unwrap().remove(0).pin;
+    assert_eq!(
+        (accepted.said_of(&two.digest()), accepted.plain_of(&two.digest())),
+        (None, &[][..]),
+        "nor once accepted"
+    );
+    assert_eq!(memory.put_back(&changed, &changed.pin).unwrap(), Settled::Done);
+    assert_eq!(memory.tools().unwrap()[0].pin, changed.pin, "all of it is taken back");
+}
+
+#[test]
+fn a_tool_of_a_later_session_is_new_until_it_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let (one, two) = (tool("one", "Reads."), tool("two", "Reads."));
+    assert_eq!(session(&path, &launch, from_ref(&one), 1).1, [PinState::Trusted]);
+    let three = tool("three", "Reads.");
+    assert_eq!(
+        session(&path, &launch, &[one, three], 59_000).1,
+        [PinState::Trusted; 2],
+        "the same start, another time"
+    );
+    assert_eq!(session(&path, &launch, from_ref(&two), 61_000).1, [PinState::New]);
+    assert_eq!(session(&path, &launch, from_ref(&two), 62_000).1, [PinState::New], "it stays so");
+    let mut memory = Memory::open(&path).unwrap();
+    let known = memory.tools().unwrap().into_iter().find(|known| known.tool.name == "two").unwrap();
+    assert!(known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::NewDefinition));
+    assert_eq!(memory.accept(&known).unwrap(), Settled::Done);
+    assert_eq!(session(&path, &launch, &[two], 63_000).1, [PinState::Trusted]);
+}
+
+#[test]
+fn pins_of_the_version_before_are_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let one = tool("t", "Reads.");
+    session(&path, &launch, from_ref(&one), 1);
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch("ALTER TABLE tool DROP COLUMN plain; ALTER TABLE tool DROP COLUMN added; PRAGMA user_version = 1")
+        .unwrap();
+    drop(db);
+    assert_eq!(session(&path, &launch, from_ref(&one), 2).1, [PinState::Trusted]);
+    assert_eq!(Memory::open(&path).unwrap().tools().unwrap()[0].pin.plain, Vec::<String>::new());
 }
 
 #[test]
@@ -158,4 +231,21 @@ fn a_file_that_is_not_ours_alone_is_not_used() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(Memory::open(&link).unwrap_err().to_string().contains("it is a link"));
+}
+
+#[test]
+fn a_wrapper_that_starts_while_others_write_reads_its_pins_once_they_are_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    drop(Memory::open(&path).unwrap());
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (tell, told) = mpsc::channel();
+    let start = |launch| PinWriter::start(path, launch, Trust::Corroborate, move |what| tell.send(what).unwrap());
+    let (_, _writer) = start(launch("s", &["server"]));
+    // Longer than SQLite itself waits for the other.
+    assert!(told.recv_timeout(Duration::from_millis(2_400)).is_err());
+    other.execute_batch("COMMIT").unwrap();
+    let Reviewed::Pins(pins) = told.recv_timeout(Duration::from_secs(10)).unwrap() else { panic!("no pins") };
+    assert_eq!(pins.changed, None, "a server that is new is trusted as it is");
 }

@@ -150,8 +150,7 @@ fn a_definition_is_accepted_once_it_was_read_to_its_end_and_asked_about() {
     desk.line("Accept exactly this change?");
     assert_eq!(desk.press(Key::Enter), [], "the question has just come up");
     desk.now += 400;
-    let accept =
-        Settling::Accept { fingerprint: "ab".repeat(32), tool: "write_file".into(), latest: Digest::of(b"write_file") };
+    let accept = Settling::Accept(changed("write_file").shown());
     assert_eq!(desk.press(Key::Enter), [Command::Settle(accept)]);
 }
 
@@ -162,8 +161,7 @@ fn a_definition_is_refused_by_one_key_that_was_not_typed_ahead_and_a_program_is_
     review(&mut desk);
     assert_eq!(desk.keys("x"), []);
     desk.now += 400;
-    let refuse =
-        Settling::Refuse { fingerprint: "ab".repeat(32), tool: "write_file".into(), latest: Digest::of(b"write_file") };
+    let refuse = Settling::Refuse(changed("write_file").shown());
     assert_eq!(desk.keys("x"), [Command::Settle(refuse)]);
 
     let mut desk = Desk::connected(80, 24);

@@ -38,6 +38,24 @@ fn pieces_do_not_change_what_is_learnt() {
 }
 
 #[test]
+fn a_scanner_is_done_once_id_and_kind_are_known() {
+    let table = [
+        (r#"{"jsonrpc":"2.0","id":7,"result":"#, true),
+        (r#"{"jsonrpc":"2.0","id":7,"#, false),
+        (r#"{"result":{"content":[{"text":"long"#, false),
+        (r#"{"result":{},"id":"x""#, true),
+        (r#"{"id":1,"method":"roots/list","#, true),
+        ("no JSON", true),
+        ("[", true),
+    ];
+    for (beginning, done) in table {
+        let mut scanner = EnvelopeScanner::new();
+        scanner.feed(beginning.as_bytes());
+        assert_eq!(scanner.is_done(), done, "{beginning}");
+    }
+}
+
+#[test]
 fn a_long_id_or_method_is_not_kept() {
     let long = "x".repeat(100_000);
     let line = format!(r#"{{"id":"{long}","method":"{long}","{long}":1}}"#);

@@ -23,11 +23,12 @@ pub fn config() -> Config {
     }
 }
 
-/// A read that its server marks read-only, a write, a delete.
+/// A read that its server marks read-only, a write, a delete, and one that says that it reads and gives no hint.
 pub const TOOLS: &str = r#"[
 {"name":"read_file","description":"Reads a file.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
 {"name":"write_file","description":"Replaces a file's content.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}},
-{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}
+{"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
+{"name":"glance_at_board","description":"Looks at the board.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}}}}
 ]"#;
 
 /// A legacy `tools/call`.

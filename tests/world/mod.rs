@@ -15,7 +15,8 @@ use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::{Event, Now, Side};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings, Look};
 use mcp_approve::gate::data::opinion::Opinion;
-use mcp_approve::gate::data::pin::Sighting;
+use mcp_approve::gate::data::pin::{Pins, Sighting};
+use mcp_approve::gate::data::pinning::{PinOffer, PinWord, Pinning, ToolWord};
 use mcp_approve::gate::data::report::{Activity, OperatorVerdict, Settled};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
@@ -72,6 +73,8 @@ pub struct World {
     pub settled: Vec<Settled>,
     pub shown: Vec<Activity>,
     pub remembered: Vec<Sighting>,
+    /// What operators said of definitions, not kept yet.
+    pub pinned: Vec<Pinning>,
     /// Acknowledge every entry at once, as a healthy log would.
     pub log_answers: bool,
     /// What stands on the disk, by path: where it leads and its content. What is not in it does not exist.
@@ -108,6 +111,7 @@ impl World {
             settled: Vec::new(),
             shown: Vec::new(),
             remembered: Vec::new(),
+            pinned: Vec::new(),
             log_answers: true,
             disk: BTreeMap::new(),
             disk_answers: true,
@@ -174,6 +178,35 @@ impl World {
         }
         let terms = GrantTerms { covers, lasts };
         self.step(Event::Granted { ticket: ticket.into(), digest, terms, who: "ann".into(), console: 1 })
+    }
+
+    /// Says what the tool of a call is.
+    pub fn says(&mut self, ticket: &str, word: ToolWord) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        let offered = self.cards.get(ticket).and_then(|card| card.offer.as_ref());
+        if word == ToolWord::Reads && offered == Some(&PinOffer::Reads) {
+            self.approved_by_operator.insert(ticket.into());
+        }
+        self.step(Event::Pinned { ticket: ticket.into(), digest, word, who: "ann".into(), console: 1 })
+    }
+
+    /// What operators said is kept with the pins, which come back.
+    pub fn keeps_pins(&mut self) -> Vec<Did> {
+        for Pinning { tool, definition, says, .. } in self.pinned.drain(..) {
+            let seen = self.remembered.iter_mut().rfind(|seen| seen.tool.name == tool).expect("a tool that was seen");
+            seen.pin.trusted = Some(definition);
+            match says {
+                PinWord::Is(identity) => (seen.pin.said, seen.pin.identity) = (Some(identity), Some(identity)),
+                PinWord::PlainText(names) => seen.pin.plain = names,
+            }
+        }
+        self.step(Event::Reviewed(Box::new(self.pins())))
+    }
+
+    /// What is remembered of the server.
+    pub fn pins(&self) -> Pins {
+        let tools = self.remembered.iter().map(|seen| (seen.tool.name.clone(), seen.pin.clone())).collect();
+        Pins { tools, ..Pins::default() }
     }
 
     /// Another policy stands.
@@ -334,6 +367,10 @@ impl World {
             Effect::AcceptPolicy { file, .. } => Did::Accept(file),
             Effect::Remember(sighting) => {
                 self.remembered.push(*sighting);
+                return None;
+            }
+            Effect::Pin { pinning, .. } => {
+                self.pinned.push(*pinning);
                 return None;
             }
             Effect::WakeAt(_) => return None,

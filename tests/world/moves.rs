@@ -1,6 +1,7 @@
 //! Everything that can happen to a gate, small enough to be combined; and a history of it, played to its end.
 
 use mcp_approve::gate::data::event::{Event, Side};
+use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
@@ -8,7 +9,7 @@ use mcp_approve::wire::digest::Digest;
 use super::{World, modern_call};
 
 /// Everything that can happen, small enough to be combined.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     Write,
     Read,
@@ -42,6 +43,10 @@ pub enum Move {
     ClockBack,
     Garbage,
     DiskHangs,
+    Glance,
+    SayReads,
+    SayChanges,
+    KeepPins,
     Grant,
     PolicyAllows,
     PolicyDenies,
@@ -109,6 +114,11 @@ pub const ALL: &[Move] = &[
     Move::Detach,
     Move::ClockBack,
     Move::Garbage,
+    Move::Glance,
+    Move::SayReads,
+    Move::SayReads,
+    Move::SayChanges,
+    Move::KeepPins,
 ];
 
 pub fn play(world: &mut World, one: Move) {
@@ -146,6 +156,13 @@ pub fn play(world: &mut World, one: Move) {
             world.policy("version = 1\n[[rule]]\nid = \"yes\"\ndecision = \"allow\"\ntool = \"write_file\"\n")
         }
         Move::PolicyDenies => world.policy("version = 1\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\n"),
+        Move::Glance => world.call("8", "glance_at_board", r#"{"id":8}"#),
+        Move::SayReads | Move::SayChanges => {
+            let first = first_card(world);
+            let word = if one == Move::SayReads { ToolWord::Reads } else { ToolWord::Changes };
+            world.says(&first, word)
+        }
+        Move::KeepPins => world.keeps_pins(),
         Move::HostGone => world.close(Side::Host),
         Move::ServerGone => world.close(Side::Server),
         Move::Delete => world.call("4", "delete_file", r#"{"path":"/b"}"#),

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
-use crate::behavior::voters::name::{self, Effect};
+use crate::behavior::voters::name::{self, Effect, Firmness};
 use crate::behavior::words;
 
 /// What an argument of this name chooses.
@@ -17,6 +17,8 @@ pub enum Choice {
     Act,
     /// An act by a longer name: `bulk_action`, `do`. Only a known read is explained.
     Named,
+    /// The name of something that may be run: `function`, `task`. A change asks.
+    Runs,
     /// A sort of thing, or an act: `type`, `mode`. Known sorts and known reads are explained.
     Sort,
 }
@@ -41,6 +43,15 @@ pub fn of_words(words: &[&str]) -> Choice {
     ) || matches!(words, ["act" | "do" | "then" | "command" | "cmd" | "run" | "exec" | "execute"])
     {
         Choice::Named
+    } else if matches!(
+        last,
+        "function" | "fn" | "func" | "task" | "job" | "tool" | "macro" | "workflow" | "call" | "strategy" | "handler"
+    ) || matches!(
+        words,
+        [.., "function" | "tool" | "task" | "job" | "api" | "workflow", "name"] | ["request" | "command", "type"]
+    ) || matches!(words, ["on" | "when" | "after" | "then", _, ..])
+    {
+        Choice::Runs
     } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {
         Choice::Sort
     } else {
@@ -91,12 +102,25 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word) || name::is_firm_change(word)
+    is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
 }
 
-/// Whether a value is an act that changes something: its first word is a verb that hardly ever is a noun.
+/// Whether a value is an act that changes something: a verb by itself, or with its first or last word one that is no noun.
 pub fn is_change(value: &str) -> bool {
-    words::of_name(value).first().is_some_and(|word| is_firm_change(word))
+    let words = words::of_name(value);
+    match words.as_slice() {
+        [one] => is_firm_change(one) || name::change(one) == Some(Firmness::Verb) || one == "prune",
+        [first, .., last] => is_firm_change(first) || is_firm_change(last) || first == "ack",
+        [] => false,
+    }
+}
+
+/// Whether a value names something that changes: `wipe_cache`, `DeleteBucket`, `users.setRole`. `image-resize` is a slug, and
+/// what has spaces is a title.
+pub fn names_a_change(value: &str) -> bool {
+    value.len() > 256
+        || (!value.contains(['-', ' '])
+            && (matches!(name::effect(value), Some(Effect::Changes(_))) || is_change(value)))
 }
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.

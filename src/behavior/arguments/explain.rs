@@ -93,6 +93,10 @@ impl Explanation {
     }
 
     pub(super) fn unexplained(&mut self, pointer: &str, why: &'static str) {
+        // One reason is enough for one place.
+        if self.unexplained.last().is_some_and(|last| last.pointer == pointer) {
+            return;
+        }
         if self.unexplained.len() < MOST_UNEXPLAINED {
             self.unexplained.push(Unexplained { pointer: pointer.to_owned(), why: why.to_owned() });
         } else {

@@ -54,8 +54,8 @@ pub fn named(word: &str) -> Languages {
         "kql" | "kusto" => one(L::Kql),
         "elasticsearch" | "opensearch" => one(L::Elasticsearch),
         "promql" | "prometheus" | "metricsql" => one(L::PromQl),
-        "influxql" => one(L::InfluxQl),
-        "influx" | "influxdb" => one(L::InfluxQl).with(one(L::Other)),
+        // A text of Flux is none of InfluxQL, and is not read.
+        "influxql" | "influx" | "influxdb" => one(L::InfluxQl),
         "jq" | "jmespath" => one(L::Jq),
         "jql" | "wiql" | "odata" => one(L::Filter),
         "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl"

@@ -5,6 +5,7 @@
 pub mod choice;
 pub mod effect;
 pub mod explain;
+mod findings;
 pub mod grammar;
 pub mod graphql;
 pub mod http;
@@ -54,59 +55,4 @@ pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
 /// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
 pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
     Walk::over(tool, arguments, &[], Wants::Parts).readings
-}
-
-#[cfg(test)]
-mod speed {
-    use super::*;
-
-    #[test]
-    #[ignore = "speed"]
-    fn zz_speed() {
-        use serde_json::json;
-        let words = "reads the SQL query language of the redis store with mongodb ".repeat(7000);
-        let t = Tool::read(
-            json!({"name": "run_things", "description": words, "inputSchema": {"type":"object","properties":{"queries":{"type":"array","items":{"type":"string","enum": (0..500).map(|n| format!("v{n}")).collect::<Vec<_>>()}}}}}),
-        ).unwrap();
-        let small = Tool::read(
-            json!({"name": "read_file", "description": "Reads a file.", "inputSchema": {"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer"},"pattern":{"type":"string"}}}}),
-        ).unwrap();
-        let time = |name: &str, t: &Tool, a: &Value| {
-            let s = std::time::Instant::now();
-            let j = judge(Some(t), a, &[]);
-            eprintln!(
-                "{name}: {:?} holds {} {}",
-                s.elapsed(),
-                j.explanation.holds(),
-                j.explanation.line().chars().take(80).collect::<String>()
-            );
-        };
-        time("million", &t, &json!({"queries": vec!["SELECT 1"; 1_000_000]}));
-        time("million words", &small, &json!({"queries": vec!["how to do this"; 1_000_000]}));
-        time("numbers", &small, &json!({"n": vec![1; 4_000_000]}));
-        time(
-            "objects",
-            &small,
-            &json!({"n": (0..300_000).map(|n| json!({"someLongKey": n, "otherKey_name": "x"})).collect::<Vec<_>>()}),
-        );
-        time("keys", &small, &Value::Object((0..300_000).map(|n| (format!("key{n}"), json!(1))).collect()));
-        time("one", &small, &json!({"text": "x ".repeat(8_000_000)}));
-        time("quarter", &small, &json!({"query": "x, (y) \"z\" ".repeat(20_000)}));
-        time("sql", &t, &json!({"sql": format!("SELECT {}", "a, ".repeat(60_000))}));
-        time("brackets", &small, &json!({"regex": "({".repeat(100_000), "filter": "(a = ".repeat(3000)}));
-        time(
-            "percent",
-            &small,
-            &json!({"url": format!("https://a/{}", "%25".repeat(2_000)), "u2": format!("https://a/?{}", "a=b&".repeat(2_000))}),
-        );
-        for (n, d) in [("json", "{\"a\":"), ("arr", "[")] {
-            time(n, &small, &json!({"x": d.repeat(60_000)}));
-        }
-        let call = json!({"path": "/home/someone/projects/a-longer-project-name/src/mod.rs", "limit": 200, "pattern": "a text of a few words that an agent might look for"});
-        let s = std::time::Instant::now();
-        for _ in 0..10_000 {
-            std::hint::black_box(judge(Some(&small), &call, &[]));
-        }
-        eprintln!("one call: {:?}", s.elapsed() / 10_000);
-    }
 }

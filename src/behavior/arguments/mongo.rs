@@ -97,6 +97,10 @@ pub fn shell(text: &str) -> Option<Found> {
     if !text.starts_with("db.") && !text.starts_with("db[") {
         return None;
     }
+    // Assignments, joined texts, escapes and templates hide what is called.
+    if text.trim_end_matches(';').contains(['`', '=', '+', '\\', ';']) {
+        return Some(unknown("db", "a text for MongoDB's shell that is more than one call".to_owned()));
+    }
     let mut worst: Option<Found> = None;
     for (at, _) in text.match_indices('(') {
         let before = &text[..at];

@@ -1,5 +1,8 @@
 //! Paths in arguments, by their words alone: where they start, and whether they climb. Follows no link, reads no disk.
 
+/// The longest path that Linux takes, in bytes: a longer text is no path.
+pub const LONGEST: usize = 4096;
+
 /// Where a path leads, as far as its words tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leads {

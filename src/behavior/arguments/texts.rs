@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::choice::{self, Choice, Choices};
 use super::effect::{Effect, Found, Language};
-use super::explain::key::Role;
+use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
 use super::explain::prose;
 use super::explain::shape::{self, Reads};
@@ -14,6 +14,7 @@ use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words;
+use crate::wire::strict::Reader;
 
 /// How often a text of JSON in a text of JSON is followed; deeper ones are not explained.
 const MOST_TEXTS_IN_TEXTS: usize = 4;
@@ -48,12 +49,24 @@ impl<'a> Walk<'a> {
         if let Some(chosen) = chosen {
             return chosen;
         }
+        match at.key.acts {
+            Acts::Changes if key::is_true(text) || at.name.eq_ignore_ascii_case("mark") => {
+                return Err("switches a change on");
+            }
+            Acts::Holds if key::is_false(text) => return Err("lets a change happen"),
+            Acts::Changes | Acts::Holds | Acts::No => {}
+        }
         if is_listed {
             // Sorts of events are listed as well, so a filter by one of them asks.
             let reads = !choice::is_change(text);
             return if reads { Ok(Kind::Borrowed("one of the tool's choices")) } else { Err("chooses a change") };
         }
-        if self.plain.iter().any(|name| name == at.name) {
+        // `env: "prod"`: one of the operator's environments, and no setting of a variable.
+        let is_word = || text.len() <= 40 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if matches!(at.name, "env" | "environment") && is_word() {
+            return Ok(Kind::Borrowed("an identifier"));
+        }
+        if self.is_plain() {
             return Ok(Kind::Borrowed("plain text, pinned by you"));
         }
         if let Some(judged) = self.json(at, text, depth) {
@@ -65,8 +78,19 @@ impl<'a> Walk<'a> {
         match self.statement(at, text) {
             Some(judged) => judged,
             None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
-            None => text::of_read(text, at.key.role, self.reads(at), 0).map(Kind::Borrowed),
+            None => match text::of_read(text, at.key.role, self.reads(at), 0)? {
+                "plain words" if at.key.role == Role::Open && self.runs_statements() => {
+                    Err("may be a statement in a language that nothing names")
+                }
+                kind => Ok(Kind::Borrowed(kind)),
+            },
         }
+    }
+
+    /// Whether this is in a parameter that the operator says is plain text.
+    fn is_plain(&self) -> bool {
+        let parameter = self.pointer.split('/').nth(1).unwrap_or_default();
+        self.plain.iter().any(|name| name.replace('~', "~0").replace('/', "~1") == parameter)
     }
 
     /// What a text chooses, where its name says that it does.
@@ -95,8 +119,11 @@ impl<'a> Walk<'a> {
                 return Some(Err("chooses a change, or an act that is not known"));
             }
         }
-        if is_listed {
+        if is_listed && choice != Choice::Act {
             return None;
+        }
+        if choice == Choice::Runs {
+            return choice::names_a_change(text).then_some(Err("names an act that changes something"));
         }
         let reads = choice::is_known_read(text) || (choice == Choice::Method && choice::is_http(text));
         match choice {
@@ -104,12 +131,14 @@ impl<'a> Walk<'a> {
             Choice::Sort if choice::is_known_sort(text) => Some(Ok(Kind::Borrowed("a sort of thing"))),
             // A command line of a language has a reader of its own.
             Choice::Named if !at.possible.is_empty() => None,
+            // What is listed is no change that is known; that it reads is not known either.
+            Choice::Act if is_listed => Some(Err("chooses an act that is not known to read")),
             Choice::Method | Choice::Act | Choice::Named => {
                 self.command(at, text);
                 Some(Err("chooses an act that is not known to read"))
             }
             Choice::Sort => Some(Err("chooses a sort of thing, or an act, that is not known")),
-            Choice::Nothing => None,
+            Choice::Runs | Choice::Nothing => None,
         }
     }
 
@@ -124,6 +153,14 @@ impl<'a> Walk<'a> {
         if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
             return Some(Err("holds JSON in JSON deeper than is read"));
         }
+        // Where a key stands twice, programs differ in which they take.
+        let strict = Reader::new(text.as_bytes()).and_then(|mut reader| {
+            reader.skip()?;
+            reader.end()
+        });
+        if strict.is_err() {
+            self.unexplained("holds JSON that programs read differently");
+        }
         self.inner += 1;
         self.value(at, &Place::default(), &inner, depth + 1);
         self.inner -= 1;
@@ -134,7 +171,7 @@ impl<'a> Walk<'a> {
     fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
         let may = matches!(at.key.role, Role::Open | Role::Condition) || at.name.eq_ignore_ascii_case("text");
         if at.possible.is_empty() {
-            if matches!(at.key.role, Role::Command | Role::Code | Role::Options) {
+            if matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options) {
                 self.command(at, text);
                 return None;
             }
@@ -144,16 +181,20 @@ impl<'a> Walk<'a> {
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
             }
+            // One word is no condition of any language, unless it is a statement by itself.
+            let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if is_word && !shape::is_statement(text, Reads::Statements) {
+                return None;
+            }
         }
         if !self.spend(STATEMENT) {
             return Some(Err("is more than is read"));
         }
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
-        if matches!(joined, Joined::Unread(_)) && at.sure.is_empty() && may && !at.possible.has(Language::Other) {
-            if grammar::filter::reads(text) {
-                return Some(Ok(CONDITION));
-            }
+        let may_be_one = at.sure.is_empty() && may && !at.possible.has(Language::Other);
+        if matches!(joined, Joined::Unread(_)) && may_be_one && grammar::filter::reads(text) {
+            return Some(Ok(CONDITION));
         }
         match joined {
             Joined::Reads(language, found) => {
@@ -231,6 +272,12 @@ impl<'a> Walk<'a> {
 
     fn searches(&self) -> bool {
         self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, SEARCHES)))
+    }
+
+    /// Whether the tool's own name says that it runs what it is handed: that is never words.
+    fn runs_statements(&self) -> bool {
+        const RUNS: &str = "run runs execute exec eval evaluate perform";
+        self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
     }
 
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.

@@ -1,19 +1,18 @@
-//! Walks the arguments of one call once: every leaf and every key, within a budget. Owns what was found; `texts` judges a text.
+//! Walks the arguments of one call once: every leaf and every key, within a budget. `texts` judges a text.
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::effect::{Analysis, Effect, Found, Language};
+use super::effect::{Analysis, Language};
 use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
+use super::findings::unread;
 use super::language::{Languages, Spoken};
-use super::reading::{Part, Reading};
+use super::reading::Reading;
 use super::sql::Dialect;
-use super::{MOST, choice, grammar, http, language, mongo};
-use crate::behavior::taxonomy::Action;
+use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
 
 /// As much text of one call is read, keys included.
@@ -24,11 +23,10 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
-
 /// As many names are kept.
 const MOST_KEYS: usize = 16;
 
-const TOO_MUCH: &str = "is more than is read";
+pub(super) const TOO_MUCH: &str = "is more than is read";
 
 /// What a walk is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +49,8 @@ pub(super) struct Walk<'a> {
     pub(super) inner: usize,
     /// The first names, as they were read.
     keys: Vec<(String, Key)>,
-    wants: Wants,
-    pointer: String,
+    pub(super) wants: Wants,
+    pub(super) pointer: String,
     left: usize,
     leaves: usize,
 }
@@ -106,7 +104,11 @@ impl<'a> Walk<'a> {
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
             Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
-            Value::Number(_) => self.explained("a number"),
+            Value::Number(number) => match (at.key.acts, number.as_u64()) {
+                (Acts::Changes, Some(1)) => self.unexplained("switches a change on"),
+                (Acts::Holds, Some(0)) => self.unexplained("lets a change happen"),
+                _ => self.explained("a number"),
+            },
             Value::String(text) => match self.text(at, place, text, depth) {
                 Ok(kind) => self.explained(kind),
                 Err(why) => self.unexplained(why),
@@ -213,7 +215,9 @@ impl<'a> Walk<'a> {
             self.unexplained("is a header that is not known to read");
         }
         // Code stays code below its name, and options that nobody declared stay options.
-        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
+        if matches!(above.key.role, Role::Code | Role::Script)
+            || (above.key.role == Role::Options && declared == Declared::Free)
+        {
             key.role = above.key.role;
         }
         let mut at = At { name, key, url, declared, ..At::default() };
@@ -239,14 +243,17 @@ impl<'a> Walk<'a> {
     pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;
-        let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        let may = !matches!(
+            at.key.role,
+            Role::Plain | Role::Pattern | Role::Address | Role::Headers | Role::Destination | Role::Schedule
+        );
         if at.sure.is_empty() && !may {
             return;
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
             let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
-            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Options);
+            let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => of_commands,
@@ -277,53 +284,6 @@ impl<'a> Walk<'a> {
 
     pub(super) fn unexplained(&mut self, why: &'static str) {
         self.explanation.unexplained(&self.pointer, why);
-    }
-
-    /// A text and what was found in it, with its parts where somebody wants to see them.
-    pub(super) fn read(
-        &mut self,
-        language: Language,
-        key: &str,
-        text: &str,
-        found: Found,
-        parts: impl FnOnce() -> Vec<Part>,
-    ) {
-        if self.wants == Wants::Parts {
-            match self.readings.len().cmp(&MOST) {
-                Ordering::Less => {
-                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
-                }
-                Ordering::Equal => {
-                    self.readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone())));
-                }
-                Ordering::Greater => {}
-            }
-        }
-        self.push(language, key, found);
-    }
-
-    pub(super) fn push(&mut self, language: Language, key: &str, found: Found) {
-        let analysis = Analysis::new(language, key, found);
-        match self.found.len().cmp(&MOST) {
-            Ordering::Less => self.found.push(analysis),
-            Ordering::Equal => {
-                let found = unread("more statements and acts than are told apart");
-                self.unexplained(TOO_MUCH);
-                self.found.push(Analysis::new(Language::Unread, key, found));
-                self.crowd(analysis);
-            }
-            Ordering::Greater => self.crowd(analysis),
-        }
-    }
-
-    /// The worst is never crowded out by the many.
-    fn crowd(&mut self, analysis: Analysis) {
-        let told = self.found.iter_mut().take(MOST);
-        if let Some(mildest) = told.min_by_key(|one| one.effect)
-            && mildest.effect < analysis.effect
-        {
-            *mildest = analysis;
-        }
     }
 
     /// Takes so many bytes of text from what is left; false, and said once, where that is not enough.
@@ -368,16 +328,10 @@ impl<'a> Walk<'a> {
 }
 
 fn is_filled(body: &Value) -> bool {
-    match body {
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-    }
-}
-
-fn unread(says: &str) -> Found {
-    Found::new(Effect::Unknown, Action::Unknown, "…", says)
+    let is_text = body.as_str().is_some_and(|text| !text.trim().is_empty());
+    is_text
+        || body.as_array().is_some_and(|items| !items.is_empty())
+        || body.as_object().is_some_and(|all| !all.is_empty())
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.

@@ -3,11 +3,12 @@
 use serde_json::{Number, Value};
 
 use super::characters::{Deceit, deceiving, is_plain};
+use super::sensitive::{self, Places};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;
 
-/// The longest path that Linux takes, in bytes.
-const LONGEST_PATH: usize = 4096;
+/// As many characters that deceive are counted.
+const MOST_CHARACTERS: usize = 1_000;
 
 /// Every hazard that the arguments alone show. One per kind: the first of it names the place.
 ///
@@ -27,6 +28,8 @@ struct Walk {
     nul: Seen,
     number: Seen,
     sensitive: Seen,
+    /// Bytes of text that were read for more than their words.
+    read: usize,
 }
 
 #[derive(Default)]
@@ -66,20 +69,25 @@ impl Walk {
         self.characters(text);
         // Under any key: which of them a server opens is its own affair. A longer text, or one of several lines, is no path.
         let may_climb =
-            text.len() <= LONGEST_PATH && (text.contains("..") || text.contains('%')) && !text.contains('\n');
+            text.len() <= path::LONGEST && (text.contains("..") || text.contains('%')) && !text.contains('\n');
         if may_climb && path::leads(text) == path::Leads::Climbs {
             self.climbs.saw(|| cut(text));
         }
-        if let Some(place) = super::sensitive::first_place(text) {
-            self.sensitive.saw(|| cut(&place));
+        let mut left = sensitive::BUDGET.saturating_sub(self.read);
+        match sensitive::places(text, &mut left) {
+            Places::None => {}
+            Places::Named(place) => self.sensitive.saw(|| cut(&place)),
+            Places::Unread => self.sensitive.saw(|| "perhaps: it holds more text than is searched".to_owned()),
         }
+        self.read = sensitive::BUDGET - left;
     }
 
     fn characters(&mut self, text: &str) {
         if is_plain(text) {
             return;
         }
-        for (c, deceit) in deceiving(text) {
+        let so_far = self.hidden.times + self.control.times + self.nul.times;
+        for (c, deceit) in deceiving(text).take(MOST_CHARACTERS.saturating_sub(so_far)) {
             let seen = match deceit {
                 Deceit::Hidden => &mut self.hidden,
                 Deceit::Control => &mut self.control,
@@ -105,6 +113,9 @@ impl Walk {
                     HazardKind::SensitiveRead => format!("an argument {what}: {first}"),
                     HazardKind::PathTraversal => format!("a path {what}: {first}"),
                     HazardKind::AmbiguousNumber => format!("{what}: {first}"),
+                    _ if seen.times >= MOST_CHARACTERS => {
+                        format!("{MOST_CHARACTERS} or more {what}, the first {first}")
+                    }
                     _ => format!("{} of {what}, the first {first}", seen.times),
                 };
                 Some(Hazard { kind, what })

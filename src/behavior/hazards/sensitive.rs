@@ -14,12 +14,38 @@ mod spelling;
 use marks::{COLON, FOREIGN, PATTERN, PERCENT};
 use scan::in_words;
 
-/// The first thing in `text` that names a place where secrets are kept: a file, a variable, a metadata service.
-pub fn first_place(text: &str) -> Option<String> {
+/// As many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as addresses.
+/// Foreign letters grow to eighteen times their length when they are written plainly.
+pub const BUDGET: usize = 256 << 10;
+
+/// What a text was found to name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Places {
+    /// No place where secrets are kept.
+    None,
+    /// The first thing in it that names one: a file, a variable, a metadata service.
+    Named(String),
+    /// No word of it does; it may in another spelling, and is longer than what is left of the budget.
+    Unread,
+}
+
+/// Looks in a text for places where secrets are kept; `left` is what is left of [`BUDGET`].
+pub fn places(text: &str, left: &mut usize) -> Places {
     let (word, marks) = in_words(text);
-    if word.is_some() || marks == 0 {
-        return word.map(str::to_owned);
+    match word {
+        Some(word) => Places::Named(word.to_owned()),
+        None if marks == 0 => Places::None,
+        None => match left.checked_sub(text.len()) {
+            None => Places::Unread,
+            Some(rest) => {
+                *left = rest;
+                beyond_its_words(text, marks).map_or(Places::None, Places::Named)
+            }
+        },
     }
+}
+
+fn beyond_its_words(text: &str, marks: u8) -> Option<String> {
     if let Some(found) = beyond_words(text, marks) {
         return Some(found);
     }

@@ -13,7 +13,6 @@ use super::error::DemoError;
 use super::ledger::Ledger;
 use super::stage::Stage;
 use crate::audit::record::VerdictWord;
-use crate::behavior::taxonomy::Mutability;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::message::{Activity, ActivityKind, FromConsole, FromWrapper, OperatorVerdict};
@@ -131,10 +130,7 @@ impl<'a> Play<'a> {
     }
 
     fn deal(&mut self, session: &str, call: &Snapshot) -> Result<(), DemoError> {
-        let badge = match call.identity.mutability {
-            Mutability::Pure => "PURE",
-            Mutability::Mutates => "MUTATES",
-        };
+        let badge = call.badge().word();
         writeln!(
             self.out,
             "{:<8} {} {}\n         {badge}; {}",

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use serde::Deserialize;
+
 use crate::audit::fields::{Fields, Record, TEXTS};
 use crate::audit::redact::string_token;
 use crate::cli::print::{self, Column, visible};
@@ -67,6 +69,13 @@ fn decision(fields: &Fields<'_>) -> String {
     words
 }
 
+/// How the arguments of a read were explained, as details tell.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Explained {
+    explained: String,
+}
+
 /// One record in full: every field that applies, one below the other.
 pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "record {}", record.seq)?;
@@ -75,7 +84,9 @@ pub(super) fn whole(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
+    let explained = fields.detail::<Explained>().unwrap_or_default().explained;
     let others = [
+        ("explained", Some(explained.as_str()).filter(|line| !line.is_empty())),
         ("latency", latency.as_deref()),
         ("assurance", fields.assurance.as_deref()),
         ("policy", fields.policy.as_deref()),

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{Finding, LogError, Of, progress, search};
+use crate::audit::detections::{self, Detections};
 use crate::audit::moment::{Since, rfc3339};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
@@ -49,9 +50,13 @@ fn counted(count: u64, what: &str) -> String {
 pub(super) fn run(options: &StatsOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
     let search = search(&options.of, options.since, now);
     let reader = Reader::open(db)?;
-    let tally = match &reader {
-        Some(reader) => query::decisions(reader, progress::index(db, reader)?.as_ref(), &search)?,
-        None => Tally::default(),
+    let (tally, found) = match &reader {
+        Some(reader) => {
+            let index = progress::index(db, reader)?;
+            let found = detections::count(reader, index.as_ref(), &search)?;
+            (query::decisions(reader, index.as_ref(), &search)?, found)
+        }
+        None => Default::default(),
     };
     let mut tools: Vec<OfTool<'_>> = tally
         .tools
@@ -60,22 +65,33 @@ pub(super) fn run(options: &StatsOptions, db: &Path, now: i64, out: &mut dyn Wri
         .collect();
     // The sort is stable: the same number stays in the order of names.
     tools.sort_by_key(|(.., count)| std::cmp::Reverse(count.calls()));
+    let approved = approved(&tools);
     let more = tools.len().saturating_sub(options.limit);
     tools.truncate(options.limit);
     if options.json {
-        writeln!(out, "{}", visible_json(&object(&tally, &tools).to_string()))?;
+        writeln!(out, "{}", visible_json(&object(&tally, &found, &approved, &tools).to_string()))?;
     } else if reader.is_none() {
         let missing = LogError::NoLog(db.to_path_buf());
         writeln!(out, "{missing}: {}", missing.hint())?;
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {
         writeln!(out, "No call of that kind was decided yet; `mcp-approve log list` shows what else there is.")?;
     } else {
-        text(&tally, &tools, more, out)?;
+        text(&tally, &found, &approved, &tools, more, out)?;
     }
     Ok(Finding::So)
 }
 
-fn object(tally: &Tally<Exact>, tools: &[OfTool<'_>]) -> Value {
+/// The tools whose calls operators approved, the most first: by server, tool and how many.
+fn approved<'t>(tools: &[OfTool<'t>]) -> Vec<(&'t str, &'t str, u64)> {
+    const MOST: usize = 5;
+    let of_tool = |(server, tool, count): &OfTool<'t>| (*server, *tool, count.approved_by(By::Operator));
+    let mut found: Vec<_> = tools.iter().map(of_tool).filter(|(.., calls)| *calls > 0).collect();
+    found.sort_by_key(|(.., calls)| std::cmp::Reverse(*calls));
+    found.truncate(MOST);
+    found
+}
+
+fn object(tally: &Tally<Exact>, found: &Detections, approved: &[(&str, &str, u64)], tools: &[OfTool<'_>]) -> Value {
     let rules: serde_json::Map<_, _> = tally.rules.iter().map(|(rule, of)| (rule.clone(), of.hits.into())).collect();
     let mut object = json!({ "from": tally.from.map(rfc3339), "to": tally.to.map(rfc3339) });
     add(&mut object, &tally.all);
@@ -83,6 +99,21 @@ fn object(tally: &Tally<Exact>, tools: &[OfTool<'_>]) -> Value {
     object["refused_lines"] = tally.refused_lines.into();
     object["unreadable"] = tally.unreadable.into();
     object["rules"] = rules.into();
+    object["detections"] = json!({
+        "disputed": found.disputed,
+        "unexpected_behavior": found.unexpected,
+        "schema_violations": found.violations,
+        "changed_definitions": found.changed,
+        "new_definitions": found.added,
+        "likely_confirmed": found.confirmed,
+        "likely_refused": found.refused,
+    });
+    let candidate =
+        |(server, tool, calls): &(&str, &str, u64)| json!({ "server": server, "tool": tool, "calls": calls });
+    object["asked_then_approved"] = json!({
+        "calls": tally.all.approved_by(By::Operator),
+        "tools": approved.iter().map(candidate).collect::<Vec<_>>(),
+    });
     let of_tool = |(server, tool, count): &OfTool<'_>| {
         let mut row = json!({ "server": server, "tool": tool });
         add(&mut row, count);
@@ -106,7 +137,14 @@ fn median_ms(count: &Count<Exact>) -> Option<f64> {
     count.waited.median().map(|micros| micros / 1000.0)
 }
 
-fn text(tally: &Tally<Exact>, tools: &[OfTool<'_>], more: usize, out: &mut dyn Write) -> io::Result<()> {
+fn text(
+    tally: &Tally<Exact>,
+    found: &Detections,
+    approved: &[(&str, &str, u64)],
+    tools: &[OfTool<'_>],
+    more: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let all = &tally.all;
     let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), rfc3339);
     writeln!(out, "{} from {} to {}", counted(all.calls(), "call"), time(tally.from), time(tally.to))?;
@@ -122,6 +160,22 @@ fn text(tally: &Tally<Exact>, tools: &[OfTool<'_>], more: usize, out: &mut dyn W
     writeln!(out, "  saved      {}, by rules", counted(saved, "question"))?;
     if saved == 0 && by.contains_key(By::Operator.word()) {
         writeln!(out, "             (`mcp-approve rules --help`: a rule answers the same question for you)")?;
+    }
+    writeln!(
+        out,
+        "  detected   {} disputed, {} of unexpected behavior, {} against the schema; definitions: {} changed, {} new",
+        found.disputed, found.unexpected, found.violations, found.changed, found.added
+    )?;
+    writeln!(out, "  likely     {} confirmed as PURE, {} marked or refused", found.confirmed, found.refused)?;
+    for (at, (server, tool, calls)) in approved.iter().enumerate() {
+        let label = if at == 0 { "approved" } else { "" };
+        writeln!(out, "  {label:10} {} of {} / {}", counted(*calls, "asked call"), visible(server), visible(tool))?;
+    }
+    if !approved.is_empty() {
+        writeln!(
+            out,
+            "             (`mcp-approve tools review` confirms reads, `rules suggest` offers rules for the rest)"
+        )?;
     }
     if tally.refused_lines > 0 {
         writeln!(out, "  refused    {} lines of hosts", tally.refused_lines)?;

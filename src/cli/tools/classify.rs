@@ -126,13 +126,11 @@ fn row(tool: &Tool, behavior: &Behavior) -> Value {
         "identity": identity.hash(),
         "badge": behavior.badge().word(),
         "disputed": behavior.disputed,
-        "voters": VOTERS.iter().map(|voter| vote(behavior, *voter)).collect::<Vec<_>>(),
+        "voters": Source::VOTERS.iter().map(|voter| vote(behavior, *voter)).collect::<Vec<_>>(),
         "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
         "capability": types::signature(tool),
     })
 }
-
-const VOTERS: [Source; 3] = [Source::Name, Source::Description, Source::Learned];
 
 /// What one voter says: `PURE`, `MUTATES`, or null where it is silent; a weak `PURE` is none of the two that prove it.
 fn vote(behavior: &Behavior, voter: Source) -> Value {

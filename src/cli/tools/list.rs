@@ -48,6 +48,13 @@ fn table<'t>(tools: &[Known], seen: &dyn Fn(&Known) -> Answers<'t>, out: &mut dy
         ]
     });
     printing::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(rows), out)?;
+    let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
+    if likely > 0 {
+        writeln!(
+            out,
+            "{likely} of them look like reads (PURE?) or are new: confirm them with mcp-approve tools review"
+        )?;
+    }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
         writeln!(out, "{waiting} of them on the review list: mcp-approve tools review")?;

@@ -6,23 +6,24 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::confirm::{self, Next, record};
 use super::show::print_changes;
 use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
-use crate::behavior::identity::Identity;
-use crate::cli::args::{ToolsPinOptions, ToolsReviewOptions};
+use crate::behavior::taxonomy::Badge;
+use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
 use crate::cli::person;
 use crate::cli::print::visible;
 use crate::gate::data::pin::PinState;
+use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
-use crate::home::user;
 use crate::pins::Memory;
 use crate::pins::reading::{Known, Server};
-use crate::pins::review::{Settled, entry};
+use crate::pins::review::Settled;
 
 const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \
-    first seen or accepted, and no evidence contradicts itself.";
+    first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
 
 /// Why a tool is on the review list; empty where it is not.
 pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
@@ -31,7 +32,11 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
         PinState::Trusted => {}
         PinState::Changed { .. } => reasons.push("changed definition"),
         PinState::Unreviewed => reasons.push("unreviewed"),
+        PinState::New => reasons.push("new since accepted"),
         PinState::Refused => reasons.push("refused"),
+    }
+    if known.pin_state == PinState::Trusted && known.behavior.badge() == Badge::Likely {
+        reasons.push("likely, not confirmed");
     }
     if known.behavior.disputed {
         reasons.push("disputed");
@@ -76,7 +81,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
-    let total = servers.len() + tools.len();
+    let total = servers.len() + tools.iter().filter(|known| !confirm::is_wanted(known)).count();
     for (at, server) in servers.iter().enumerate() {
         writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
         writeln!(out, "    runs     {}", visible(&server.command))?;
@@ -94,7 +99,13 @@ pub(super) fn run(
             Some(_) => {}
         }
     }
-    for (at, known) in tools.iter().enumerate() {
+    let (wanted, tools): (Vec<&Known>, Vec<&Known>) = tools.iter().partition(|known| confirm::is_wanted(known));
+    for server in wanted.chunk_by(|one, other| one.server == other.server) {
+        if confirm::ask(memory, places, now, server.to_vec(), out)? == Next::Leave {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    for (at, known) in tools.into_iter().enumerate() {
         writeln!(
             out,
             "\n[{}/{total}] {} / {}: {}",
@@ -139,7 +150,7 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pins what a tool is, or takes that back.
+/// Pins what tools are, or that parameters of theirs are plain text; or takes that back.
 pub(super) fn pin(
     options: &ToolsPinOptions,
     places: &Places,
@@ -153,42 +164,67 @@ pub(super) fn pin(
         });
     }
     let mut memory = memory(places)?;
-    let tools = named(memory.as_ref(), &[options.server.clone(), options.tool.clone()])?;
+    let mut pins: Vec<(Known, Option<PinWord>)> = Vec::new();
+    for tool in &options.tools {
+        for known in named(memory.as_ref(), &[options.server.clone(), tool.clone()])? {
+            let word = said(options, &known)?;
+            pins.push((known, word));
+        }
+    }
     let Some(memory) = &mut memory else { return Ok(ExitCode::SUCCESS) };
-    for known in &tools {
+    for (known, word) in &pins {
         let now_is = known.behavior.identity;
-        let what = match options.identity {
-            Some(said) if !is_whole(said) => {
-                return Err(Error::Wrong {
-                    what: format!("{said} contradicts itself"),
-                    hint: "PURE goes with READ or SEARCH, MUTATES with every other action".to_owned(),
-                });
-            }
-            Some(said) => format!("pinned as {said}"),
-            None => "pin taken back".to_owned(),
-        };
         writeln!(out, "{} / {} is {now_is} now", visible(&known.server.name), visible(&known.tool.name))?;
         writeln!(out, "  {}", visible(&known.tool.definition.to_string()))?;
-        let is_sure = person::ask(&format!("  {what}: type yes to do it >"), out)?;
-        if is_sure.as_deref() == Some("yes") {
-            record(places, now, &known.server, Some(known), &what)?;
-            settled(memory.say(known, options.identity)?, "Done.", out)?;
-        } else {
-            writeln!(out, "  Left as it was.")?;
-        }
+        writeln!(out, "  {}", visible(&told(word.as_ref())))?;
+    }
+    if person::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
+        writeln!(out, "  Left as it was.")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for (known, word) in pins {
+        record(places, now, &known.server, Some(&known), &told(word.as_ref()))?;
+        let done = match word {
+            Some(word) => memory.pin(&known, word)?,
+            None => memory.unpin(&known)?,
+        };
+        settled(done, "Done.", out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether badge and action agree.
-fn is_whole(identity: Identity) -> bool {
-    use crate::behavior::taxonomy::{Action, Mutability};
-    let reads = matches!(identity.action, Action::Read | Action::Search);
-    reads == (identity.mutability == Mutability::Pure)
+fn told(word: Option<&PinWord>) -> String {
+    word.map_or_else(|| "pin taken back".to_owned(), ToString::to_string)
 }
 
-fn record(places: &Places, now: i64, server: &Server, tool: Option<&Known>, what: &str) -> Result<(), Error> {
-    Ok(crate::home::record::record(places, entry(now, server, tool, what, &user::name()))?)
+/// What the options say of a tool; `None` takes back what was said.
+fn said(options: &ToolsPinOptions, known: &Known) -> Result<Option<PinWord>, Error> {
+    if options.remove {
+        return Ok(None);
+    }
+    if !options.text.is_empty() {
+        let declared = known.tool.input_schema.get("properties").and_then(Value::as_object);
+        let is_unknown = |name: &&String| !declared.is_some_and(|declared| declared.contains_key(*name));
+        if let Some(name) = options.text.iter().find(is_unknown) {
+            return Err(Error::Wrong {
+                what: format!("{} has no parameter {name}", known.tool.name),
+                hint: "`mcp-approve tools show` lists the parameters in the tool's signature".to_owned(),
+            });
+        }
+        return Ok(Some(PinWord::PlainText(options.text.clone())));
+    }
+    let said = match options.identity {
+        None => return Ok(None),
+        Some(PinChoice::Whole(identity)) => identity,
+        Some(PinChoice::Mutability(mutability)) => known.behavior.identity.with_mutability(mutability),
+    };
+    if said.is_whole() {
+        return Ok(Some(PinWord::Is(said)));
+    }
+    Err(Error::Wrong {
+        what: format!("{said} contradicts itself"),
+        hint: "PURE goes with READ or SEARCH, MUTATES with every other action".to_owned(),
+    })
 }
 
 fn settled(settled: Settled, done: &str, out: &mut dyn Write) -> Result<(), Error> {

@@ -6,8 +6,12 @@ use std::process::ExitCode;
 use super::row::Answers;
 use super::{RECORDS, answers, memory, named, print, row};
 use crate::audit::moment::rfc3339;
+use crate::behavior::conclude::Behavior;
+use crate::behavior::confidence::Confidence;
+use crate::behavior::evidence::Source;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
+use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::Error;
@@ -55,6 +59,25 @@ pub(super) fn print_changes(changes: &[Change], out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
+/// How sure it is that a tool only reads, and what would make it certain.
+fn confidence(known: &Known) -> &'static str {
+    match known.behavior.confidence {
+        Confidence::Proven => "proven: its calls run unasked while every argument is explained",
+        Confidence::Likely => {
+            "likely: it looks like a read, and its first call asks; it is proven once you confirm it (`tools review`), \
+             once a second reader agrees, or once its server says readOnlyHint: true and nothing contradicts that"
+        }
+        Confidence::None => "none: its calls ask; say what it is with `tools pin`",
+    }
+}
+
+/// What one reader of the definition says, in two words.
+fn vote(behavior: &Behavior, voter: Source) -> String {
+    let evidence = behavior.evidence.iter().find(|evidence| evidence.source == voter);
+    let says = evidence.and_then(|evidence| evidence.says.mutability).map_or("silent", Mutability::word);
+    format!("{} {says}", voter.word())
+}
+
 fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Write) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
@@ -62,6 +85,8 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;
+    line("confidence", confidence(known))?;
+    line("readers", &Source::VOTERS.map(|voter| vote(behavior, voter)).join(", "))?;
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
@@ -83,7 +108,10 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
         label = "";
     }
     line("observed", &format!("{} (in the last {} records)", seen.line(), RECORDS))?;
-    let pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
+    let mut pinned = known.pin.said.map(|said| format!("; pinned as {said}")).unwrap_or_default();
+    if !known.pin.plain.is_empty() {
+        pinned.push_str(&format!("; plain text: {}", visible(&known.pin.plain.join(", "))));
+    }
     line(
         "pin",
         &format!("version {}, {}: {}{pinned}", known.pin.version, known.pin_state.word(), known.pin.latest.short()),

@@ -1,12 +1,13 @@
 //! The words around the arguments on a card: what we conclude, what the server says, what identifies the call.
 
 use super::{counted, size};
-use crate::behavior::evidence::{Claim, Evidence};
+use crate::behavior::evidence::{Claim, Evidence, Source};
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{caption, entry};
 use crate::console::risk::Risk;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
+use crate::gate::data::pinning::PinOffer;
 use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
@@ -40,6 +41,7 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     if let Some(danger) = &snapshot.danger {
         rows.extend(entry("danger", Row::default().and_foreign(Tone::Danger, danger), width));
     }
+    rows.extend(confirmable(snapshot, width));
     let tool = Row::default()
         .and_foreign(Tone::Strong, &snapshot.tool)
         .and(Tone::Quiet, " on ")
@@ -57,6 +59,38 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         rows.extend(entry("hazard", row, width));
     }
     rows.extend(safe(snapshot, width));
+    rows
+}
+
+/// What one word of the operator would spare, with the evidence; and which argument is not explained.
+fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Some((argument, why)) = &snapshot.unexplained {
+        let row = Row::default().and_foreign(Tone::Strong, argument.trim_start_matches('/'));
+        rows.extend(entry("unexplained", row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, why), width));
+    }
+    match &snapshot.offer {
+        None => {}
+        Some(PinOffer::Reads) => {
+            let row = Row::of(Tone::Ours, "The tool reads, by its own words; you have not confirmed that yet.");
+            rows.extend(entry("likely", row, width));
+            rows.extend(snapshot.evidence.iter().flat_map(|evidence| proof(evidence, width)));
+            let silent = |source: &Source| snapshot.evidence.iter().all(|evidence| evidence.source != *source);
+            for source in Source::VOTERS.into_iter().filter(silent) {
+                rows.extend(entry(source.word(), Row::of(Tone::Quiet, "silent"), width));
+            }
+            let row =
+                Row::of(Tone::Key, "p").and(Tone::Quiet, " it reads: approve this call, ask no more for the tool  ");
+            let row = row.and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
+            rows.extend(entry("your word", row, width));
+        }
+        Some(PinOffer::PlainText { parameters }) => {
+            let names = parameters.join(", ");
+            let row = Row::of(Tone::Key, "w").and(Tone::Quiet, " treat ").and_foreign(Tone::Strong, &names);
+            let row = row.and(Tone::Quiet, " of this tool as plain text from now on");
+            rows.extend(entry("your word", row, width));
+        }
+    }
     rows
 }
 
@@ -129,7 +163,7 @@ pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
 /// Evidence, digest, size, times, host, ticket.
 pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     let mut rows = Vec::new();
-    if !snapshot.evidence.is_empty() {
+    if !snapshot.evidence.is_empty() && snapshot.offer != Some(PinOffer::Reads) {
         let count = counted(snapshot.evidence.len(), "reason");
         rows.push(caption("evidence", &count, width));
         for evidence in &snapshot.evidence {

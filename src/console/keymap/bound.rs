@@ -146,6 +146,9 @@ pub fn decides(action: Action) -> bool {
             | Action::DenyServer
             | Action::Confirm
             | Action::Send
+            | Action::Reads
+            | Action::Changes
+            | Action::PlainText
             | Action::Edit
             | Action::WriteRule
             | Action::Accept

@@ -41,6 +41,12 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Confirms the approval of a dangerous call, or the decision about all listed calls once the list was read.";
     Send [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
+    Reads [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
+        "Approves a call that asks only because nobody confirmed its tool, and remembers the tool as PURE; on Tools, remembers the marked ones so.";
+    Changes [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
+        "Remembers the tool of such a call, or the marked tools, as MUTATES; the call waits on.";
+    PlainText [Char('w')] "w" "plain text" CARD =>
+        "Treats the parameters that are not explained as plain text in every call of the tool, and has the call judged again.";
     Edit [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
         "Opens the arguments, or the selected rule, in $EDITOR; a changed card comes back and waits, a changed rule counts once what it loosens was accepted.";
     Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
@@ -60,8 +66,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.";
     Replay [Char('R')] "R" "replay" &[Rules] =>
         "Shows which past rulings the policy as it is written would change, from what to what.";
-    Mark [Char(' ')] "space" "mark" &[Queue] =>
-        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y.";
+    Mark [Char(' ')] "space" "mark" &[Queue, Tools] =>
+        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y. On Tools, marks a tool.";
     Open [Enter] "Enter" "open" SCREENS =>
         "Opens what is selected on the whole screen, or closes it. Never approves.";
     Back [Esc] "Esc" "back" BACK =>

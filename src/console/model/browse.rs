@@ -8,7 +8,7 @@ use crate::audit::search::Search;
 use crate::audit::tally::SessionTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::found::{Checked, Counts, Edge, Line, Opened, RuleBook, Unwrapped};
-use crate::console::pinned::{Former, PinBook};
+use crate::console::pinned::{Former, PinBook, Shown};
 use crate::console::tried::{Attempt, Suggested, SuggestedRule};
 use crate::link::message::{GrantCard, KnownTool, PinState};
 use crate::policy::rule::Pending;
@@ -70,6 +70,8 @@ pub struct Browse {
     pub recalled: Option<i64>,
     /// Why what is remembered of tools cannot be read.
     pub forgotten: Option<String>,
+    /// Tools that are marked, by their definitions on show.
+    pub marked: BTreeSet<Shown>,
     /// How the tool or program stood that was settled last in this console.
     pub former: Option<Former>,
     /// Why the log cannot be read.
@@ -252,6 +254,15 @@ pub enum ServerLine {
 }
 
 impl ToolLine {
+    /// Whether the operator's word on what it is would spare questions: it looks like a read, or it is new.
+    pub fn wants_word(&self) -> bool {
+        match (self.subject, self.pin) {
+            (Subject::Pinned(_), Some(PinState::Trusted)) => self.badge == Some(Badge::Likely),
+            (Subject::Pinned(_), Some(PinState::New)) => true,
+            _ => false,
+        }
+    }
+
     /// Whether its definition is not the trusted one: no allow rule covers it until somebody has looked.
     pub fn wants_review(&self) -> bool {
         matches!(self.subject, Subject::Program(_)) || self.pin.is_some_and(|pin| pin != PinState::Trusted)

@@ -221,6 +221,9 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         description,
         signature,
         identity,
+        confidence,
+        unexplained,
+        offer,
         content_type,
         evidence,
         disputed,
@@ -242,6 +245,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         && (readings, responses) == (&other.readings, &other.responses)
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
+        && (confidence, unexplained, offer) == (&other.confidence, &other.unexplained, &other.offer)
         && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)
         && (ruling, near) == (&other.ruling, &other.near)
         && (safe, undeclared) == (&other.safe, &other.undeclared)

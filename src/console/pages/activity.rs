@@ -33,7 +33,7 @@ impl Model {
                 Field::By => activity.by.map(|by| by.word()),
                 Field::Rule => activity.rule.as_deref(),
             };
-            let parts = [&passed.server, &activity.what, &activity.reason, &activity.who];
+            let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
             let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket);
             let text = text.map(String::as_str).collect::<Vec<_>>().join("\n");
             search.wants(Some(activity.time), of, text.as_bytes())
@@ -61,7 +61,7 @@ pub(super) fn title(model: &Model) -> Row {
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let before = model.activity.iter().filter(|passed| passed.source == Origin::FromLog).count();
-    let mut row = Row::of(Tone::Quiet, " ○ PURE ● MUTATES  → to the server ← to the host");
+    let mut row = Row::of(Tone::Quiet, " ○ PURE ◌ PURE? ● MUTATES  → server  ← host");
     let latencies = latencies(model, width.saturating_sub(row.width() + 2));
     let note = format!("  · {before} from the log");
     if before > 0 && row.width() + note.len() + latencies.width() < width {
@@ -136,8 +136,9 @@ fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row 
     let right = right.and(Tone::Ours, " ");
     let room = width.saturating_sub(right.width() + 1);
     // Why it was decided so stands between, as far as there is room for more than a few letters.
-    if !activity.reason.is_empty() && activity.by != Some(By::Default) && room > row.width() + 14 {
-        row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, &activity.reason);
+    let why = if activity.by == Some(By::Default) { &activity.explained } else { &activity.reason };
+    if !why.is_empty() && room > row.width() + 14 {
+        row = row.and(Tone::Quiet, "  ").and_foreign(Tone::Foreign, why);
     }
     ends(row.clipped(room), right, width)
 }

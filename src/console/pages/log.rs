@@ -149,8 +149,9 @@ pub(super) fn happened(line: &Line) -> Row {
     if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
         row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
     }
-    if !line.note.is_empty() && line.outcome != Some(Outcome::Ok) {
-        row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, &line.note);
+    let note = if line.by == Some(By::Default) && !line.explained.is_empty() { &line.explained } else { &line.note };
+    if !note.is_empty() && line.outcome != Some(Outcome::Ok) {
+        row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, note);
     }
     row
 }

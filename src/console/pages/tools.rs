@@ -14,7 +14,11 @@ pub(super) fn title(model: &Model) -> Row {
     let lines = &model.browse.tool_lines;
     let row = Row::of(Tone::Strong, " Tools").and(Tone::Quiet, format!(" · {}", counted(lines.len(), "tool")));
     let look = lines.iter().filter(|line| line.wants_review() || line.disputed || !line.hazards.is_empty()).count();
-    if look == 0 { row } else { row.and(Tone::Warn, format!(" · {look} to look at, first")) }
+    let row = if look == 0 { row } else { row.and(Tone::Warn, format!(" · {look} to look at, first")) };
+    let wanted = lines.iter().filter(|line| line.wants_word()).count();
+    let row = if wanted == 0 { row } else { row.and(Tone::Ours, format!(" · {wanted} to confirm")) };
+    let marked = lines.iter().filter(|line| is_marked(model, line)).count();
+    if marked == 0 { row } else { row.and(Tone::Key, format!(" · {marked} marked")) }
 }
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
@@ -55,10 +59,10 @@ fn columns(model: &Model, width: usize) -> Columns {
 
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
     let columns = columns(model, width);
-    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(line, &columns)).collect()
+    range.filter_map(|at| model.browse.tool_lines.get(at)).map(|line| row(model, line, &columns)).collect()
 }
 
-fn row(line: &ToolLine, columns: &Columns) -> Row {
+fn row(model: &Model, line: &ToolLine, columns: &Columns) -> Row {
     if let Subject::Program(_) = line.subject {
         let row = Row::of(Tone::Danger, " Δ ").and(Tone::Danger, "  program  ");
         let row = row.and_foreign(Tone::Strong, &line.server);
@@ -67,7 +71,7 @@ fn row(line: &ToolLine, columns: &Columns) -> Row {
     let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
     let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
     columns.row([
-        look(line),
+        if is_marked(model, line) { Row::of(Tone::Key, "✓ ") } else { look(line) },
         badge(line),
         cell(tone, &line.tool),
         cell(Tone::Quiet, &line.server),
@@ -78,6 +82,16 @@ fn row(line: &ToolLine, columns: &Columns) -> Row {
         Row::of(Tone::Quiet, line.p50.map(time::latency).unwrap_or_default()),
         why(line),
     ])
+}
+
+fn is_marked(model: &Model, line: &ToolLine) -> bool {
+    let book = model.browse.pins.as_deref();
+    match line.subject {
+        Subject::Pinned(at) => {
+            book.and_then(|book| book.tools.get(at)).is_some_and(|tool| model.browse.marked.contains(&tool.shown()))
+        }
+        Subject::Tool | Subject::Program(_) => false,
+    }
 }
 
 /// Whether it needs a look: changed before disputed before hazards.
@@ -105,6 +119,7 @@ fn badge(line: &ToolLine) -> Row {
 fn why(line: &ToolLine) -> Row {
     match line.pin {
         Some(PinState::Changed { .. }) => return Row::of(Tone::Danger, "changed"),
+        Some(PinState::New) => return Row::of(Tone::Warn, "new"),
         Some(PinState::Unreviewed) => return Row::of(Tone::Warn, "not reviewed"),
         Some(PinState::Refused) => return Row::of(Tone::Danger, "refused"),
         Some(PinState::Trusted) | None => {}
@@ -129,6 +144,9 @@ fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
         }
         Some(PinState::Unreviewed) => {
             (Tone::Danger, format!("Δ {version}nobody has looked at it yet: no allow rule covers it"))
+        }
+        Some(PinState::New) => {
+            (Tone::Warn, format!("Δ {version}new: its server added it after its first session, so its calls ask"))
         }
         Some(PinState::Refused) => (Tone::Danger, format!("Δ {version}refused: its calls are denied")),
     };
@@ -177,6 +195,11 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     badge = badge.and(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &line.identity);
     rows.extend(entry("badge", badge, width));
     rows.extend(pin(line, width));
+    if line.wants_word() {
+        let row = Row::of(Tone::Key, "space").and(Tone::Quiet, " marks it; then ").and(Tone::Key, "p");
+        let row = row.and(Tone::Quiet, " it reads  ").and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
+        rows.extend(entry("your word", row, width));
+    }
     if line.disputed {
         let words = "? its hints and its words contradict each other: it counts as what is more cautious";
         rows.extend(entry("disputed", Row::of(Tone::Warn, words), width));

@@ -9,7 +9,7 @@ use crate::console::model::{
     ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Model, Overlay, Question, Reading, Screen, Unarmed,
 };
 use crate::console::row::{Row, Tone};
-use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict};
+use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
 
 /// `a`: approves what was read; asks once more when it is dangerous.
 pub(super) fn approve(model: &mut Model) -> Vec<Command> {
@@ -22,8 +22,13 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
     if batch::several(model, Reading::Read).is_some() {
         return Vec::new();
     }
-    let Some(held) = model.still(&armed) else {
-        return Vec::new();
+    if tell_unread(model, &armed) { Vec::new() } else { ask_or_send(model, armed, Reading::Read) }
+}
+
+/// Says what of a card was not read yet, where something was not; else `false`.
+pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
+    let Some(held) = model.still(armed) else {
+        return true;
     };
     match held.unread() {
         Some(_) => {
@@ -44,9 +49,9 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
             };
             model.screen = Screen::Detail;
             note(model, Tone::Warn, why);
-            Vec::new()
+            true
         }
-        None => ask_or_send(model, armed, Reading::Read),
+        None => false,
     }
 }
 
@@ -232,6 +237,13 @@ fn send(model: &mut Model, armed: &Armed, word: VerdictWord, verdict: OperatorVe
     let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
     let message = FromConsole::Decide { ticket: armed.key().ticket.clone(), digest: armed.digest(), verdict };
     send_shown(model, armed, word, message, took)
+}
+
+/// Approves exactly the bytes that were shown, and says that their tool reads.
+pub(super) fn send_reads(model: &mut Model, armed: &Armed) -> Vec<Command> {
+    let took = model.drawn.as_ref().map_or(0, |drawn| model.now - drawn.since);
+    let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
+    send_shown(model, armed, VerdictWord::Approve, FromConsole::Pin { ticket, digest, word: ToolWord::Reads }, took)
 }
 
 /// Approves exactly the bytes that were shown, and calls like it on these terms.

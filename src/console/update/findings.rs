@@ -191,6 +191,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
         latency_us: line.latency_us,
         failed: kind == ActivityKind::Outcome && line.outcome.is_some_and(Outcome::is_failure),
         reason: if kind == ActivityKind::Call { line.note.clone() } else { String::new() },
+        explained: line.explained.clone(),
         who: line.who.clone(),
     })
 }

@@ -2,9 +2,11 @@
 //! taking back. What is on show is what is settled.
 
 use super::{Command, note};
+use crate::behavior::taxonomy::Mutability;
+use crate::console::keymap::Action;
 use crate::console::model::review::{Change, Review};
 use crate::console::model::{ARMING, Model, Overlay, Subject};
-use crate::console::pinned::{PinnedProgram, PinnedTool, Settled, Settling};
+use crate::console::pinned::{PinnedProgram, PinnedTool, Settled, Settling, Shown};
 use crate::console::row::{Row, Tone};
 
 /// `Enter` on the open sheet of what changed: its review; `false` where nothing of it waits.
@@ -30,10 +32,7 @@ pub(super) fn open(model: &mut Model) -> bool {
 pub(super) fn accepted(change: Change) -> Option<Settling> {
     match change {
         Change::Policy { .. } | Change::Written | Change::Suggested(_) => None,
-        Change::Definition(tool) => {
-            let PinnedTool { fingerprint, tool, latest, .. } = *tool;
-            Some(Settling::Accept { fingerprint, tool, latest })
-        }
+        Change::Definition(tool) => Some(Settling::Accept(tool.shown())),
         Change::Program(program) => {
             let PinnedProgram { fingerprint, server, program, .. } = *program;
             Some(Settling::AcceptProgram { fingerprint, server, program })
@@ -51,9 +50,9 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
             Vec::new()
         }
         Change::Definition(tool) => {
-            let PinnedTool { fingerprint, tool, latest, .. } = (**tool).clone();
+            let shown = tool.shown();
             model.overlay = None;
-            vec![Command::Settle(Settling::Refuse { fingerprint, tool, latest })]
+            vec![Command::Settle(Settling::Refuse(shown))]
         }
         Change::Program(_) => {
             note(
@@ -68,6 +67,57 @@ pub(super) fn refuse(model: &mut Model) -> Vec<Command> {
             note(model, Tone::Ours, "A change that waits loosens nothing. Take it out of the file by hand, or with u.");
             Vec::new()
         }
+    }
+}
+
+/// `space` on Tools: marks the selected tool, or takes its mark back, and goes on to the next. A mark is for the definition
+/// on show.
+pub(super) fn mark(model: &mut Model) {
+    let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
+        return note(
+            model,
+            Tone::Ours,
+            "Only tools are marked that are PURE? or new: your word decides what they are.",
+        );
+    };
+    if !model.browse.marked.remove(&shown) {
+        model.browse.marked.insert(shown);
+    }
+    if model.browse.tools.sheet.is_none() {
+        super::browse::go(model, Action::Down);
+    }
+}
+
+/// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
+/// list may move between a look and a key, a mark stays with its tool.
+pub(super) fn say(model: &mut Model, mutability: Mutability) -> Vec<Command> {
+    let Some(book) = model.browse.pins.clone() else { return Vec::new() };
+    let is_marked = |tool: &&PinnedTool| model.browse.marked.contains(&tool.shown());
+    let mut tools: Vec<&PinnedTool> = book.tools.iter().filter(is_marked).collect();
+    tools.retain(|tool| tool.wants_word());
+    if mutability == Mutability::Pure {
+        // What looks like a change is no read by one key: `tools pin` says so for those who have looked.
+        tools.retain(|tool| tool.identity.mutability == Mutability::Pure);
+    }
+    let shown: Vec<Shown> = tools.into_iter().map(PinnedTool::shown).collect();
+    if shown.is_empty() {
+        let words = match mutability {
+            Mutability::Pure => "p confirms the marked tools that are PURE?: space marks them.",
+            Mutability::Mutates => "m remembers the marked tools as MUTATES: space marks them.",
+        };
+        note(model, Tone::Ours, words);
+        return Vec::new();
+    }
+    model.browse.marked.clear();
+    vec![Command::Settle(Settling::Say { shown, mutability })]
+}
+
+/// The tool of the selected line, as it is remembered.
+fn selected(model: &Model) -> Option<&PinnedTool> {
+    let line = model.browse.tool_lines.get(model.browse.tools.at)?;
+    match line.subject {
+        Subject::Pinned(at) => model.browse.pins.as_ref()?.tools.get(at),
+        Subject::Tool | Subject::Program(_) => None,
     }
 }
 

@@ -135,7 +135,8 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let row = Row::default().and_foreign(Tone::Strong, &ticket);
-    model.note = Some(row.and(Tone::Warn, ": nothing was done. ").and_foreign(Tone::Warn, why));
+    let row = row.and(Tone::Warn, if ticket.is_empty() { "Nothing was done. " } else { ": nothing was done. " });
+    model.note = Some(row.and_foreign(Tone::Warn, why));
     if let Some(held) = find_mut(model, &CallKey { session, ticket })
         && !super::is_over(held)
     {

@@ -2,8 +2,9 @@
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Model, Offer, Overlay, Unread};
+use crate::console::model::{Model, Offer, Overlay, ToolLine, Unread};
 use crate::console::row::{Row, Tone};
+use crate::link::message::PinOffer;
 
 /// The note, else the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
@@ -17,7 +18,7 @@ fn keys(model: &Model, width: u16) -> Row {
     let place = model.place();
     let width = usize::from(width);
     let tone = |action| match model.armed() {
-        Err(_) if decides(action) && place != Place::Rules => Tone::Quiet,
+        Err(_) if decides(action) && !LISTS.contains(&place) => Tone::Quiet,
         _ => Tone::Key,
     };
     let hints: Vec<Row> = BINDINGS
@@ -29,6 +30,7 @@ fn keys(model: &Model, width: u16) -> Row {
                 && (binding.action != Action::Number || on_a_grant(model))
                 && (binding.action != Action::Accept || !only_read(model))
                 && (binding.action != Action::Refuse || on_a_definition(model))
+                && (!offers(binding.action, place) || is_offered(model, binding.action, place))
                 && (binding.action != Action::Undo || place != Place::Tools || model.browse.former.is_some())
                 && (model.selected.is_some() || !needs_a_call(binding.action, place))
         })
@@ -52,6 +54,23 @@ fn keys(model: &Model, width: u16) -> Row {
         row = row.joined(hint);
     }
     row.joined(last.unwrap_or_default())
+}
+
+/// Whether an action is for a card or a list that offers it.
+fn offers(action: Action, place: Place) -> bool {
+    let marks_tools = action == Action::Mark && place == Place::Tools;
+    marks_tools || matches!(action, Action::Reads | Action::Changes | Action::PlainText)
+}
+
+fn is_offered(model: &Model, action: Action, place: Place) -> bool {
+    if place == Place::Tools {
+        return model.browse.tool_lines.iter().any(ToolLine::wants_word);
+    }
+    match model.selection().and_then(|held| held.snapshot.offer.as_ref()) {
+        Some(PinOffer::Reads) => action != Action::PlainText,
+        Some(PinOffer::PlainText { .. }) => action != Action::Reads,
+        None => false,
+    }
 }
 
 /// One hint for all screens: their keys stand side by side.
@@ -99,7 +118,16 @@ fn hint(key: &str, name: &str, tone: Tone) -> Row {
 }
 
 fn decides(action: Action) -> bool {
-    matches!(action, Action::Approve | Action::ApproveUnread | Action::Deny | Action::Edit)
+    matches!(
+        action,
+        Action::Approve
+            | Action::ApproveUnread
+            | Action::Deny
+            | Action::Edit
+            | Action::Reads
+            | Action::Changes
+            | Action::PlainText
+    )
 }
 
 fn needs_a_call(action: Action, place: Place) -> bool {

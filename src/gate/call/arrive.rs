@@ -64,9 +64,16 @@ impl Gate {
             let reply = replies::out_of_scope(&call);
             return self.deny_unheld(now, &call, By::Scope, "the tool lies outside the scope", reply, out);
         };
-        if self.calls.is_full(call.line().bytes().len()) {
+        if self.calls.is_full(call.line().bytes().len()) || self.flights.is_full() {
             let reply = replies::too_many(&call);
-            return self.deny_unheld(now, &call, By::Fault, "too many calls wait", reply, out);
+            return self.deny_unheld(
+                now,
+                &call,
+                By::Fault,
+                "too many calls wait, for a decision or for the server",
+                reply,
+                out,
+            );
         }
         let held = self.hold(now, call, scope);
         match session {

@@ -48,7 +48,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(now, &word, &verdict, out);
+            return self.too_late(now, &word, verdict.word(), out);
         };
         match verdict {
             OperatorVerdict::Approve { unread } => {
@@ -72,7 +72,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         let Some((held, asking)) = self.take_asked(&word) else {
-            return self.too_late(now, &word, &OperatorVerdict::Approve { unread: false }, out);
+            return self.too_late(now, &word, "approve", out);
         };
         if let Some(why) = grant::refusal(&held.call, &asking.case.judged, &terms) {
             self.calls.put(held, asking);
@@ -81,7 +81,7 @@ impl Gate {
         self.operator_approves(now, (held, asking), word, false, Some(terms), out);
     }
 
-    fn operator_approves(
+    pub(in crate::gate) fn operator_approves(
         &mut self,
         now: Now,
         (held, asking): (Held, Asking),
@@ -129,13 +129,13 @@ impl Gate {
     }
 
     /// Takes the held call that waits for an operator under this ticket with these very bytes.
-    fn take_asked(&mut self, word: &OperatorWord) -> Option<(Held, Asking)> {
+    pub(in crate::gate) fn take_asked(&mut self, word: &OperatorWord) -> Option<(Held, Asking)> {
         let number = self.calls.by_ticket(&word.ticket)?;
         self.calls.take_if(number, |held, _| held.call.digest() == word.digest)
     }
 
     /// A verdict that decides nothing: it is recorded, and its console is told why.
-    fn too_late(&mut self, now: Now, word: &OperatorWord, verdict: &OperatorVerdict, out: &mut Vec<Effect>) {
+    pub(in crate::gate) fn too_late(&mut self, now: Now, word: &OperatorWord, said: &str, out: &mut Vec<Effect>) {
         let held = self.calls.by_ticket(&word.ticket).and_then(|number| self.calls.get::<Stage>(number));
         let why = match held {
             None => "this call waits no longer".to_owned(),
@@ -155,10 +155,6 @@ impl Gate {
                 | Stage::Consulting(_)
                 | Stage::Asking(_) => "it does not wait for an operator yet".to_owned(),
             },
-        };
-        let said = match verdict {
-            OperatorVerdict::Approve { .. } => "approve",
-            OperatorVerdict::Deny { .. } => "deny",
         };
         let operator = Operator { who: word.who.clone(), console: word.console };
         self.comes_to_nothing(now, &word.ticket, word.digest, (said, &operator), &why, out);

@@ -7,6 +7,7 @@ use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::Held;
 use crate::gate::call::judged::Judged;
+use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
@@ -27,6 +28,13 @@ impl Gate {
             description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
             signature: judged.described.as_ref().map(|known| known.signature.clone()),
             identity: judged.behavior.identity,
+            confidence: judged.behavior.confidence,
+            unexplained: judged
+                .behavior
+                .explanation
+                .first_unexplained()
+                .map(|leaf| (leaf.pointer.clone(), leaf.why.clone())),
+            offer: pinning::offer(judged, &self.rules.policy),
             content_type: judged.behavior.content_type,
             evidence: judged.behavior.evidence.clone(),
             disputed: judged.behavior.disputed,

@@ -43,6 +43,7 @@ impl Gate {
     /// The log has an entry: what waited for it happens now.
     pub(in crate::gate) fn on_recorded(&mut self, now: Now, receipt: Receipt, out: &mut Vec<Effect>) {
         self.log.trouble = None;
+        self.pinning_recorded(receipt.entry(), out);
         let Some(number) = self.calls.by_entry(receipt.entry()) else {
             return;
         };
@@ -93,6 +94,7 @@ impl Gate {
 
     /// The log could not take an entry: nothing follows from it, and the host is told the truth.
     pub(in crate::gate) fn on_record_failed(&mut self, now: Now, entry: u64, why: Arc<str>, out: &mut Vec<Effect>) {
+        self.pinning_failed(entry, &why, out);
         let number = self.calls.by_entry(entry);
         if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
             self.consoles.status.denied += 1;
@@ -134,6 +136,7 @@ impl Gate {
             one.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
             one.failed = word == VerdictWord::Deny;
             one.reason.clone_from(&verdict.reason);
+            one.explained = judged.map_or_else(String::new, |judged| judged.explained.clone());
             one.who = verdict.operator.as_ref().map_or_else(String::new, |operator| operator.who.to_string());
         });
     }

@@ -15,7 +15,7 @@ use crate::wire::call::Call;
 impl Gate {
     /// Judges a call by its tool's description; asks the server first where that is not known.
     pub(in crate::gate) fn describe(&mut self, now: Now, held: Held, waits: Describing, out: &mut Vec<Effect>) {
-        if !self.catalog.is_ready() {
+        if !self.catalog.is_ready() || self.catalog.is_reading() {
             self.wake_by(held.deadline, out);
             return self.calls.put(held, waits);
         }
@@ -45,8 +45,15 @@ impl Gate {
             // The operator may have accepted or refused a definition: what waits is judged by that.
             return self.rejudge(now, out);
         }
-        // The lists that came in the meantime may describe what is called.
-        while self.catalog.parse_relayed(now) {}
+        self.describe_again(now, out);
+    }
+
+    /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
+    /// came in the meantime is still to be read.
+    pub(in crate::gate) fn describe_again(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if self.catalog.is_asking() || self.catalog.is_reading() {
+            return;
+        }
         for number in self.calls.waiting::<Describing>() {
             if let Some((held, waits)) = self.calls.take::<Describing>(number) {
                 self.describe(now, held, waits, out);

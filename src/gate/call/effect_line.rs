@@ -167,7 +167,9 @@ fn named(arguments: &Value) -> Option<String> {
 fn telling(arguments: &Value) -> Option<String> {
     let (name, value) = most_telling(arguments)?;
     let text = match value {
-        Value::String(text) if path::is_path_key(name) => format!("{}{}", short(text), led(text)),
+        Value::String(text) if path::is_path_key(name) && text.len() <= path::LONGEST => {
+            format!("{}{}", short(text), led(text))
+        }
         Value::String(text) => short(text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => worded(value),
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::Mode;
@@ -62,7 +63,7 @@ impl Gate {
         let _ = self.flights.continues(now, &held.call, case.judged.definition());
         let revision = self.host.lifecycle.revision();
         let reply = replies::invalid_arguments(&held.call, revision, &case.judged.violations);
-        let verdict = Verdict::by(By::Fault, None, "the arguments do not fit the tool's input schema");
+        let verdict = Verdict::by(By::Fault, None, VIOLATION);
         self.deny(now, held, Some(case.judged), verdict, reply, out);
     }
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::arguments::explain::Unexplained;
 use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::capability::schema::Violation;
+use crate::capability::schema::{Fits, Violation};
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
@@ -30,6 +31,15 @@ use crate::policy::under::Roots;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
+/// A call with more values is not read: each is looked at by every reader, and a hundred thousand of them would keep
+/// everything else waiting.
+const MOST_VALUES: usize = 10_000;
+
+/// Nor one with a longer key: it is taken apart into words, and no honest one comes near.
+const LONGEST_KEY: usize = 4096;
+
+/// As many bytes on how the arguments were explained go to the log.
+const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
@@ -47,6 +57,8 @@ pub struct Judged {
     /// What it brings beside its arguments.
     pub retry: Retry,
     pub danger: Option<String>,
+    /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
+    pub explained: String,
     pub effect: String,
     /// What it is about, for a list.
     pub about: Option<String>,
@@ -102,15 +114,23 @@ pub fn judge(now: Now, call: &Call, described: Option<Arc<Described>>, input: Ju
 fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: JudgeInput<'_>, seen: &Seen) -> Judged {
     let found = seen.found.as_ref();
     let text = call.arguments_text();
-    // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-    let arguments: Value = serde_json::from_str(text).unwrap_or(Value::Null);
-    let CallBehavior { mut behavior, undeclared } = match described.as_deref() {
-        Some(known) => conclude::of_described_call(Some(&known.tool), &known.behavior, text, &arguments),
-        None => conclude::of_described_call(None, &Behavior::unknown(), text, &arguments),
+    const NOTHING: &[String] = &[];
+    let (tool, of_tool, plain) = match described.as_deref() {
+        Some(known) => (Some(&known.tool), known.behavior.clone(), &*known.plain),
+        None => (None, Behavior::unknown(), NOTHING),
     };
-    let violations = check_schema(described.as_deref(), &arguments, &mut behavior);
-    let retry = retry::judge(call, &mut behavior);
-    behavior.hazards.extend(input.roots.hazard(&arguments));
+    let (arguments, read) = if call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY {
+        (Value::Null, unread(of_tool))
+    } else {
+        // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
+        let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
+        let mut read = conclude::of_described_call(tool, &of_tool, plain, text, &arguments);
+        let violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
+        let retry = retry::judge(call, &mut read.behavior);
+        read.behavior.hazards.extend(input.roots.hazard(&arguments));
+        (arguments, (read, violations, retry))
+    };
+    let (CallBehavior { mut behavior, undeclared }, violations, retry) = read;
     if let Some(changed) = input.server_change {
         behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what: changed.to_owned() });
     }
@@ -135,6 +155,10 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
             Mutability::Pure => wanted.real.extend(named.paths.into_iter().map(|(_, path)| path)),
         }
     }
+    let explained = match behavior.identity.mutability {
+        Mutability::Pure => within(behavior.explanation.line(), EXPLAINED),
+        Mutability::Mutates => String::new(),
+    };
     // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
@@ -142,6 +166,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
         about: if is_shown { effect_line::about(&behavior, &arguments) } else { None },
         danger: danger(&behavior, &arguments, found),
+        explained,
         wanted,
         by_approver,
         near,
@@ -161,12 +186,38 @@ impl Judged {
     }
 }
 
+/// What is concluded of a call that is not read: nothing that could let it run unseen.
+fn unread(mut behavior: Behavior) -> (CallBehavior, Vec<Violation>, Retry) {
+    let why = format!(
+        "the arguments hold more than {MOST_VALUES} values, or a key of more than {LONGEST_KEY} bytes, so they were not read"
+    );
+    behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what: why.clone() });
+    behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
+    (CallBehavior { behavior, undeclared: Vec::new() }, Vec::new(), Retry::Asks)
+}
+
+/// A text of at most so many bytes; one that is cut says so.
+fn within(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push('…');
+    }
+    text
+}
+
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.
 fn check_schema(described: Option<&Described>, arguments: &Value, behavior: &mut Behavior) -> Vec<Violation> {
     match described.map(|known| &known.input) {
         None => Vec::new(),
-        Some(Ok(schema)) if schema.fits(arguments) => Vec::new(),
-        Some(Ok(schema)) => schema.violations(arguments),
+        Some(Ok(schema)) => match schema.check(arguments) {
+            Fits::Yes => Vec::new(),
+            Fits::No(violations) => violations,
+            Fits::Unchecked => {
+                let what = "the arguments could not be checked within the budget: the schema takes too much work";
+                behavior.hazards.push(Hazard { kind: HazardKind::UnusableSchema, what: what.to_owned() });
+                Vec::new()
+            }
+        },
         Some(Err(unusable)) => {
             let what = format!("the arguments could not be checked: {unusable}");
             behavior.hazards.push(Hazard { kind: HazardKind::UnusableSchema, what });

@@ -17,6 +17,7 @@ pub mod held;
 pub mod judge;
 pub mod judged;
 pub mod look;
+pub mod pinning;
 pub mod refuse;
 pub mod replies;
 pub mod retry;

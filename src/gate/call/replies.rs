@@ -94,12 +94,12 @@ pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     )
 }
 
-/// More calls wait than can be kept.
+/// More calls wait, for a decision or for the server, than can be kept.
 pub fn too_many(call: &Call) -> Line {
     tool(
         call,
-        "Too many calls wait for approval in mcp-approve already. The tool was NOT executed. Wait for the operator's \
-         answers before you call again.",
+        "Too many calls wait in mcp-approve already, for approval or for the server's answer. The tool was NOT executed. \
+         Wait for answers before you call again.",
     )
 }
 

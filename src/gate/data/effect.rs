@@ -4,6 +4,7 @@ use crate::audit::record::Entry;
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::facts::Look;
 use crate::gate::data::pin::Sighting;
+use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::{Activity, Settled};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::token::GuardrailToken;
@@ -33,6 +34,9 @@ pub enum Effect {
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
     Remember(Box<Sighting>),
+    /// Keep what an operator says of a definition; the pins come back as
+    /// [`crate::gate::data::event::Event::Reviewed`]. Where it cannot be kept, this console is told why.
+    Pin { pinning: Box<Pinning>, console: ConsoleId },
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
     /// Tell every console that a call waits no longer.

@@ -6,6 +6,7 @@ use crate::audit::record::Receipt;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pin::Pins;
+use crate::gate::data::pinning::ToolWord;
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
@@ -72,6 +73,8 @@ pub enum Event {
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
     /// An operator approved exactly these bytes, and calls like it for a while.
     Granted { ticket: String, digest: Digest, terms: GrantTerms, who: Arc<str>, console: ConsoleId },
+    /// An operator said what the tool of exactly these bytes is.
+    Pinned { ticket: String, digest: Digest, word: ToolWord, who: Arc<str>, console: ConsoleId },
     /// An operator ended a grant.
     GrantEnded { grant: String, who: Arc<str>, console: ConsoleId },
     /// An operator accepted a changed policy file, as it was shown.

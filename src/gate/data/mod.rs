@@ -5,6 +5,7 @@ pub mod event;
 pub mod facts;
 pub mod opinion;
 pub mod pin;
+pub mod pinning;
 pub mod report;
 pub mod snapshot;
 pub mod terms;

@@ -13,6 +13,10 @@ use crate::behavior::identity::Identity;
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 
+/// How many tools of one server are remembered. A server that renames its tools without end fills no memory and no disk: what
+/// comes beyond counts as not reviewed.
+const MOST: usize = 20_000;
+
 /// One tool as remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
@@ -26,10 +30,23 @@ pub struct Pin {
     pub version: u64,
     /// What the trusted definition was concluded to be.
     pub identity: Option<Identity>,
-    /// What the operator says that it is.
+    /// What the operator says that the trusted definition is.
     pub said: Option<Identity>,
+    /// Its parameters that the operator says are plain text.
+    pub plain: Vec<String>,
+    pub origin: Origin,
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,
+}
+
+/// When a server gave a tool for the first time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// In its first session: whoever wraps a server accepts the tools it starts with.
+    #[default]
+    Start,
+    /// In a later session: it is new since then, and asks until somebody has looked at it.
+    Added,
 }
 
 /// A tool of another server, for look-alikes.
@@ -51,6 +68,8 @@ pub struct Pins {
     pub tools: HashMap<String, Pin>,
     /// By what the names look like.
     pub others: HashMap<String, Vec<Other>>,
+    /// Where a tool that is not among these comes from.
+    pub origin: Origin,
     pub arrival: Arrival,
 }
 
@@ -73,6 +92,8 @@ pub enum PinState {
     Changed { version: u64, was: Option<Identity> },
     /// Nobody has looked at it, and this server's word is not taken on first sight.
     Unreviewed,
+    /// The server added it after its first session, and nobody has looked at it yet.
+    New,
     /// The operator looked at it and refused it.
     Refused,
 }
@@ -93,8 +114,12 @@ impl Pins {
 
     /// Takes notice of a definition: its state, and whether it is new or changed.
     pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
+        let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {
-            let trusted = (trust != Trust::None).then_some(digest);
+            if is_full {
+                return (PinState::Unreviewed, false);
+            }
+            let trusted = (trust != Trust::None && self.origin == Origin::Start).then_some(digest);
             let pin = Pin {
                 trusted,
                 refused: None,
@@ -102,6 +127,8 @@ impl Pins {
                 version: 1,
                 identity: None,
                 said: None,
+                plain: Vec::new(),
+                origin: if trust == Trust::None { Origin::Start } else { self.origin },
                 first_seen: wall,
             };
             let pin_state = pin.state_of(digest);
@@ -137,6 +164,11 @@ impl Pin {
         self.said.filter(|_| self.trusted.as_ref() == Some(digest))
     }
 
+    /// The parameters of a definition that the operator says are plain text: none of one that changed since.
+    pub fn plain_of(&self, digest: &Digest) -> &[String] {
+        if self.trusted.as_ref() == Some(digest) { &self.plain } else { &[] }
+    }
+
     /// The state of a definition by this pin.
     pub fn state_of(&self, digest: Digest) -> PinState {
         if self.trusted == Some(digest) {
@@ -144,7 +176,10 @@ impl Pin {
         } else if self.refused == Some(digest) {
             PinState::Refused
         } else if self.trusted.is_none() {
-            PinState::Unreviewed
+            match self.origin {
+                Origin::Start => PinState::Unreviewed,
+                Origin::Added => PinState::New,
+            }
         } else {
             PinState::Changed { version: self.version, was: self.identity }
         }
@@ -169,6 +204,11 @@ impl PinState {
                 "nobody has reviewed this definition, and its server is not trusted; see Tools, or `tools review`"
                     .to_owned()
             }
+            Self::New => {
+                let what = "the server added this tool after its first session, and nobody has reviewed it; see Tools, \
+                    or `tools review`";
+                return Some(Hazard { kind: HazardKind::NewDefinition, what: what.to_owned() });
+            }
             Self::Refused => "you refused this definition; see Tools, or `tools review`".to_owned(),
         };
         Some(Hazard { kind: HazardKind::ChangedDefinition, what })
@@ -180,6 +220,7 @@ impl PinState {
             Self::Trusted => "trusted",
             Self::Changed { .. } => "changed",
             Self::Unreviewed => "unreviewed",
+            Self::New => "new",
             Self::Refused => "refused",
         }
     }

@@ -46,6 +46,9 @@ pub struct Activity {
     /// Why it was decided so, for a call; empty where there is nothing to say. Foreign text.
     #[serde(default)]
     pub reason: String,
+    /// How each leaf of a read's arguments was explained. Foreign text.
+    #[serde(default)]
+    pub explained: String,
     /// The operator who decided; empty where no person did.
     #[serde(default)]
     pub who: String,
@@ -131,4 +134,14 @@ pub enum OperatorVerdict {
     Deny {
         reason: String,
     },
+}
+
+impl OperatorVerdict {
+    /// The word in records.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Approve { .. } => "approve",
+            Self::Deny { .. } => "deny",
+        }
+    }
 }

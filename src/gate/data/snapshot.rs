@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::arguments::reading::Reading;
+use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::ContentType;
+use crate::behavior::taxonomy::{Badge, ContentType, Mutability};
 use crate::gate::data::facts::Facts;
+use crate::gate::data::pinning::PinOffer;
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 use crate::wire::digest::Digest;
@@ -26,6 +28,15 @@ pub struct Snapshot {
     /// Rust notation; `None` for a tool that the server has not described.
     pub signature: Option<String>,
     pub identity: Identity,
+    /// How sure it is that a PURE one only reads.
+    pub confidence: Confidence,
+    /// The first argument that is not explained, as a JSON Pointer, and why not; `None` where all are. The pointer is foreign
+    /// text.
+    #[serde(default)]
+    pub unexplained: Option<(String, String)>,
+    /// What one word about the tool's definition would spare.
+    #[serde(default)]
+    pub offer: Option<PinOffer>,
     pub content_type: ContentType,
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
@@ -75,6 +86,16 @@ pub struct Snapshot {
     /// What has changed since it was approved, where it is asked again for that; in our words.
     #[serde(default)]
     pub asked_again: Option<String>,
+}
+
+impl Snapshot {
+    /// The badge of the call.
+    pub fn badge(&self) -> Badge {
+        match (self.identity.mutability, &self.unexplained) {
+            (Mutability::Pure, Some(_)) => Badge::Likely,
+            (mutability, _) => Badge::of(mutability, self.confidence),
+        }
+    }
 }
 
 /// The three checks of `Safe(agent, tool, state)`.

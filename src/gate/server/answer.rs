@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::audit::record::{Entry, Kind, Outcome};
+use crate::capability::schema::Fits;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
@@ -35,20 +36,13 @@ impl Gate {
                     self.early_calls(now, out);
                 }
                 self.host.plain_ids.remove(&id);
+                if is_ours {
+                    return self.catalog.receive(id, failed, line);
+                }
                 if self.catalog.awaits(&id) {
-                    self.catalog.relayed(id, line.clone());
+                    self.catalog.receive(id, failed, line.clone());
                     self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
                     return out.push(Effect::Relay(Passing::ToHost(line)));
-                }
-                let reply = self.catalog.on_response(now, &id, failed, content);
-                if !matches!(reply, ListReply::Relay) {
-                    self.prune_grants(now, out);
-                }
-                match reply {
-                    ListReply::Relay => {}
-                    ListReply::More(question) => return out.push(Effect::Query(question)),
-                    ListReply::Fresh => return self.on_described(now, out),
-                    ListReply::Failed => return self.on_undescribed(now, out),
                 }
                 match self.flights.land(&id) {
                     Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
@@ -74,13 +68,16 @@ impl Gate {
         out.push(Effect::Relay(Passing::ToHost(line)));
     }
 
-    /// Parses the lists that the host has by now.
+    /// Reads a piece of the lists that the server gave.
     pub(in crate::gate) fn on_parse_lists(&mut self, now: Now, out: &mut Vec<Effect>) {
-        while self.catalog.parse_relayed(now) {
-            self.prune_grants(now, out);
-        }
-        if !self.catalog.is_asking() {
-            self.on_undescribed(now, out);
+        let reply = self.catalog.read(now);
+        self.prune_grants(now, out);
+        match reply {
+            ListReply::Reading => {}
+            ListReply::Relayed => self.describe_again(now, out),
+            ListReply::More(question) => out.push(Effect::Query(question)),
+            ListReply::Fresh => self.on_described(now, out),
+            ListReply::Failed => self.on_undescribed(now, out),
         }
     }
 
@@ -143,8 +140,11 @@ impl Gate {
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
-                Some(value) if schema.fits(value) => "fits",
-                Some(_) => "does not fit",
+                Some(value) => match schema.check(value) {
+                    Fits::Yes => "fits",
+                    Fits::No(_) => "does not fit",
+                    Fits::Unchecked => "not checked: the schema takes too much work",
+                },
                 None => "missing structuredContent",
             };
             entry = entry.with("output_schema", checked);

@@ -1,7 +1,7 @@
 //! The tools as their server describes them: learned from the host's own `tools/list`, or asked under our own id.
 //! Owns what is known and how fresh it is; judges nothing.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -14,7 +14,8 @@ use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::Described;
-use crate::mcp::tool::{Page, Tool};
+use crate::gate::server::pages::{Extent, Listing, Named, Own, Pages, Step};
+use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -39,32 +40,18 @@ pub enum Known {
     Ask,
 }
 
-/// A `tools/list` request on its way.
-struct Listing {
-    id: Id,
-    /// The pages before it; `None` for a page of the host's whose predecessors we did not see.
-    before: Option<Vec<Tool>>,
-    /// Set for our own question: when to stop waiting, and what to send along.
-    own: Option<Own>,
-}
-
-struct Own {
-    /// Of all pages together.
-    until: u64,
-    pages: usize,
-    meta: Option<String>,
-}
-
-/// What became of the server's answer to a `tools/list`.
+/// What became of a piece of the server's answers to `tools/list`.
 #[derive(Debug)]
 pub enum ListReply {
-    /// Not an answer to our own question: relay it.
-    Relay,
-    /// Ours: swallow it; there is another page to ask for.
+    /// There is more to read before anything follows from it.
+    Reading,
+    /// The host's page is read.
+    Relayed,
+    /// Ours: there is another page to ask for.
     More(Question),
-    /// Ours: swallow it; the whole list is known afresh. Waiting calls can be judged.
+    /// Ours: the whole list is known afresh. Waiting calls can be judged.
     Fresh,
-    /// Ours: swallow it; the server gave no list. Waiting calls are judged by what is known.
+    /// Ours: the server gave no list. Waiting calls are judged by what is known.
     Failed,
 }
 
@@ -78,10 +65,12 @@ pub struct Catalog {
     looks: HashMap<String, String>,
     knowledge: Knowledge,
     listings: Vec<Listing>,
-    /// Relayed `tools/list` pages not parsed yet.
-    unparsed: VecDeque<(Id, Line)>,
-    /// The pages the host has read so far, until it asks for the next one.
-    pages: Option<Vec<Tool>>,
+    /// Answers not read to their end yet.
+    unread: Pages,
+    /// The tools of the pages that the host has read so far, until it asks for the next one.
+    pages: Option<Named>,
+    /// Bytes of all definitions in `tools`.
+    bytes: usize,
     trust: Trust,
     pins: Pins,
     /// Our list of this server's package, once there is a definition to look up.
@@ -98,8 +87,11 @@ pub struct Catalog {
 const LISTINGS: usize = 16;
 /// How many pages of a list are asked for.
 const PAGES: usize = 1_000;
-/// How many tools a list may have before the rest is ignored (then the list never counts as whole).
+/// How many tools are known, and how many bytes of definitions, before the rest is ignored (then the list never counts as
+/// whole, and each call of the rest asks): no honest server comes near, and one that renames its tools without end must not
+/// fill the memory. As many names are remembered to tell what changed, and for look-alikes.
 const TOOLS: usize = 20_000;
+const BYTES: usize = 16 << 20;
 
 impl Catalog {
     /// An empty catalog, with what is remembered from before. `nonce` makes our ids unlike any of the host's.
@@ -110,8 +102,9 @@ impl Catalog {
             looks: HashMap::new(),
             knowledge: Knowledge::Partial,
             listings: Vec::new(),
-            unparsed: VecDeque::new(),
+            unread: Pages::default(),
             pages: None,
+            bytes: 0,
             trust,
             pins,
             curated: None,
@@ -168,14 +161,17 @@ impl Catalog {
 
     /// The server announced a change: what is known may be wrong.
     pub fn changed(&mut self) {
-        self.stale.extend(self.tools.drain());
+        if !self.tools.is_empty() {
+            self.stale = std::mem::take(&mut self.tools);
+        }
+        self.bytes = 0;
         self.knowledge = Knowledge::Partial;
         self.pages = None;
     }
 
     /// The host asks for a page; `first` when without a cursor.
     pub fn host_asks(&mut self, id: &Id, first: bool) {
-        let before = if first { Some(Vec::new()) } else { self.pages.take() };
+        let before = if first { Some(Named::default()) } else { self.pages.take() };
         if self.listings.len() >= LISTINGS {
             self.listings.remove(0);
         }
@@ -188,68 +184,63 @@ impl Catalog {
             return None;
         }
         let own = Own { until: now.mono + DESCRIBE, pages: 1, meta };
-        Some(self.question(Vec::new(), None, own))
+        Some(self.question(Named::default(), None, own))
     }
 
-    /// Takes a response of the server; learns from it when it answers a `tools/list`.
-    pub fn on_response(&mut self, now: Now, id: &Id, failed: bool, content: &[u8]) -> ListReply {
-        let Some(at) = self.listings.iter().position(|listing| &listing.id == id) else {
-            if self.is_ours(id) {
-                // Too late for whoever waited, and still worth knowing.
-                if let Some(page) = Page::read(content) {
-                    self.learn(now, page.tools);
-                }
-                return ListReply::Failed;
-            }
-            return ListReply::Relay;
+    /// Keeps an answer to a `tools/list`: it is read once the host has it, piece by piece.
+    pub fn receive(&mut self, id: Id, failed: bool, line: Line) {
+        self.unread.receive(id, failed, line);
+    }
+
+    /// Whether there is an answer to read.
+    pub fn has_unparsed_lists(&self) -> bool {
+        self.is_reading() && self.is_ready()
+    }
+
+    /// Whether answers wait to be read: what they say of a tool is not known yet.
+    pub fn is_reading(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// Reads a piece of the oldest answer.
+    pub fn read(&mut self, now: Now) -> ListReply {
+        let listings = &mut self.listings;
+        let listing = |id: &Id| {
+            let at = listings.iter().position(|listing| &listing.id == id)?;
+            Some(listings.remove(at))
         };
-        let listing = self.listings.remove(at);
-        let page = if failed { None } else { Page::read(content) };
-        match (page, listing.own) {
-            (None, None) => ListReply::Relay,
-            (None, Some(_)) => ListReply::Failed,
-            (Some(page), None) => {
-                self.host_reads(now, page, listing.before);
-                ListReply::Relay
+        match self.unread.step(listing) {
+            Step::Nothing => ListReply::Relayed,
+            Step::Tools(tools) => {
+                self.learn(now, tools);
+                ListReply::Reading
             }
-            (Some(page), Some(own)) => {
-                let mut tools = listing.before.unwrap_or_default();
-                tools.extend(page.tools);
-                match page.next_cursor {
-                    Some(cursor) if tools.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
+            Step::NoPage(Some(Listing { own: None, .. })) => ListReply::Relayed,
+            // A late answer of ours is still worth knowing.
+            Step::NoPage(_) | Step::End { listing: None, .. } => ListReply::Failed,
+            Step::End { listing: Some(Listing { own: None, before, .. }), next_cursor } => {
+                match (next_cursor, before) {
+                    (None, Some(named)) => self.complete(&named),
+                    (Some(_), Some(named)) if named.names.len() <= TOOLS => self.pages = Some(named),
+                    (_, _) => {}
+                }
+                ListReply::Relayed
+            }
+            Step::End { listing: Some(Listing { own: Some(own), before, .. }), next_cursor } => {
+                let named = before.unwrap_or_default();
+                match next_cursor {
+                    Some(cursor) if named.names.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
                         let own = Own { pages: own.pages + 1, ..own };
-                        ListReply::More(self.question(tools, Some(&cursor), own))
+                        ListReply::More(self.question(named, Some(&cursor), own))
                     }
-                    Some(_) => {
-                        self.learn(now, tools);
-                        ListReply::Failed
-                    }
+                    Some(_) => ListReply::Failed,
                     None => {
-                        self.replace(now, tools);
+                        self.complete(&named);
                         ListReply::Fresh
                     }
                 }
             }
         }
-    }
-
-    /// Keeps a page that the host has asked for: it is parsed once the host has it, for that can take longer than the
-    /// host should wait.
-    pub fn relayed(&mut self, id: Id, line: Line) {
-        self.unparsed.push_back((id, line));
-    }
-
-    /// Whether there is a page to parse.
-    pub fn has_unparsed_lists(&self) -> bool {
-        !self.unparsed.is_empty() && self.is_ready()
-    }
-
-    /// Parses the oldest relayed page; `false` when there is none.
-    pub fn parse_relayed(&mut self, now: Now) -> bool {
-        let Some((id, line)) = self.unparsed.pop_front() else { return false };
-        // The host's own list is relayed already: nothing is left to send.
-        let _ = self.on_response(now, &id, false, line.content());
-        true
     }
 
     /// Gives up on our own question when its time is over; `true` when it was.
@@ -259,12 +250,12 @@ impl Catalog {
         self.listings.len() != before
     }
 
-    fn question(&mut self, tools: Vec<Tool>, cursor: Option<&str>, own: Own) -> Question {
+    fn question(&mut self, named: Named, cursor: Option<&str>, own: Own) -> Question {
         self.asked += 1;
         let name = format!("{}{}", self.prefix(), self.asked);
         let line = reply::list_tools(&name, cursor, own.meta.as_deref());
         let id = Id::text(&name, &Value::from(name.as_str()).to_string());
-        self.listings.push(Listing { id, before: Some(tools), own: Some(own) });
+        self.listings.push(Listing { id, before: Some(named), own: Some(own) });
         Question(line)
     }
 
@@ -282,63 +273,79 @@ impl Catalog {
         format!("mcp-approve:{}:", self.nonce)
     }
 
-    fn host_reads(&mut self, now: Now, page: Page, before: Option<Vec<Tool>>) {
-        match (page.next_cursor, before) {
-            (None, Some(mut tools)) => {
-                tools.extend(page.tools);
-                self.replace(now, tools);
-            }
-            (Some(_), Some(mut tools)) if tools.len() <= TOOLS => {
-                // What the host has read so far counts at once; it may never ask for the rest.
-                self.learn(now, page.tools.clone());
-                tools.extend(page.tools);
-                self.pages = Some(tools);
-            }
-            (_, _) => self.learn(now, page.tools),
-        }
-    }
-
-    fn replace(&mut self, now: Now, tools: Vec<Tool>) {
-        let names: HashSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
-        self.learn(now, tools);
+    /// A list was read to its end: what it does not have is gone.
+    fn complete(&mut self, named: &Named) {
         // A tool that is gone is remembered: when it comes back changed, that is a change.
-        let gone = self.tools.extract_if(|name, _| !names.contains(name));
-        self.stale.extend(gone);
-        self.knowledge = Knowledge::Whole;
+        let gone = self.tools.extract_if(|name, _| !named.names.contains(name));
+        for (name, known) in gone {
+            self.bytes = self.bytes.saturating_sub(known.bytes);
+            if self.stale.len() < TOOLS {
+                self.stale.insert(name, known);
+            }
+        }
+        self.knowledge = if named.extent == Extent::All { Knowledge::Whole } else { Knowledge::Partial };
     }
 
     fn learn(&mut self, now: Now, tools: Vec<Tool>) {
         self.version += 1;
         for tool in tools {
-            self.looks.entry(lookalike::shape(&tool.name)).or_insert_with(|| tool.name.clone());
-            let digest = tool.digest();
-            let before = self.tools.get(&tool.name).or_else(|| self.stale.get(&tool.name));
-            let described = match before {
-                Some(known) if known.digest == digest => Arc::clone(known),
-                Some(_) | None => {
-                    let (pin_state, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
-                    let described = Arc::new(self.describe(tool, digest, pin_state));
-                    if is_news {
-                        self.sighted(&described);
-                    }
-                    described
-                }
-            };
-            self.tools.insert(described.tool.name.clone(), described);
+            let name = tool.name.clone();
+            if self.looks.len() < TOOLS {
+                self.looks.entry(lookalike::shape(&name)).or_insert_with(|| name.clone());
+            }
+            let extent = self.learn_one(now, tool);
+            if let Some(named) = self.unread.named() {
+                named.names.insert(name);
+                named.extent = named.extent.max(extent);
+            }
         }
     }
 
-    /// What is remembered was reviewed since: every tool is described anew.
+    fn learn_one(&mut self, now: Now, tool: Tool) -> Extent {
+        let digest = tool.digest();
+        let known = self.tools.get(&tool.name);
+        let instead = known.map_or(0, |known| known.bytes);
+        let described = match known.or_else(|| self.stale.get(&tool.name)) {
+            Some(known) if known.digest == digest => Arc::clone(known),
+            Some(_) | None => {
+                let (pin_state, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
+                let described = Arc::new(self.describe(tool, digest, pin_state));
+                if is_news {
+                    self.sighted(&described);
+                }
+                described
+            }
+        };
+        let bytes = self.bytes.saturating_sub(instead) + described.bytes;
+        let is_new = instead == 0;
+        if bytes > BYTES || is_new && self.tools.len() >= TOOLS {
+            // It may be another than the one known so far: nothing is known of it.
+            self.bytes = self.bytes.saturating_sub(instead);
+            self.tools.remove(&described.tool.name);
+            return Extent::Some;
+        }
+        self.bytes = bytes;
+        self.tools.insert(described.tool.name.clone(), described);
+        Extent::All
+    }
+
+    /// What is remembered was reviewed since: what that concerns is described anew.
     pub fn repin(&mut self, now: Now, mut pins: Pins) {
         // What was seen a moment ago may not be kept yet; it must not be taken for new.
-        for (name, pin) in self.pins.tools.drain() {
-            pins.tools.entry(name).or_insert(pin);
+        let mut before = std::mem::take(&mut self.pins);
+        for (name, pin) in &before.tools {
+            pins.tools.entry(name.clone()).or_insert_with(|| pin.clone());
         }
+        let alike = (&before.package, &before.others) == (&pins.package, &pins.others);
         self.pins = pins;
         self.version += 1;
         self.stale.clear();
-        let tools: Vec<Arc<Described>> = self.tools.drain().map(|(_, known)| known).collect();
+        let tools: Vec<Arc<Described>> = self.tools.values().map(Arc::clone).collect();
         for known in tools {
+            // Of thousands of tools a review concerns one: the rest stays as it is described.
+            if alike && before.tools.remove(&known.tool.name).as_ref() == self.pins.tools.get(&known.tool.name) {
+                continue;
+            }
             let (pin_state, _) = self.pins.see(now.wall, &known.tool, known.digest, self.trust);
             let described = self.describe(known.tool.clone(), known.digest, pin_state);
             self.tools.insert(known.tool.name.clone(), Arc::new(described));
@@ -378,6 +385,7 @@ impl Catalog {
         behavior.hazards.extend(self.pins.look_alike(&tool.name));
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
-        Described::of(tool, digest, pin_state, behavior)
+        let plain = self.pins.tools.get(&tool.name).map(|pin| pin.plain_of(&digest).to_vec()).unwrap_or_default();
+        Described::of(tool, digest, pin_state, plain, behavior)
     }
 }

@@ -14,12 +14,16 @@ use crate::wire::digest::Digest;
 pub struct Described {
     pub tool: Tool,
     pub digest: Digest,
+    /// Of its definition, about.
+    pub bytes: usize,
     pub behavior: Behavior,
     pub signature: String,
     pub input: Result<Schema, Unusable>,
     pub output: Option<Schema>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
+    /// The parameters that the operator says are plain text.
+    pub plain: Vec<String>,
 }
 
 impl std::fmt::Debug for Described {
@@ -30,14 +34,16 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition, its schemas compiled.
-    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, behavior: Behavior) -> Self {
+    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, plain: Vec<String>, behavior: Behavior) -> Self {
         Self {
             behavior,
             signature: types::signature(&tool),
             input: Schema::compile(&tool.input_schema),
             output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
             digest,
+            bytes: tool.definition.to_string().len(),
             pin_state,
+            plain,
             tool,
         }
     }

@@ -61,6 +61,8 @@ pub struct Continued {
 
 /// How many unfinished multi-round-trip calls are remembered.
 const CONTINUATIONS: usize = 64;
+/// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
+const FLIGHTS: usize = 20_000;
 
 /// All calls in flight.
 #[derive(Debug, Default)]
@@ -71,7 +73,17 @@ pub struct Flights {
 
 impl Flights {
     pub fn insert(&mut self, id: Id, flight: Flight) {
+        if self.calls.len() >= FLIGHTS {
+            // Nobody waits for those, and most servers never answer what was cancelled: their ids are free again.
+            self.calls.retain(|_, flight| flight.wanted == Wanted::Yes);
+        }
         self.calls.insert(id, flight);
+    }
+
+    /// Whether so many calls are without an answer that no more are taken.
+    pub fn is_full(&self) -> bool {
+        self.calls.len() >= FLIGHTS
+            && self.calls.values().filter(|flight| flight.wanted == Wanted::Yes).count() >= FLIGHTS
     }
 
     pub fn contains(&self, id: &Id) -> bool {

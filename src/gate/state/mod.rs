@@ -3,9 +3,11 @@
 pub mod refusals;
 pub mod roots;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::gate::data::event::ConsoleId;
+use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
 use crate::gate::state::refusals::Refusals;
 use crate::gate::state::roots::DeclaredRoots;
@@ -21,6 +23,8 @@ pub struct Log {
     pub entries: u64,
     /// Why it takes no entries, until one gets through again.
     pub trouble: Option<Arc<str>>,
+    /// What operators said of tools, by the entry that records it and is not in the log yet.
+    pub pinnings: BTreeMap<u64, (Pinning, ConsoleId)>,
     /// Refused lines that are not recorded one by one.
     pub refusals: Refusals,
 }

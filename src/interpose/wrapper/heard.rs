@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::Running;
 use crate::gate::data::event::{Event, Now};
-use crate::gate::data::pin::Pins;
 use crate::interpose::facts::Looked;
 use crate::interpose::notice;
+use crate::interpose::pin_writer::Reviewed;
 use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
 use crate::link::message::FromWrapper;
@@ -59,8 +59,11 @@ impl Running {
         }
     }
 
-    pub(super) fn reviewed(&mut self, pins: Pins) {
+    pub(super) fn reviewed(&mut self, what: Reviewed) {
         let now = self.clock.now();
-        self.step(now, Event::Reviewed(Box::new(pins)));
+        match what {
+            Reviewed::Pins(pins) => self.step(now, Event::Reviewed(pins)),
+            Reviewed::Refused { console, why } => self.refuse(console, String::new(), why),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::behavior::arguments::choice::{self, Choice};
 use crate::behavior::arguments::language::{self, Languages};
+use crate::behavior::voters::name::{self as verbs, Firmness};
 
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
@@ -15,12 +16,16 @@ pub enum Role {
     Open,
     /// It may hold a part of one: `where`, `filter`.
     Condition,
+    /// Names of columns or tables, and the order they come in: `order_by`.
+    Names,
     /// A command of some program: `command`, `cmd`, `exec`.
     Command,
     /// Options that a program takes: `args`, `flags`, `options`.
     Options,
-    /// Source code: `code`, `script`, `formula`.
+    /// Source code, or a code for something: `code`, `formula`, `function`.
     Code,
+    /// Source code for sure: `script`, `lua`.
+    Script,
     /// A regular expression or a glob.
     Pattern,
     /// An address: a scheme in it decides what is done.
@@ -71,7 +76,8 @@ impl Key {
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
         };
-        let carries = matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Options);
+        let carries =
+            matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Script | Role::Options);
         let last = words.last().copied().unwrap_or_default();
         let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
         let mut languages = Languages::default();
@@ -83,15 +89,7 @@ impl Key {
         if languages.is_empty() && names_language {
             languages = language::in_word(&joined);
         }
-        let acts = match words.as_slice() {
-            ["dry", "run", ..]
-            | ["dryrun" | "simulate" | "readonly"]
-            | ["read" | "validate" | "preview" | "plan", "only"] => Acts::Holds,
-            [first, ..] if is_change(first) && !matches!(words.get(1), Some(&"by" | &"at" | &"id" | &"ids")) => {
-                Acts::Changes
-            }
-            _ => Acts::No,
-        };
+        let acts = acts(&words);
         let within = if words.iter().any(|word| choice::is_firm_change(word)) { Acts::Changes } else { Acts::No };
         Self { role, languages, choice: choice::of_words(&words), acts, within }
     }
@@ -163,17 +161,18 @@ fn role(word: &str) -> Option<Role> {
         | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
         | "ql" | "dsl" => Role::Open,
         "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
-        | "selector" | "selectors" | "having" | "clause" | "orderby" | "groupby" => Role::Condition,
+        | "selector" | "selectors" | "having" | "clause" => Role::Condition,
+        "orderby" | "sortby" | "groupby" | "tablename" | "columns" => Role::Names,
         "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
         | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
         "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
         | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py"
-        | "ruby" | "perl" | "php" | "groovy" | "function" | "fn" | "func" | "eval" | "formula" | "template"
-        | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless" | "program_text" | "plugin" | "module"
-        | "powershell" | "applescript" => Role::Code,
-        "pattern" | "patterns" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include" | "exclude"
-        | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
+        "code" | "function" | "fn" | "func" | "formula" | "template" | "module" | "plugin" => Role::Code,
+        "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby"
+        | "perl" | "php" | "groovy" | "eval" | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless"
+        | "powershell" | "applescript" => Role::Script,
+        "pattern" | "patterns" | "range" | "ranges" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include"
+        | "exclude" | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
         "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"
         | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
         "header" | "headers" => Role::Headers,
@@ -211,8 +210,7 @@ fn is_destination(words: &[&str]) -> bool {
                 | "endpoint"
                 | "address"
                 | "email"
-                | "base"
-                | "host"
+                | "emails"
         )
     };
     let is_end = |word: &str| {
@@ -238,6 +236,8 @@ fn is_destination(words: &[&str]) -> bool {
                 | "recipients"
                 | "postback"
                 | "pingback"
+                | "pushgateway"
+                | "notifyemails"
                 | "saveto"
                 | "saveas"
                 | "forwardto"
@@ -263,16 +263,64 @@ fn is_destination(words: &[&str]) -> bool {
                 | "reply"
                 | "notify"
                 | "notification"
+                | "pushgateway"
                 | "push"
                 | "send"
                 | "redirect"
                 | "result"
                 | "results"
                 | "target"
-                | "api"
         )
     };
-    any(is_end) || (words.len() > 1 && any(is_place) && any(is_way)) || matches!(words, ["out" | "output"])
+    any(is_end)
+        || (words.len() > 1 && any(is_place) && any(is_way))
+        || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
+}
+
+/// What a name says of a value that switches something: an act as its first word, or behind one that leads to an act.
+fn acts(words: &[&str]) -> Acts {
+    const LEADS: &[&str] = &["auto", "and", "then", "also", "force", "should", "do", "if", "on", "after", "when", "to"];
+    const LOOKS: &[&str] =
+        &["read", "validate", "preview", "plan", "simulate", "simulation", "check", "test", "scan", "report", "list"];
+    // `dry_run`, `simulate_only`, `what_if`: what they hold back happens where they are false.
+    let holds = match words {
+        ["dry", "run", ..] | ["what", "if"] | ["no", "op"] => true,
+        ["dryrun" | "simulate" | "simulation" | "readonly" | "noop"] => true,
+        [first, "only", ..] => LOOKS.contains(first),
+        _ => false,
+    };
+    if holds {
+        return Acts::Holds;
+    }
+    let leads = |at: usize| at == 0 || words.get(at - 1).is_some_and(|before| LEADS.contains(before));
+    let is_act = |(at, word): (usize, &&str)| {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        // `created_by` has another form; `update_id` names the thing, and `enable_paragraphs` how an answer looks.
+        let names = matches!(next, "by" | "at" | "id" | "ids" | "date" | "time" | "type" | "name" | "status" | "count");
+        let enables = matches!(*word, "enable" | "disable") && !next.is_empty();
+        leads(at)
+            && !names
+            && !enables
+            && (is_change(word)
+                || verbs::change(word).is_some_and(|firmness| firmness != Firmness::Either)
+                || is_switch(word))
+    };
+    if words.iter().enumerate().any(is_act) { Acts::Changes } else { Acts::No }
+}
+
+/// Verbs that are nouns elsewhere, and acts where something is switched.
+fn is_switch(word: &str) -> bool {
+    matches!(word, "rotate" | "share" | "consume" | "ack" | "lock" | "claim" | "close" | "open" | "start" | "stop")
+}
+
+/// Whether a text switches on what its name says.
+pub fn is_true(text: &str) -> bool {
+    ["true", "yes", "y", "1", "on", "t", "enabled", "always"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+}
+
+/// Whether a text switches off what its name says.
+pub fn is_false(text: &str) -> bool {
+    ["false", "no", "n", "0", "off", "f", "disabled", "never"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
 /// Words that name a change where they are the first of a name.

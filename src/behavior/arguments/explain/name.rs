@@ -33,7 +33,13 @@ pub fn is_time(text: &str) -> bool {
         && text.bytes().filter(u8::is_ascii_digit).count() >= 3
         && text.split(' ').filter(|word| !word.is_empty()).all(|word| word.bytes().any(|byte| byte.is_ascii_digit()))
         && !text.contains(" -")
-        && (text.contains(':') || text.contains('-') || text.contains('/'))
+        && (text.contains(':') || matches!(text.matches(['-', '/']).count(), 1 | 2))
+}
+
+/// Whether the text is numbers and the signs that join them: `2+2*(3-1)`, `9 / 3`.
+pub fn is_sum(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '*' | '/' | '(' | ')' | '.' | ' ' | '^' | '%');
+    text.len() <= 256 && text.starts_with(|c: char| c.is_ascii_digit() || c == '(') && text.chars().all(fits)
 }
 
 /// Whether the text is a version or a range of them: `^1.2.3`, `>=1.0 <2`, `1.x || 2.x`.
@@ -46,7 +52,11 @@ pub fn is_version(text: &str) -> bool {
                 && number.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+' | b'*')))
     };
     let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
-    text.len() <= 80 && !text.starts_with('-') && text.bytes().any(|byte| byte.is_ascii_digit()) && words.all(is_one)
+    text.len() <= 80
+        && !text.starts_with('-')
+        && text.contains(['.', '^', '~', '<', '>', '=', '*'])
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && words.all(is_one)
 }
 
 /// Whether the text is one email address.
@@ -232,7 +242,8 @@ pub fn is_path(text: &str) -> bool {
         && !climbs(named)
         && !named.split(['/', '\\']).any(|part| part.starts_with('-'))
         && !named.contains("{{")
-        && (!named.contains('=') || !named.contains(' '))
+        // `year=2026/part.csv` is a folder below another; `core.editor=x` is a setting.
+        && named.split_once('=').is_none_or(|(before, _)| before.contains('/') && !named.contains(' '))
         && (!named.starts_with('~') || named == "~" || named.starts_with("~/"))
         && !named.starts_with(". ")
         && !named.split(' ').skip(1).any(|word| word.starts_with("~"))

@@ -47,7 +47,7 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         // `.drop table`, and a call on what is before it.
         '.' => {
             let begins = starts && many && next.is_ascii_alphabetic();
-            !begins && !matches!(before, ')' | ']')
+            !begins && (next == ' ' || !matches!(before, ')' | ']'))
         }
         ',' | '?' => true,
         '!' => !starts || next == ' ',
@@ -76,7 +76,7 @@ fn fits(chars: &[char], at: usize, many: bool) -> bool {
         '/' => next != '/' && (!many || (next != '*' && before != '*')),
         '@' => next.is_alphanumeric() || next == ' ',
         '#' => next != '!',
-        '+' => true,
+        '+' => next.is_alphanumeric() || matches!(next, ' ' | '+' | ')' | ',') || before.is_alphanumeric(),
         '%' => before.is_ascii_digit() && ends,
         '*' => !many || (before != '/' && next != '/'),
         '-' => {

@@ -30,8 +30,11 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Options => Err("may be an option of a program"),
         Role::Command if name::is_time(text) => Ok("a time"),
         Role::Command => Err("may be a command"),
+        Role::Script => Err("may be a script"),
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
+        Role::Names if are_names(text) => Ok("names"),
+        Role::Names => Err("is more than names"),
         Role::Pattern if is_line_edit(text) => Err("may be a command of an editor"),
         Role::Pattern => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_pattern(text) {
             true => Ok("a pattern"),
@@ -59,6 +62,12 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
     if role == Role::Address && !names_a_place(text) {
         return Err("may be an address that is neither http nor https");
     }
+    if is_issue(text) {
+        return Ok("an identifier");
+    }
+    if matches!(text, "POST" | "PUT" | "PATCH" | "DELETE") {
+        return Err("names a method that changes something");
+    }
     if shape::is_statement(text, reads) {
         return Err("has the shape of a statement that no reader took as a whole");
     }
@@ -70,6 +79,8 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
     }
     if name::is_time(text) {
         Ok("a time")
+    } else if name::is_sum(text) {
+        Ok("numbers")
     } else if name::is_color(text) {
         Ok("a color")
     } else if name::is_version(text) {
@@ -102,6 +113,32 @@ fn names_a_place(text: &str) -> bool {
     is_drive || (!port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) || text.contains(' ')
 }
 
+/// Whether a text is the key of an issue: `PAY-1187`.
+fn is_issue(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(project, number)| {
+        (2..=10).contains(&project.len())
+            && project.bytes().all(|byte| byte.is_ascii_uppercase())
+            && (1..=7).contains(&number.len())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// Whether a text is names with commas between them, each with its direction at most: `created_at DESC, id`.
+fn are_names(text: &str) -> bool {
+    text.len() <= 512
+        && text.split(',').all(|part| {
+            let mut words = part.split(' ').filter(|word| !word.is_empty());
+            let is_name =
+                |word: &str| word.chars().all(|c| name::is_letter(c) || matches!(c, '_' | '.' | '-' | '*' | ':'));
+            words.next().is_some_and(|first| is_name(first.trim_start_matches(['-', '+'])))
+                && words.all(|word| {
+                    ["asc", "desc", "nulls", "first", "last", "ascending", "descending", "collate", "nocase"]
+                        .iter()
+                        .any(|known| word.eq_ignore_ascii_case(known))
+                })
+        })
+}
+
 /// One word that no language runs by itself.
 fn is_bare(text: &str) -> bool {
     text.len() <= 64 && text.chars().all(|c| name::is_letter(c) || matches!(c, '_' | '-' | '/' | '.'))
@@ -126,7 +163,7 @@ fn changes_an_index(text: &str) -> bool {
 fn names_an_act(text: &str, role: Role) -> bool {
     // `refund-flow` is a slug; acts of interfaces are written in one word.
     let is_one = |word: &str| {
-        !word.contains('-') && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first))
+        !word.contains(['-', '#']) && words::of_name(word).first().is_some_and(|first| choice::is_firm_change(first))
     };
     if text.contains(' ') {
         return false;

@@ -14,7 +14,18 @@ pub fn reads(text: &str) -> bool {
     // A formula begins with a sign, and padding ends with one.
     let begins = !matches!(tokens.first(), Some(Token::Sign(sign)) if !matches!(sign, '(' | '!' | '['));
     let ends = !matches!(tokens.last(), Some(Token::Sign(sign)) if !matches!(sign, ')' | ']'));
-    begins && ends && tokens.iter().any(is_comparison) && FILTER.change(&tokens).is_none() && FILTER.reads(&tokens)
+    begins
+        && ends
+        && (0..tokens.len()).all(|at| compares_a_value(&tokens, at))
+        && tokens.iter().any(is_comparison)
+        && FILTER.change(&tokens).is_none()
+        && FILTER.reads(&tokens)
+}
+
+/// Whether what stands behind `<` or `>` is a value: a name there may be a file that a shell writes.
+fn compares_a_value(tokens: &[Token<'_>], at: usize) -> bool {
+    let is_name = matches!(tokens.get(at + 1), Some(Token::Word(_))) && tokens.get(at + 2) != Some(&Token::Sign('('));
+    !(matches!(tokens.get(at), Some(Token::Sign('<' | '>'))) && is_name)
 }
 
 /// What a condition does: it reads, or the text is none.

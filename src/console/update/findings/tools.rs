@@ -73,7 +73,15 @@ pub(super) fn lines(model: &Model) -> Vec<ToolLine> {
     lines.sort_by_cached_key(|line| {
         let quiet = !line.wants_review();
         let is_program = matches!(line.subject, Subject::Program(_));
-        (quiet, !is_program, !line.disputed, line.hazards.is_empty(), line.server.clone(), line.tool.clone())
+        (
+            quiet,
+            !is_program,
+            !line.wants_word(),
+            !line.disputed,
+            line.hazards.is_empty(),
+            line.server.clone(),
+            line.tool.clone(),
+        )
     });
     lines
 }

@@ -1,0 +1,63 @@
+//! What a walk found: kept up to a bound, the worst of all among them.
+
+use std::cmp::Ordering;
+
+use super::MOST;
+use super::effect::{Analysis, Effect, Found, Language};
+use super::reading::{Part, Reading};
+use super::walk::{TOO_MUCH, Walk, Wants};
+use crate::behavior::taxonomy::Action;
+
+impl Walk<'_> {
+    /// A text and what was found in it, with its parts where somebody wants to see them.
+    pub(super) fn read(
+        &mut self,
+        language: Language,
+        key: &str,
+        text: &str,
+        found: Found,
+        parts: impl FnOnce() -> Vec<Part>,
+    ) {
+        if self.wants == Wants::Parts {
+            match self.readings.len().cmp(&MOST) {
+                Ordering::Less => {
+                    self.readings.push(Reading::new(Analysis::new(language, key, found.clone()), text, parts()));
+                }
+                Ordering::Equal => {
+                    self.readings.push(Reading::beyond(Analysis::new(Language::Unread, key, found.clone())));
+                }
+                Ordering::Greater => {}
+            }
+        }
+        self.push(language, key, found);
+    }
+
+    pub(super) fn push(&mut self, language: Language, key: &str, found: Found) {
+        let analysis = Analysis::new(language, key, found);
+        match self.found.len().cmp(&MOST) {
+            Ordering::Less => self.found.push(analysis),
+            Ordering::Equal => {
+                let found = unread("more statements and acts than are told apart");
+                self.unexplained(TOO_MUCH);
+                self.found.push(Analysis::new(Language::Unread, key, found));
+                self.crowd(analysis);
+            }
+            Ordering::Greater => self.crowd(analysis),
+        }
+    }
+
+    /// The worst is never crowded out by the many.
+    fn crowd(&mut self, analysis: Analysis) {
+        let told = self.found.iter_mut().take(MOST);
+        if let Some(mildest) = told.min_by_key(|one| one.effect)
+            && mildest.effect < analysis.effect
+        {
+            *mildest = analysis;
+        }
+    }
+}
+
+/// What stands for all that was not read.
+pub(super) fn unread(says: &str) -> Found {
+    Found::new(Effect::Unknown, Action::Unknown, "…", says)
+}

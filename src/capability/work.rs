@@ -1,0 +1,265 @@
+//! How much work it takes to check a value against a schema: counted before the check, in steps, without a clock. Checks
+//! nothing.
+//!
+//! A schema of a few hundred bytes that refers to itself in two branches doubles the work at every level of the value, and
+//! patterns or lists of words multiply it. The count follows schema and value as a check does that takes no short cut, so it
+//! is an upper bound; it stops at its budget, so it costs no more than that itself.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::pattern::Cost;
+
+/// Steps of one check, of some 25 ns each: an honest call takes a few hundred.
+pub const CHECK: u64 = 2_000_000;
+/// Steps of a check that names every place that does not fit: each costs an error.
+pub const EXPLAIN: u64 = 100_000;
+/// How many schemas may apply to one place, one through the other, and how deep a check may go in all: beyond, a reference
+/// leads back to where it came from, or the stack would not hold it.
+const MAX_JOINED: usize = 40;
+const MAX_DEPTH: usize = 400;
+
+/// A check that would take more than its budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMuch;
+
+/// Why the work of a schema cannot be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncounted {
+    /// A reference that is no pointer into this document.
+    Reference,
+    /// A schema in it has an address of its own, from which references start anew.
+    Resource,
+}
+
+/// The shape of a schema: which parts apply where, and what each costs.
+#[derive(Debug, Default)]
+pub struct Work {
+    parts: Vec<Part>,
+}
+
+/// One schema object.
+#[derive(Debug, Default)]
+struct Part {
+    /// What its own keywords cost, whatever the value.
+    own: u64,
+    /// What they cost for a text, beside.
+    text: Cost,
+    /// What its patterns for keys cost for each key.
+    key: Cost,
+    /// Schemas for the same value.
+    same: Vec<usize>,
+    properties: HashMap<String, usize>,
+    /// Schemas for every value in an object, for all we know.
+    members: Vec<usize>,
+    names: Vec<usize>,
+    prefix: Vec<usize>,
+    /// Schemas for every item of a list, for all we know.
+    items: Vec<usize>,
+    /// Whether the whole value is looked through once more.
+    compares: bool,
+    /// Whether all that applies here is checked anew for each child (`unevaluatedProperties`).
+    repeats: bool,
+}
+
+impl Work {
+    /// Reads the shape of a schema, which must be bounded in depth and size.
+    ///
+    /// # Errors
+    /// [`Uncounted`].
+    pub fn of(schema: &Value) -> Result<Self, Uncounted> {
+        let mut builder = Builder { root: schema, known: HashMap::new(), work: Self::default() };
+        builder.part(schema, false)?;
+        Ok(builder.work)
+    }
+
+    /// The steps that checking a value takes.
+    ///
+    /// # Errors
+    /// They are more than the budget.
+    pub fn count(&self, value: &Value, budget: u64) -> Result<u64, TooMuch> {
+        let mut count = Count { parts: &self.parts, left: budget };
+        count.value(0, value, 0, 0)?;
+        Ok(budget - count.left)
+    }
+}
+
+struct Builder<'a> {
+    root: &'a Value,
+    /// Each schema object by its address: a definition that is referred to often is one part.
+    known: HashMap<*const Value, usize>,
+    work: Work,
+}
+
+impl<'a> Builder<'a> {
+    fn part(&mut self, schema: &'a Value, is_inside: bool) -> Result<usize, Uncounted> {
+        if let Some(known) = self.known.get(&std::ptr::from_ref(schema)) {
+            return Ok(*known);
+        }
+        let at = self.work.parts.len();
+        self.known.insert(std::ptr::from_ref(schema), at);
+        self.work.parts.push(Part { own: 1, ..Part::default() });
+        if let Value::Object(keywords) = schema {
+            let part = self.read(keywords, is_inside)?;
+            if let Some(place) = self.work.parts.get_mut(at) {
+                *place = part;
+            }
+        }
+        Ok(at)
+    }
+
+    fn read(&mut self, keywords: &'a Map<String, Value>, is_inside: bool) -> Result<Part, Uncounted> {
+        let mut part = Part { own: 1 + keywords.len() as u64, ..Part::default() };
+        if is_inside && ["$id", "id"].iter().any(|key| keywords.get(*key).is_some_and(Value::is_string)) {
+            return Err(Uncounted::Resource);
+        }
+        for (keyword, value) in keywords {
+            match (keyword.as_str(), value) {
+                ("$ref", Value::String(reference)) => {
+                    let target = reference.strip_prefix('#').filter(|pointer| !pointer.contains('%'));
+                    let target = target.and_then(|pointer| self.root.pointer(pointer)).ok_or(Uncounted::Reference)?;
+                    part.same.push(self.part(target, !std::ptr::eq(target, self.root))?);
+                }
+                ("$dynamicRef" | "$recursiveRef", _) => return Err(Uncounted::Reference),
+                ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => part.same.extend(self.all(branches)?),
+                ("not" | "if" | "then" | "else", _) => part.same.push(self.part(value, true)?),
+                ("dependentSchemas" | "dependencies", Value::Object(dependent)) => {
+                    part.own += dependent.len() as u64;
+                    for schema in dependent.values() {
+                        match schema {
+                            Value::Array(required) => part.own += required.len() as u64,
+                            _ => part.same.push(self.part(schema, true)?),
+                        }
+                    }
+                }
+                ("dependentRequired", Value::Object(dependent)) => {
+                    part.own +=
+                        dependent.values().map(|all| 1 + all.as_array().map_or(0, Vec::len) as u64).sum::<u64>();
+                }
+                ("properties", Value::Object(properties)) => {
+                    part.own += properties.len() as u64;
+                    for (name, schema) in properties {
+                        let at = self.part(schema, true)?;
+                        part.properties.insert(name.clone(), at);
+                    }
+                }
+                ("patternProperties", Value::Object(patterns)) => {
+                    for (pattern, schema) in patterns {
+                        part.key = part.key.and(Cost::of(pattern));
+                        part.members.push(self.part(schema, true)?);
+                    }
+                }
+                ("additionalProperties", _) => part.members.push(self.part(value, true)?),
+                ("unevaluatedProperties", _) => {
+                    part.repeats = true;
+                    part.members.push(self.part(value, true)?);
+                }
+                ("propertyNames", _) => part.names.push(self.part(value, true)?),
+                ("prefixItems" | "items", Value::Array(items)) => part.prefix.extend(self.all(items)?),
+                ("items" | "additionalItems" | "contains", _) => part.items.push(self.part(value, true)?),
+                ("unevaluatedItems", _) => {
+                    part.repeats = true;
+                    part.items.push(self.part(value, true)?);
+                }
+                ("enum" | "const", _) => part.own += size(value),
+                ("required", Value::Array(names)) => part.own += names.len() as u64,
+                ("uniqueItems", _) => part.compares = true,
+                ("pattern", Value::String(pattern)) => part.text = part.text.and(Cost::of(pattern)),
+                ("minLength" | "maxLength", _) => part.text = part.text.and(Cost::scan()),
+                ("format" | "contentEncoding" | "contentMediaType", _) => part.text = part.text.and(Cost::read()),
+                // Numbers are compared as their text says, however many digits they have.
+                ("multipleOf" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", _) => part.own += 20,
+                _ => {}
+            }
+        }
+        Ok(part)
+    }
+
+    fn all(&mut self, schemas: &'a [Value]) -> Result<Vec<usize>, Uncounted> {
+        schemas.iter().map(|schema| self.part(schema, true)).collect()
+    }
+}
+
+/// What it takes to compare a value with this one.
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => 1 + text.len() as u64 / 64,
+        Value::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
+        Value::Object(fields) => {
+            1 + fields.iter().map(|(key, field)| 2 + key.len() as u64 / 64 + size(field)).sum::<u64>()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+    }
+}
+
+struct Count<'a> {
+    parts: &'a [Part],
+    left: u64,
+}
+
+impl<'a> Count<'a> {
+    fn spend(&mut self, steps: u64) -> Result<(), TooMuch> {
+        self.left = self.left.checked_sub(steps).ok_or(TooMuch)?;
+        Ok(())
+    }
+
+    /// A part and the schemas for the same value: `joined` says how many led here.
+    fn part(&mut self, at: usize, joined: usize, depth: usize) -> Result<&'a Part, TooMuch> {
+        if joined > MAX_JOINED || depth > MAX_DEPTH {
+            return Err(TooMuch);
+        }
+        let part = self.parts.get(at).ok_or(TooMuch)?;
+        self.spend(part.own)?;
+        Ok(part)
+    }
+
+    fn value(&mut self, at: usize, value: &Value, joined: usize, depth: usize) -> Result<(), TooMuch> {
+        let before = self.left;
+        let part = self.part(at, joined, depth)?;
+        for same in &part.same {
+            self.value(*same, value, joined + 1, depth + 1)?;
+        }
+        let mut children = 0;
+        match value {
+            Value::String(text) => self.spend(part.text.for_text(text.len()))?,
+            Value::Object(fields) => {
+                children = fields.len();
+                for (key, field) in fields {
+                    self.spend(1 + part.key.for_text(key.len()))?;
+                    for name in &part.names {
+                        self.text(*name, key, 0, depth + 1)?;
+                    }
+                    for schema in part.properties.get(key).into_iter().chain(&part.members) {
+                        self.value(*schema, field, 0, depth + 1)?;
+                    }
+                }
+            }
+            Value::Array(items) => {
+                children = items.len();
+                for (at, item) in items.iter().enumerate() {
+                    self.spend(1)?;
+                    for schema in part.prefix.get(at).into_iter().chain(&part.items) {
+                        self.value(*schema, item, 0, depth + 1)?;
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        if part.compares && children > 0 {
+            // Two looks at each part: one to tell it from the others, one for those that look alike.
+            self.spend(size(value).saturating_mul(2))?;
+        }
+        if part.repeats {
+            self.spend((before - self.left).saturating_mul(children as u64))?;
+        }
+        Ok(())
+    }
+
+    /// The name of a property, against a schema for names.
+    fn text(&mut self, at: usize, text: &str, joined: usize, depth: usize) -> Result<(), TooMuch> {
+        let part = self.part(at, joined, depth)?;
+        self.spend(part.text.for_text(text.len()))?;
+        part.same.iter().try_for_each(|same| self.text(*same, text, joined + 1, depth + 1))
+    }
+}

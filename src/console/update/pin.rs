@@ -1,0 +1,65 @@
+//! What the operator says of the tool of a held call: that it reads, that it changes something, that a parameter of it is
+//! plain text. Each is about the card that was drawn and armed, and about what that card offers.
+
+use super::{Command, decide, note};
+use crate::console::model::{Armed, Model};
+use crate::console::row::{Row, Tone};
+use crate::link::message::{FromConsole, PinOffer, ToolWord};
+
+/// `p`: approves the call on screen, and remembers that its tool reads.
+pub(super) fn reads(model: &mut Model) -> Vec<Command> {
+    let Some((armed, PinOffer::Reads)) = offered(model) else {
+        return not_offered(model, "p confirms a tool that is shown as PURE? and asks for nothing else.");
+    };
+    let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return Vec::new() };
+    if decide::tell_unread(model, &armed) {
+        return Vec::new();
+    }
+    let commands = decide::send_reads(model, &armed);
+    let row = Row::of(Tone::Good, "Approved, and remembered: ").and_foreign(Tone::Strong, &tool);
+    model.note = Some(row.and(Tone::Ours, " reads. Its next call is not asked for that."));
+    commands
+}
+
+/// `m`: remembers that the tool of the call on screen changes something. The call waits on.
+pub(super) fn changes(model: &mut Model) -> Vec<Command> {
+    match offered(model) {
+        Some((armed, PinOffer::Reads | PinOffer::PlainText { .. })) => say(model, &armed, ToolWord::Changes),
+        None => not_offered(model, "m is about a tool that is shown as PURE?: it marks it as MUTATES."),
+    }
+}
+
+/// `w`: treats the unexplained parameters of the call on screen as plain text from now on. The call is judged again.
+pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
+    let Some((armed, PinOffer::PlainText { .. })) = offered(model) else {
+        return not_offered(model, "w is about a call that asks only because an argument is not explained.");
+    };
+    if decide::tell_unread(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
+}
+
+fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {
+    let words = match word {
+        ToolWord::Reads => return Vec::new(),
+        ToolWord::Changes => "Sent: it is remembered as MUTATES. This call waits on, for its own decision.",
+        ToolWord::PlainText => "Sent: those parameters are plain text from now on. This call is judged again.",
+    };
+    note(model, Tone::Ours, words);
+    let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
+    let message = FromConsole::Pin { ticket, digest, word };
+    vec![Command::Send { session: armed.key().session.clone(), message }, Command::Drain]
+}
+
+/// The armed call with what its card offers.
+fn offered(model: &mut Model) -> Option<(Armed, PinOffer)> {
+    let armed = decide::armed(model)?;
+    let offer = model.still(&armed)?.snapshot.offer.clone()?;
+    Some((armed, offer))
+}
+
+/// Says what the key is for, unless something was said already.
+fn not_offered(model: &mut Model, words: &str) -> Vec<Command> {
+    if model.note.is_none() {
+        note(model, Tone::Ours, words);
+    }
+    Vec::new()
+}

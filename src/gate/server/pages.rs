@@ -1,0 +1,140 @@
+//! Pages of `tools/list` that were received and are read piece by piece: a server may send as many tools as it likes, and
+//! everything else must not wait for them. Owns what was asked and which page is read how far; learns nothing from it.
+
+use std::collections::{HashSet, VecDeque};
+
+use serde_json::value::RawValue;
+
+use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+
+/// How many definitions, and how many bytes of them, are read at once: some milliseconds of work.
+const ENTRIES: usize = 16;
+const BYTES: usize = 64 << 10;
+/// How many pages wait to be read.
+const MOST: usize = 16;
+
+/// The pages that are not read to their end.
+#[derive(Default)]
+pub struct Pages {
+    received: VecDeque<Received>,
+    open: Option<Open>,
+}
+
+/// A page as it was received.
+struct Received {
+    id: Id,
+    failed: bool,
+    line: Line,
+}
+
+/// The page that is being read.
+struct Open {
+    id: Id,
+    /// What it answers; `None` for a late answer to a question of our own.
+    listing: Option<Listing>,
+    rest: VecDeque<Box<RawValue>>,
+    next_cursor: Option<String>,
+}
+
+/// A `tools/list` request on its way, or its answer that is being read.
+pub struct Listing {
+    pub id: Id,
+    /// The tools of the pages so far; `None` for a page of the host's whose predecessors we did not see.
+    pub before: Option<Named>,
+    /// Set for our own question: when to stop waiting, and what to send along.
+    pub own: Option<Own>,
+}
+
+/// A question of our own.
+pub struct Own {
+    /// Of all pages together.
+    pub until: u64,
+    pub pages: usize,
+    pub meta: Option<String>,
+}
+
+/// What a step came to.
+pub enum Step {
+    /// There is nothing to read.
+    Nothing,
+    /// Some tools of a page. It may have more.
+    Tools(Vec<Tool>),
+    /// A page is read to its end.
+    End { listing: Option<Listing>, next_cursor: Option<String> },
+    /// It is no page.
+    NoPage(Option<Listing>),
+}
+
+/// The tools of a list, as far as it was read.
+#[derive(Debug, Default)]
+pub struct Named {
+    pub names: HashSet<String>,
+    pub extent: Extent,
+}
+
+/// How much of a list was taken in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extent {
+    #[default]
+    All,
+    /// Some of it was beyond what is kept: the list never counts as whole.
+    Some,
+}
+
+impl Pages {
+    /// Keeps a page until it is its turn; not a second answer to one question, nor more than a few.
+    pub fn receive(&mut self, id: Id, failed: bool, line: Line) {
+        if self.received.len() < MOST && !self.reads(&id) {
+            // What is too long to be read need not be kept.
+            let failed = failed || line.content().len() > LONGEST_PAGE;
+            let line = if failed { Line::new(Vec::new()) } else { line };
+            self.received.push_back(Received { id, failed, line });
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.received.is_empty() && self.open.is_none()
+    }
+
+    /// Reads a piece; `listing` finds what a page answers.
+    pub fn step(&mut self, listing: impl FnOnce(&Id) -> Option<Listing>) -> Step {
+        let Some(open) = &mut self.open else {
+            return self.next(listing);
+        };
+        let (mut tools, mut bytes) = (Vec::new(), 0);
+        while tools.len() < ENTRIES && bytes < BYTES {
+            let Some(entry) = open.rest.pop_front() else { break };
+            bytes += entry.get().len();
+            // Entries without a name are left out: nobody can call them.
+            tools.extend(Tool::of_entry(&entry));
+        }
+        if bytes > 0 {
+            return Step::Tools(tools);
+        }
+        match self.open.take() {
+            Some(Open { listing, next_cursor, .. }) => Step::End { listing, next_cursor },
+            None => Step::Nothing,
+        }
+    }
+
+    /// The list that the open page belongs to.
+    pub fn named(&mut self) -> Option<&mut Named> {
+        self.open.as_mut()?.listing.as_mut()?.before.as_mut()
+    }
+
+    /// Whether an answer to this question is kept already.
+    fn reads(&self, id: &Id) -> bool {
+        self.open.as_ref().is_some_and(|open| open.id == *id) || self.received.iter().any(|one| one.id == *id)
+    }
+
+    fn next(&mut self, listing: impl FnOnce(&Id) -> Option<Listing>) -> Step {
+        let Some(Received { id, failed, line }) = self.received.pop_front() else { return Step::Nothing };
+        let listing = listing(&id);
+        let page = if failed { None } else { Page::read(line.content()) };
+        let Some(Page { tools, next_cursor }) = page else { return Step::NoPage(listing) };
+        self.open = Some(Open { id, listing, rest: tools.into(), next_cursor });
+        Step::Tools(Vec::new())
+    }
+}
