@@ -285,3 +285,25 @@ fn a_parameter_that_is_pinned_as_plain_text_explains_what_is_in_it_and_nothing_e
         assert_eq!(call.behavior.explanation.holds(), holds, "{arguments}: {}", call.behavior.explanation.line());
     }
 }
+
+#[test]
+fn whoever_looks_for_code_writes_a_declaration() {
+    let tool =
+        tool(json!({ "name": "search_code", "description": "Searches code.", "inputSchema": { "type": "object" } }));
+    for (query, holds) in [
+        ("fn main() -> Result<(), Box<dyn Error>>", true),
+        ("pub fn read(&self, text: &str) -> Option<Vec<u8>>", true),
+        ("def handle(request: Request, *args) -> Response:", true),
+        ("func Serve(ctx context.Context)", true),
+        ("fn main() -> Result > /tmp/x", false),
+        ("fn main(); rm -rf /", false),
+        ("fn main() | sh", false),
+        ("function x() { steal() }", false),
+        ("main() -> x", false),
+        ("fn $(id)()", false),
+        ("fn a(b", false),
+    ] {
+        let explanation = judge(Some(&tool), &json!({ "query": query }), &[]).explanation;
+        assert_eq!(explanation.holds(), holds, "{query}: {}", explanation.line());
+    }
+}

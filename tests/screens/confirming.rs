@@ -73,6 +73,17 @@ fn words(commands: &[Command]) -> Vec<(String, Digest, ToolWord)> {
 }
 
 #[test]
+fn what_a_retry_answers_is_read_before_it_is_approved() {
+    let mut desk = Desk::connected(80, 40);
+    let answers = r#"{"confirm":{"action":"accept","content":{"why":"because\u202e"}}}"#;
+    desk.hold(Snapshot { responses: Some(answers.into()), ..likely("filesystem-1") });
+    desk.look();
+    let screen = desk.screen();
+    assert!(screen.contains("answers to the server's questions"), "{screen}");
+    assert!(screen.contains("because⟨U+202E⟩"), "{screen}");
+}
+
+#[test]
 fn the_card_offers_what_one_word_would_spare() {
     for (width, height) in [(80, 24), (120, 40), (40, 12)] {
         for (name, call) in [("likely", likely("filesystem-1")), ("unexplained", unexplained("filesystem-1"))] {

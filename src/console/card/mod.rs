@@ -48,6 +48,7 @@ enum Block {
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Arguments,
+    Responses,
     Original,
     Description,
 }
@@ -91,6 +92,7 @@ impl Card {
         if !sections::is_without_arguments(snapshot) {
             card.put_arguments(columns);
         }
+        card.put_responses(columns);
         card.arguments_end = card.rows;
         card.put(Block::Rows(sections::server_says(snapshot, columns)));
         if let Some(description) = &snapshot.description {
@@ -185,6 +187,7 @@ impl Card {
     fn text(&self, field: Field) -> &str {
         match field {
             Field::Arguments => &self.snapshot.arguments,
+            Field::Responses => self.snapshot.responses.as_deref().unwrap_or_default(),
             Field::Original => self.snapshot.original_arguments.as_deref().unwrap_or_default(),
             Field::Description => self.snapshot.description.as_deref().unwrap_or_default(),
         }
@@ -209,6 +212,16 @@ impl Card {
         };
         let paged = Paged::lay(text, &self.undeclared, writing, margin, columns, self.folds.clone());
         self.put(Block::Paged(Field::Arguments, paged));
+    }
+
+    /// What a retry answers to the server's questions: it reaches the server like the arguments, so it must have been read.
+    fn put_responses(&mut self, columns: usize) {
+        let snapshot = Arc::clone(&self.snapshot);
+        let Some(text) = &snapshot.responses else { return };
+        self.put(Block::Rows(vec![sections::responses_caption(text.len(), columns)]));
+        let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
+        let paged = Paged::lay(text, &[], writing, Row::of(Tone::Ours, " "), columns, Folds::open());
+        self.put(Block::Paged(Field::Responses, paged));
     }
 
     /// What the operator changed: as differences where the texts are short, else the whole original.

@@ -139,6 +139,11 @@ pub fn is_without_arguments(snapshot: &Snapshot) -> bool {
     bare.is_empty() || bare == "{}"
 }
 
+/// The rule above a retry's answers to the server's questions.
+pub fn responses_caption(bytes: usize, width: usize) -> Row {
+    caption("answers to the server's questions", &size(bytes), width)
+}
+
 /// The rule above what an edit changed.
 pub fn edit_caption(width: usize) -> Vec<Row> {
     vec![caption("edited", "- as received, + as it will be sent", width)]

@@ -67,3 +67,56 @@ pub fn is_json_path(text: &str) -> bool {
     let fits = |c: char| is_letter(c) || matches!(c, '.' | '_' | '-' | '[' | ']' | '*' | '\'' | '"' | ':');
     text.len() <= LONGEST && (rest.is_empty() || rest.starts_with(['.', '['])) && rest.chars().all(fits)
 }
+
+/// Whether a text is the declaration of a function as source code has it, without a body: `fn main() -> Result<(), Error>`.
+/// Whoever looks for code writes it; no language runs anything by it, and no shell reads a name with a bracket behind it.
+pub fn is_declaration(text: &str) -> bool {
+    const HEADS: [&str; 5] = ["fn", "func", "function", "def", "fun"];
+    const BEFORE: [&str; 7] = ["pub", "public", "private", "protected", "static", "async", "export"];
+    let mut rest = text.trim_end_matches(':');
+    while let Some((_, after)) = rest.split_once(' ').filter(|(word, _)| BEFORE.contains(word)) {
+        rest = after;
+    }
+    let Some((_, rest)) = rest.split_once(' ').filter(|(head, _)| HEADS.contains(head)) else { return false };
+    let is_part = |c: char| is_letter(c) || c == '_';
+    let name = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let (name, rest) = rest.split_at(name);
+    text.len() <= LONGEST
+        && !name.is_empty()
+        && rest.starts_with(['(', '<'])
+        && rest.contains('(')
+        && is_signature(rest)
+}
+
+/// Whether the text is parameters and types in brackets that close, with arrows between them.
+fn is_signature(text: &str) -> bool {
+    let mut open = Vec::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        let fits = match c {
+            '(' | '[' | '<' => {
+                open.push(c);
+                c != '<' || is_letter(before)
+            }
+            '>' if before == '-' => true,
+            ')' | ']' | '>' => {
+                let pair = match c {
+                    ')' => '(',
+                    ']' => '[',
+                    _ => '<',
+                };
+                open.pop() == Some(pair)
+            }
+            '-' => before == ' ',
+            '&' | '*' => matches!(before, ' ' | '(' | '<' | '['),
+            ' ' => before != '-',
+            ':' | ',' | '.' | '_' | '\'' | '?' => before != '-',
+            c => is_letter(c) && before != '-',
+        };
+        if !fits {
+            return false;
+        }
+        before = c;
+    }
+    open.is_empty() && before != '-'
+}

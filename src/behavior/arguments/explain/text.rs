@@ -97,6 +97,8 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
         Ok("a path")
     } else if pattern::is_json_path(text) {
         Ok("a pattern")
+    } else if pattern::is_declaration(text) {
+        Ok("the declaration of a function")
     } else if !is_request(text) && prose::is_plain(text) {
         Ok("plain words")
     } else {
