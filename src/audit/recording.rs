@@ -1,7 +1,9 @@
 //! What it takes to record: the log, the key by which secrets are hidden from it, and chance for names. Owns no thread.
 
+use std::borrow::Borrow;
 use std::path::Path;
 
+use super::chain::Writer;
 use super::key;
 use super::record::Entry;
 use super::redact::Redactor;
@@ -33,10 +35,18 @@ impl Recording {
     /// # Errors
     /// Why nothing can be recorded, and what to do.
     pub fn open(log: &Path, key: &Path) -> Result<Self, RecordingError> {
-        let store = Store::open(log, key::random().map_err(RecordingError::Chance)?)?;
-        let found = key::key(key);
-        let found = found.map_err(|why| RecordingError::Key { path: key.display().to_string(), why })?;
-        Ok(Self { store, redactor: Redactor::new(&found) })
+        let store = Store::open(log, chance()?)?;
+        Ok(Self { store, redactor: redactor(key)? })
+    }
+
+    /// Opens the log, and makes a journal for a wrapper that starts.
+    ///
+    /// # Errors
+    /// As [`Self::open`] and [`Self::journal`].
+    pub fn open_with_journal(log: &Path, key: &Path) -> Result<(Self, Journal), RecordingError> {
+        let redactor = redactor(key)?;
+        let (store, journal) = Store::open_with_journal(log, chance()?, chance()?)?;
+        Ok((Self { store, redactor }, journal))
     }
 
     /// Makes a journal.
@@ -44,17 +54,26 @@ impl Recording {
     /// # Errors
     /// Why there can be none.
     pub fn journal(&mut self) -> Result<Journal, RecordingError> {
-        Ok(self.store.journal(key::random().map_err(RecordingError::Chance)?)?)
+        Ok(self.store.journal(chance()?)?)
     }
 
     /// Records entries that no call waits for, and syncs them.
     ///
     /// # Errors
     /// Why the disk may not have them.
-    pub fn record(&mut self, entries: &[(u64, Entry)]) -> Result<(), RecordingError> {
+    pub fn record(&mut self, entries: &[(u64, impl Borrow<Entry>)]) -> Result<(), RecordingError> {
         if !entries.is_empty() {
             self.store.append(entries, &self.redactor)?;
         }
         Ok(self.store.sync()?)
     }
+}
+
+fn chance() -> Result<Writer, RecordingError> {
+    key::random().map_err(RecordingError::Chance)
+}
+
+fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
+    let found = key::key(key).map_err(|why| RecordingError::Key { path: key.display().to_string(), why })?;
+    Ok(Redactor::new(&found))
 }

@@ -51,7 +51,8 @@ impl Sealed {
             .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end], digest))
     }
 
-    fn start(&self, at: usize) -> usize {
+    /// Where the body after the first `at` begins.
+    pub(super) fn start(&self, at: usize) -> usize {
         at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |(end, _)| *end)
     }
 }
@@ -68,6 +69,14 @@ pub struct Part {
 impl Part {
     pub(super) fn new(writer: Writer, first: u64) -> Self {
         Self { writer, first, sealed: Sealed::default() }
+    }
+
+    /// An empty one. It has room for as much as the one before it held, as far as that is little.
+    pub(super) fn after(before: &Self) -> Self {
+        const ROOM: usize = 64 << 10;
+        let text = String::with_capacity(before.bytes().min(ROOM));
+        let ends = Vec::with_capacity(before.sealed.count().min(ROOM >> 10));
+        Self { writer: before.writer, first: before.last() + 1, sealed: Sealed { text, ends } }
     }
 
     /// Writes an entry out and hashes it.

@@ -73,12 +73,15 @@ const PREFIXES: &[(&str, usize)] = &[
     ("shpat_", 20),
 ];
 
-/// By first byte, which of the [`PREFIXES`] begin so, one bit each. Every word of every call comes by here.
-static PREFIX_STARTS: [u64; 256] = {
-    let mut starts = [0; 256];
+/// By its first byte and by its second, which of the [`PREFIXES`] it may be, one bit each. Every word of every call comes by
+/// here.
+static PREFIX_STARTS: [[u64; 256]; 2] = {
+    let mut starts = [[0; 256]; 2];
     let mut at = 0;
     while at < PREFIXES.len() {
-        starts[PREFIXES[at].0.as_bytes()[0] as usize] |= 1 << at;
+        let prefix = PREFIXES[at].0.as_bytes();
+        starts[0][prefix[0] as usize] |= 1 << at;
+        starts[1][prefix[1] as usize] |= 1 << at;
         at += 1;
     }
     starts
@@ -151,7 +154,19 @@ pub fn is_secret_flag(argument: &str) -> bool {
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     // What assigns nothing anywhere need not be read word by word for it: most strings hold none of these.
-    let assigns = bytes.iter().fold(false, |any, byte| any | matches!(byte, b':' | b'=')) || text.contains("--");
+    let [signs, flags] = bytes
+        .iter()
+        .fold([false; 2], |[signs, flags], byte| [signs | matches!(byte, b':' | b'='), flags | (*byte == b'-')]);
+    let assigns = signs || flags && text.contains("--");
+    // Nor is there an address or a key block in it; a token, a JWT or what follows `Bearer` begins with a word.
+    let mut in_word = false;
+    let mut may_begin = |pair: &[u8]| {
+        let is_fresh = !std::mem::replace(&mut in_word, pair[0].is_ascii_alphanumeric());
+        is_fresh && (prefixes(pair[0], pair[1]) != 0 || matches!(pair, b"ey" | [b'b' | b'B', b'e' | b'E']))
+    };
+    if !assigns && !bytes.windows(2).any(&mut may_begin) {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -194,9 +209,14 @@ fn word_goes_on(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].is_ascii_alphanumeric()
 }
 
+/// Which of the [`PREFIXES`] may begin with these two.
+fn prefixes(first: u8, second: u8) -> u64 {
+    PREFIX_STARTS[0][usize::from(first)] & PREFIX_STARTS[1][usize::from(second)]
+}
+
 /// A token told by how it begins.
 fn token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    let candidates = PREFIX_STARTS[usize::from(bytes[at])];
+    let candidates = prefixes(bytes[at], *bytes.get(at + 1)?);
     // Nearly every word of every call ends here.
     if candidates == 0 || !bytes.get(at..at + SHORTEST_TOKEN)?.iter().all(|&byte| in_token(byte)) {
         return None;

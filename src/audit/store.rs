@@ -13,6 +13,7 @@ mod open;
 mod reader;
 mod state;
 
+use std::borrow::Borrow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,6 +36,10 @@ pub use reader::{Order, Reader};
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);
 
+/// How long to wait for the lock to open the log: a hundred wrappers that start at once on a busy machine take ten seconds
+/// to get by each other, and one that gives up refuses its first calls.
+const OPENING: Duration = Duration::from_secs(30);
+
 /// The log, for one writer. After an error it is closed; the next use opens it again.
 #[derive(Debug)]
 pub struct Store {
@@ -52,7 +57,21 @@ impl Store {
     /// # Errors
     /// Why this file cannot be the log.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_path_buf(), writer, open: Some(Open::new(path)?), unnoted: false, noted_at: None })
+        Ok(Self::of(path, writer, Open::new(path, |_| Ok(()))?.0))
+    }
+
+    /// Opens the log, as [`Self::open`] does, and makes a journal for a wrapper that starts. The lock is taken once for
+    /// both. `name` is the journal's: random, and no other's.
+    ///
+    /// # Errors
+    /// Why there can be no log, or no journal.
+    pub fn open_with_journal(path: &Path, writer: Writer, name: Writer) -> Result<(Self, Journal), StoreError> {
+        let (open, claimed) = Open::new(path, |held| Journal::claim(&folder_of(path), name, held))?;
+        Ok((Self::of(path, writer, open), Journal::create(claimed)?))
+    }
+
+    fn of(path: &Path, writer: Writer, open: Open) -> Self {
+        Self { path: path.to_path_buf(), writer, open: Some(open), unnoted: false, noted_at: None }
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random, and no other's.
@@ -64,12 +83,12 @@ impl Store {
         Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
     }
 
-    /// Puts a part of a journal into the log, as far as it is not in it yet. Nothing is synced by it.
+    /// Puts parts of journals into the log, as far as they are not in it yet: all, or nothing. Nothing is synced by it.
     ///
     /// # Errors
     /// Why nothing was.
-    pub fn fold(&mut self, part: &Part) -> Result<(), StoreError> {
-        self.locked(|state, held| state.fold(held, part))?;
+    pub fn fold(&mut self, parts: &[&Part]) -> Result<(), StoreError> {
+        self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;
         Ok(())
     }
@@ -78,11 +97,11 @@ impl Store {
     ///
     /// # Errors
     /// Why nothing was recorded.
-    pub fn append(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<u64, StoreError> {
+    pub fn append(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<u64, StoreError> {
         // Sealed before the lock is taken, because others wait for it.
         let (mut part, mut bodies) = (Part::new(self.writer, 1), BodyWriter::default());
         for (_, entry) in batch {
-            part.push(entry, &mut bodies, redactor);
+            part.push(entry.borrow(), &mut bodies, redactor);
         }
         let last = self.locked(|state, held| state.append(held, &part))?;
         self.unnoted = true;
@@ -146,7 +165,7 @@ impl Store {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let mut open = match self.open.take().filter(Open::is_in_place) {
             Some(open) => open,
-            None => Open::new(&self.path)?,
+            None => Open::new(&self.path, |_| Ok(()))?.0,
         };
         let done = act(&mut open)?;
         self.open = Some(open);
@@ -163,16 +182,25 @@ struct Open {
 }
 
 impl Open {
-    fn new(path: &Path) -> Result<Self, StoreError> {
+    /// Opens the log, and then does something else under the same lock.
+    fn new<T>(path: &Path, then: impl FnOnce(&Held<'_>) -> Result<T, StoreError>) -> Result<(Self, T), StoreError> {
         place::survive_size_limit();
         place::prepare(path)?;
         let lock = Lock::open(path)?;
-        let held = lock.hold()?;
-        let mut state = State::open(path, &held)?;
+        // As much as can be is done before others wait for us. What fails here, because another is making it, say, is done
+        // again under the lock.
+        let identity = place::identity(path);
+        let made = State::open_made(path).ok().flatten();
+        let held = lock.hold_within(OPENING)?;
+        let mut state = match made.filter(|_| place::identity(path) == identity) {
+            Some(state) => state,
+            None => State::open(path, &held)?,
+        };
         leftover::fold_before_writing(path, &mut state, &held)?;
+        let done = then(&held)?;
         drop(held);
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { state, lock, path, identity })
+        Ok((Self { state, lock, path, identity }, done))
     }
 
     /// Whether the log is still the file of its name. A log that was removed takes no more records: nobody would find

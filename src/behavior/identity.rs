@@ -1,5 +1,7 @@
 //! The behavioral identity: three words, and their hash.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::taxonomy::{Action, Mutability, OutputDomain};
@@ -18,6 +20,9 @@ impl Identity {
     /// Not known: treated as MUTATES.
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
+
+    /// How many there are.
+    const COUNT: usize = Mutability::ALL.len() * Action::ALL.len() * OutputDomain::ALL.len();
 
     /// Reads the three words, `MUTATES|UPDATE|CONTENT`.
     pub fn from_words(words: &str) -> Option<Self> {
@@ -47,7 +52,12 @@ impl Identity {
 
     /// The hash, 16 lower-case hex characters.
     pub fn hash(&self) -> String {
-        Digest::of(self.to_string().as_bytes()).short()
+        // Every call asks for one of these few again.
+        static HASHES: [OnceLock<String>; Identity::COUNT] = [const { OnceLock::new() }; Identity::COUNT];
+        let computed = || Digest::of(self.to_string().as_bytes()).short();
+        let place = (self.mutability as usize * Action::ALL.len() + self.action as usize) * OutputDomain::ALL.len()
+            + self.output_domain as usize;
+        HASHES.get(place).map_or_else(computed, |hash| hash.get_or_init(computed).clone())
     }
 }
 

@@ -10,27 +10,27 @@ const MOST: usize = 256;
 /// The entries not handed over yet, in order.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    entries: Vec<(u64, Entry)>,
+    entries: Vec<(u64, Box<Entry>)>,
     urgent: bool,
     since: Option<u64>,
 }
 
 impl Ledger {
     /// Takes one entry at `now` (monotonic microseconds).
-    pub fn take(&mut self, now: u64, id: u64, entry: Entry) {
+    pub fn take(&mut self, now: u64, id: u64, entry: Box<Entry>) {
         self.urgent |= matches!(entry.kind, Kind::Decision | Kind::DecisionAsked);
         self.since.get_or_insert(now);
         self.entries.push((id, entry));
     }
 
     /// The batch to hand over now; `None` while it may wait.
-    pub fn due(&mut self, now: u64) -> Option<Vec<(u64, Entry)>> {
+    pub fn due(&mut self, now: u64) -> Option<Vec<(u64, Box<Entry>)>> {
         let late = self.since.is_some_and(|since| now >= since + PATIENCE);
         if self.urgent || late || self.entries.len() >= MOST { self.all() } else { None }
     }
 
     /// Everything, at the end.
-    pub fn all(&mut self) -> Option<Vec<(u64, Entry)>> {
+    pub fn all(&mut self) -> Option<Vec<(u64, Box<Entry>)>> {
         self.urgent = false;
         self.since = None;
         if self.entries.is_empty() { None } else { Some(std::mem::take(&mut self.entries)) }

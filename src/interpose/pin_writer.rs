@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Builder;
-use std::time::Duration;
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
 
 use super::clock;
 use super::notice;
@@ -17,6 +17,10 @@ use crate::pins::{Launch, Memory, PinsError, Program};
 
 /// How soon a review takes effect.
 const LOOK: Duration = Duration::from_secs(2);
+/// How long to go on asking while others write: many wrappers that start at once get by each other.
+const BUSY: Duration = Duration::from_secs(15);
+/// How soon it is asked again then.
+const AGAIN: Duration = Duration::from_millis(20);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -55,7 +59,7 @@ impl PinWriter {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match read(&path, &launch, trust) {
+            match patiently(|| read(&path, &launch, trust)) {
                 Ok((memory, pins, program)) => {
                     on_review(Reviewed::Pins(Box::new(pins)));
                     Writer { memory, launch, program, inbox, on_review }.work();
@@ -103,6 +107,17 @@ fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Pro
     Ok((memory, pins, program))
 }
 
+/// Does it again while others write, within a bound.
+fn patiently<T>(mut act: impl FnMut() -> Result<T, PinsError>) -> Result<T, PinsError> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match act() {
+            Err(PinsError::Busy { .. }) if Instant::now() < until => thread::sleep(AGAIN),
+            done => return done,
+        }
+    }
+}
+
 /// The pins where nothing could be read: none is trusted.
 fn untrusted(why: &str, hint: &str) -> Pins {
     let why = format!("what is remembered of this server cannot be read, so nothing it says is trusted: {why}; {hint}");
@@ -126,7 +141,7 @@ impl<F: FnMut(Reviewed)> Writer<F> {
         loop {
             match self.inbox.recv_timeout(LOOK) {
                 Ok(Order::Keep(sighting)) => {
-                    if let Err(error) = self.memory.keep(&self.launch, &sighting, clock::wall_ms())
+                    if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
@@ -156,7 +171,8 @@ impl<F: FnMut(Reviewed)> Writer<F> {
 
     fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
-        match self.memory.pin_tool(&self.launch.fingerprint.to_string(), pinning).map_err(told)? {
+        let fingerprint = self.launch.fingerprint.to_string();
+        match patiently(|| self.memory.pin_tool(&fingerprint, pinning)).map_err(told)? {
             Settled::Done => self.memory.load(&self.launch, &self.program).map_err(told),
             Settled::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }

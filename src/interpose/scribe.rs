@@ -24,13 +24,13 @@ use syncing::Sync;
 /// Microseconds after which what was committed is folded: with the fold itself within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
 /// So many bytes are folded earlier.
-const FOLD_FROM: usize = 512 << 10;
+const FOLD_FROM: usize = 256 << 10;
 /// So many bytes may wait to be folded; beyond it new entries wait.
-const UNFOLDED: usize = 2 << 20;
+const UNFOLDED: usize = 1 << 20;
 /// Microseconds after which an entry that waits for that is tried again.
-const RETRY: u64 = 5_000;
+const RETRY: u64 = 2_000;
 /// At most so many entries share a commit: the first of them waits for the last.
-const BATCH: usize = 512;
+const BATCH: usize = 128;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
@@ -88,9 +88,9 @@ pub struct Scribe {
     place: Place,
     /// Entries in order that are not committed: for want of a journal, because one before them is being sealed, or because
     /// the log is behind.
-    waiting: VecDeque<(u64, Entry)>,
+    waiting: VecDeque<(u64, Box<Entry>)>,
     /// The entry that is being sealed, before those that wait.
-    sealing: Option<Arc<(u64, Entry)>>,
+    sealing: Option<Arc<(u64, Box<Entry>)>>,
     /// Bytes with the folding thread.
     folding: Arc<AtomicUsize>,
     fold_at: Option<u64>,
@@ -149,8 +149,8 @@ impl Scribe {
     /// Records a batch at `now` (monotonic microseconds): at once, and then the acknowledgements are returned, or when a
     /// thread has done its part, and then they come with [`Self::done`]. Never waits.
     #[must_use]
-    pub fn record(&mut self, now: u64, batch: Vec<(u64, Entry)>) -> Vec<Ack> {
-        self.waiting.extend(batch);
+    pub fn record(&mut self, now: u64, batch: Vec<(u64, impl Into<Box<Entry>>)>) -> Vec<Ack> {
+        self.waiting.extend(batch.into_iter().map(|(id, entry)| (id, entry.into())));
         self.go_on(now)
     }
 

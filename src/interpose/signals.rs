@@ -1,16 +1,14 @@
 //! The signals that end a wrapper: caught in time, told by name. Decides nothing about what follows.
 
+use std::future;
 use std::io;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 /// The signals that end a wrapper, caught from [`Signals::catch`] on.
 #[derive(Debug)]
-pub struct Signals {
-    term: Signal,
-    int: Signal,
-    hup: Signal,
-}
+pub struct Signals(mpsc::UnboundedReceiver<&'static str>);
 
 impl Signals {
     /// Catches them. To be called before the server starts, so that no signal ends the wrapper without its last words.
@@ -18,19 +16,25 @@ impl Signals {
     /// # Errors
     /// The system's.
     pub fn catch() -> io::Result<Self> {
-        Ok(Self {
-            term: signal(SignalKind::terminate())?,
-            int: signal(SignalKind::interrupt())?,
-            hup: signal(SignalKind::hangup())?,
-        })
+        let (tell, told) = mpsc::unbounded_channel();
+        let signals = [
+            (SignalKind::terminate(), "SIGTERM"),
+            (SignalKind::interrupt(), "SIGINT"),
+            (SignalKind::hangup(), "SIGHUP"),
+        ];
+        for (kind, name) in signals {
+            let (mut signal, tell) = (signal(kind)?, tell.clone());
+            // Each on a task of its own: the loop asks one queue, several times a call, and not three signals.
+            tokio::spawn(async move { while signal.recv().await.is_some() && tell.send(name).is_ok() {} });
+        }
+        Ok(Self(told))
     }
 
     /// The name of the next one that comes.
     pub async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.term.recv() => "SIGTERM",
-            _ = self.int.recv() => "SIGINT",
-            _ = self.hup.recv() => "SIGHUP",
+        match self.0.recv().await {
+            Some(name) => name,
+            None => future::pending().await,
         }
     }
 }

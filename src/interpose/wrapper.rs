@@ -38,8 +38,10 @@ use crate::wire::message::{self, Gist};
 const HOST_LINE: usize = 16 << 20;
 /// Beyond this a server's line streams through.
 const STREAM: usize = 64 << 10;
-/// How much is read at once.
-const CHUNK: usize = 256 << 10;
+/// How much is read of the server at once.
+const FROM_SERVER: usize = 256 << 10;
+/// How much is read of the host at once: what comes together is judged and recorded together, and takes many times its size.
+const FROM_HOST: usize = 16 << 10;
 /// How much may wait for one end before the other end is not read for a while.
 const BACKLOG: usize = 1 << 20;
 /// How much may wait for a server that does not read: above it the host is not read, and so not heard either.
@@ -120,7 +122,7 @@ impl Wrapper {
         let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
         let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
         let mut long = None;
-        let (mut from_host, mut from_server) = (vec![0; CHUNK], vec![0; CHUNK]);
+        let (mut from_host, mut from_server) = (vec![0; FROM_HOST], vec![0; FROM_SERVER]);
         let mut server_open = true;
         let mut ended: Option<Ended> = None;
         let (opinions, mut consulted) = mpsc::unbounded_channel();
@@ -298,7 +300,7 @@ impl Running {
                 }
             }
             Effect::Query(question) => self.server.ask(question),
-            Effect::Record(id, entry) => self.ledger.take(now.mono, id, *entry),
+            Effect::Record(id, entry) => self.ledger.take(now.mono, id, entry),
             Effect::Ask(call) => self.consoles.ask(now, call),
             Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),

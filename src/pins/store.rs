@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
@@ -38,6 +38,8 @@ pub enum PinsError {
     Unusable { path: PathBuf, why: String },
     #[error("{} has format {found}; this program knows another", path.display())]
     Version { path: PathBuf, found: i64 },
+    #[error("{} is being written by others all the time", path.display())]
+    Busy { path: PathBuf },
 }
 
 impl PinsError {
@@ -52,6 +54,7 @@ impl PinsError {
                 "use the version of mcp-approve that wrote it, or move {} away, and review every server anew",
                 path.display()
             ),
+            Self::Busy { path } => format!("try again; or see what has {} open, and end it", path.display()),
         }
     }
 }
@@ -106,7 +109,7 @@ impl Memory {
         let path_buf = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
         let db = Connection::open_with_flags(path_buf, flags).map_err(|error| unusable(error.to_string()))?;
         let mut memory = Self { db, path: path.into() };
-        let found = memory.prepare().map_err(|error| unusable(error.to_string()))?;
+        let found = memory.prepare().map_err(|error| memory.fault(&error))?;
         if found == (APPLICATION, VERSION) {
             Ok(memory)
         } else if found.0 == APPLICATION {
@@ -321,7 +324,11 @@ impl Memory {
     }
 
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {
-        PinsError::Unusable { path: self.path.clone(), why: error.to_string() }
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => PinsError::Busy { path },
+            _ => PinsError::Unusable { path, why: error.to_string() },
+        }
     }
 }
 

@@ -29,9 +29,7 @@ impl Digest {
 
     /// The first 16 hex characters: what a screen has room for.
     pub fn short(&self) -> String {
-        let mut hex = self.to_string();
-        hex.truncate(16);
-        hex
+        hex(&self.0).iter().take(16).copied().map(char::from).collect()
     }
 }
 
@@ -75,23 +73,32 @@ impl StreamHasher {
 impl fmt::Display for StreamDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("blake3:")?;
-        hex(&self.0, f)
+        write_hex(&self.0, f)
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
+        write_hex(&self.0, f)
     }
 }
 
-fn hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' + half - 10 };
-    let mut text = [0u8; 64];
-    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+/// 64 lower-case hex characters, as the bytes of their text.
+fn hex(bytes: &[u8; 32]) -> [u8; 64] {
+    let mut text = [0; 64];
+    for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *pair = [digit(byte >> 4), digit(byte & 15)];
     }
-    f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    text
+}
+
+/// Without a jump, so that many are made in one step.
+fn digit(half: u8) -> u8 {
+    b'0' + half + u8::from(half > 9) * (b'a' - b'9' - 1)
+}
+
+fn write_hex(bytes: &[u8; 32], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(std::str::from_utf8(&hex(bytes)).map_err(|_| fmt::Error)?)
 }
 
 impl fmt::Debug for Digest {

@@ -94,6 +94,8 @@ fn every_entry_is_acknowledged_once() {
     scribe.scribe.finish().unwrap();
     let expected: Vec<_> = (0..1000).map(|n| format!("filesystem-{n}")).collect();
     assert_eq!(tickets(&db), expected, "in the order they came");
+    // With it goes a journal that came too late for the loop.
+    drop(scribe.done);
     assert_eq!(left(&db), 0, "the journal is gone");
 }
 
@@ -174,7 +176,7 @@ fn when_the_log_is_behind_entries_wait() {
     for n in 0..600 {
         scribe.record(vec![(n, entry.clone())]);
     }
-    assert!((100..400).contains(&scribe.acks.len()), "{}", scribe.acks.len());
+    assert!((50..200).contains(&scribe.acks.len()), "{}", scribe.acks.len());
     lock.unlock().unwrap();
     scribe.until(600);
     assert_eq!(scribe.recorded(), (0..600).collect::<Vec<_>>());

@@ -16,7 +16,7 @@ fn a_batch_is_numbered_in_order_and_the_next_run_goes_on() {
     let (_folder, db) = folder();
     let mut store = Store::open(&db, WRITER).unwrap();
     assert_eq!(store.append(&numbered((0..600).map(read)), &redactor()), Ok(600));
-    assert_eq!(store.append(&[], &redactor()), Ok(600));
+    assert_eq!(store.append(&numbered([]), &redactor()), Ok(600));
     drop(store);
 
     let mut store = Store::open(&db, [1; 16]).unwrap();

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::slice::from_ref;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
@@ -12,6 +14,7 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
+use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -228,4 +231,21 @@ fn a_file_that_is_not_ours_alone_is_not_used() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(Memory::open(&link).unwrap_err().to_string().contains("it is a link"));
+}
+
+#[test]
+fn a_wrapper_that_starts_while_others_write_reads_its_pins_once_they_are_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    drop(Memory::open(&path).unwrap());
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (tell, told) = mpsc::channel();
+    let start = |launch| PinWriter::start(path, launch, Trust::Corroborate, move |what| tell.send(what).unwrap());
+    let (_, _writer) = start(launch("s", &["server"]));
+    // Longer than SQLite itself waits for the other.
+    assert!(told.recv_timeout(Duration::from_millis(2_400)).is_err());
+    other.execute_batch("COMMIT").unwrap();
+    let Reviewed::Pins(pins) = told.recv_timeout(Duration::from_secs(10)).unwrap() else { panic!("no pins") };
+    assert_eq!(pins.changed, None, "a server that is new is trusted as it is");
 }

@@ -3,12 +3,17 @@
 //! Nobody else opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
 //! commit takes no lock, no shared memory and no look at the disk. A wrapper uses two by turns: one is emptied on a thread
 //! while the other is written. Each overwrites its own write-ahead log: a file that grows costs far more.
+//!
+//! SQLite syncs nothing of it: we do, before a receipt that needs it. A loss of power at any other moment leaves entries up
+//! to one of them, or none, in whatever order the disk took the writes: all pages of the table are in the write-ahead log,
+//! because it is empty whenever that begins, and a frame of an earlier round does not carry the salt of this one.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, params};
 use rustix::fs::{FlockOperation, flock};
@@ -31,10 +36,12 @@ pub(super) const VERSION: i64 = 1;
 /// `mcpj`, so that no other program's database passes for a journal.
 pub(super) const APPLICATION: i64 = 0x6d63_706a;
 /// Bytes of a page: each commit writes its last page anew, and a new page costs three.
-const PAGE: u64 = 16384;
+const PAGE: u64 = 8192;
 /// A write-ahead log of so many bytes is begun anew.
 const GROWN: u64 = 2 << 20;
 const INSERT: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3)";
+/// A call's decision and the outcome of the call before it come together.
+const INSERT_TWO: &str = "INSERT INTO entry (n, body, link) VALUES (?1, ?2, ?3), (?4, ?5, ?6)";
 
 /// The open journal of this wrapper.
 #[derive(Debug)]
@@ -47,8 +54,10 @@ pub struct Journal {
     bodies: BodyWriter,
     /// What is committed here and was not taken for the log yet.
     unfolded: Part,
-    /// About how many bytes the file holds.
+    /// About how many bytes the write-ahead log holds.
     size: u64,
+    /// Whether the disk must have an entry of it.
+    durable: bool,
 }
 
 /// A file that is to be a journal, under SQLite's exclusive lock.
@@ -66,8 +75,10 @@ pub struct JournalFile {
     /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
     db: File,
     wal: File,
-    /// Whether the disk has the database and its name; the write-ahead log is worth nothing without them.
-    rooted: AtomicBool,
+    /// How many times it was begun, and which time the disk has the database and its name as they then were; the
+    /// write-ahead log is worth nothing without them.
+    begun: AtomicU64,
+    rooted: AtomicU64,
 }
 
 impl JournalFile {
@@ -76,7 +87,7 @@ impl JournalFile {
         // Only to be told quickly that its wrapper lives; nobody else may have it for longer than such a look.
         flock(&wal, FlockOperation::LockExclusive)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false) })
+        Ok(Self { path, identity, db, wal, begun: AtomicU64::new(1), rooted: AtomicU64::new(0) })
     }
 
     /// Whether it is still the file of its name: another would not be found after our death.
@@ -85,13 +96,16 @@ impl JournalFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        if !self.rooted.load(Ordering::Relaxed) {
+        // Read before the sync: what is begun anew meanwhile needs another.
+        let begun = self.begun.load(Ordering::Acquire);
+        let rooted = self.rooted.load(Ordering::Relaxed);
+        if rooted != begun {
             self.db.sync_all()?;
             // The name of the file, and that of its folder.
-            for folder in self.path.ancestors().skip(1).take(2) {
+            for folder in self.path.ancestors().skip(1).take(2).filter(|_| rooted == 0) {
                 File::open(folder)?.sync_all()?;
             }
-            self.rooted.store(true, Ordering::Relaxed);
+            self.rooted.store(begun, Ordering::Relaxed);
         }
         self.wal.sync_data()
     }
@@ -140,7 +154,7 @@ impl Journal {
             // The exclusive mode comes before the write-ahead log: that is then without shared memory. What is not
             // finished holds nothing, so it needs no rollback journal on the disk.
             db.execute_batch(&format!(
-                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-256; PRAGMA locking_mode=EXCLUSIVE;
+                "PRAGMA page_size={PAGE}; PRAGMA cache_size=-128; PRAGMA locking_mode=EXCLUSIVE;
                  PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
             ))?;
             Ok(db)
@@ -162,21 +176,21 @@ impl Journal {
             .and_then(|()| JournalFile::open(&path).map_err(|error| place::failed(&path, &error)));
         let file = Arc::new(file.inspect_err(|_| remove(&path))?);
         let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        Ok(Self { db, file, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0 })
+        Ok(Self { db, file, head, base: head.seq, bodies: BodyWriter::default(), unfolded, size: 0, durable: false })
     }
 
     /// Commits a batch: all of it, or nothing.
     ///
     /// # Errors
     /// Why nothing was recorded. The journal is then of no more use.
-    pub fn record(&mut self, batch: &[(u64, Entry)], redactor: &Redactor) -> Result<Commit, StoreError> {
+    pub fn record(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<Commit, StoreError> {
         let before = self.unfolded.sealed.count();
         for (_, entry) in batch {
-            self.unfolded.push(entry, &mut self.bodies, redactor);
+            self.unfolded.push(entry.borrow(), &mut self.bodies, redactor);
         }
         self.commit(before)?;
-        let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry)).collect();
-        let durable = batch.iter().any(|(_, entry)| entry.is_durable());
+        let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry.borrow())).collect();
+        let durable = batch.iter().any(|(_, entry)| entry.borrow().is_durable());
         Ok(self.committed(receipts, durable))
     }
 
@@ -193,7 +207,7 @@ impl Journal {
 
     /// What was committed since the last time, to be folded into the log.
     pub fn take(&mut self) -> Part {
-        let next = Part::new(self.unfolded.writer, self.unfolded.last() + 1);
+        let next = Part::after(&self.unfolded);
         std::mem::replace(&mut self.unfolded, next)
     }
 
@@ -217,31 +231,38 @@ impl Journal {
         self.unfolded.writer
     }
 
-    /// Forgets the entries. The caller has folded all of them, and synced the log.
+    /// Whether the disk must have an entry of it.
+    pub fn is_durable(&self) -> bool {
+        self.durable
+    }
+
+    /// Forgets the entries. The caller has folded all of them, and synced the log if one of them is durable.
     ///
     /// # Errors
     /// Why it is of no more use.
     pub fn empty(&mut self) -> Result<(), StoreError> {
         self.begin_anew().map_err(|fault| fault.of(&self.file.path))?;
-        (self.base, self.size) = (self.head.seq, 0);
+        (self.base, self.size, self.durable) = (self.head.seq, 0, false);
+        self.file.begun.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
     fn begin_anew(&self) -> Result<(), Fault> {
         self.db.prepare_cached("DELETE FROM entry")?.execute([])?;
         self.db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        // The first write after that begins the write-ahead log anew, and syncs its header.
+        // The first write after that begins the write-ahead log anew.
         let (n, link) = (number(self.head.seq)?, self.head.link);
         self.db.prepare_cached("UPDATE base SET n = ?1, link = ?2")?.execute(params![n, link.as_bytes()])?;
         Ok(())
     }
 
-    /// Removes the file. The caller has folded all of it, and synced the log.
+    /// Removes the file. The caller has folded all of it, and synced the log if one of its entries is durable.
     pub fn remove(self) {
         remove(&self.file.path);
     }
 
-    fn committed(&self, receipts: Vec<Receipt>, durable: bool) -> Commit {
+    fn committed(&mut self, receipts: Vec<Receipt>, durable: bool) -> Commit {
+        self.durable |= durable;
         if durable {
             Commit::Unsynced(Unsynced { file: Arc::clone(&self.file), receipts })
         } else {
@@ -251,11 +272,12 @@ impl Journal {
 
     /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
     fn commit(&mut self, before: usize) -> Result<(), StoreError> {
+        let from = self.unfolded.sealed.start(before);
         match self.insert(before) {
             Ok(head) => {
-                let bytes: usize = self.unfolded.sealed.after(before).map(|(body, _)| body.len()).sum();
-                // The last page anew; for each that is filled a new one, its parent and the first.
-                self.size += PAGE + 4 * bytes as u64;
+                let bytes = (self.unfolded.sealed.bytes() - from) as u64;
+                // The last page anew, and those that are filled; with such a one its parent and the first.
+                self.size += PAGE + bytes + 2 * bytes.min(PAGE);
                 self.head = head;
                 Ok(())
             }
@@ -268,6 +290,15 @@ impl Journal {
 
     /// One transaction. On an error it may be left open: closing rolls it back.
     fn insert(&self, before: usize) -> Result<Head, Fault> {
+        let mut new = self.unfolded.sealed.after(before);
+        if let (Some((one, first)), Some((other, second)), None) = (new.next(), new.next(), new.next()) {
+            let first = self.head.next_entry(&self.unfolded.writer, first);
+            let second = first.next_entry(&self.unfolded.writer, second);
+            let (first_link, second_link) = (first.link.as_bytes(), second.link.as_bytes());
+            let values = params![number(first.seq)?, one, first_link, number(second.seq)?, other, second_link];
+            self.db.prepare_cached(INSERT_TWO)?.execute(values)?;
+            return Ok(second);
+        }
         // A statement alone is a transaction of its own.
         let several = self.unfolded.sealed.count() - before > 1;
         if several {
@@ -296,8 +327,7 @@ impl Drop for Journal {
 }
 
 fn set_up(db: &Connection) -> Result<(), Fault> {
-    // What has no durable entry yet need not be on the disk.
-    db.execute_batch("PRAGMA fullfsync=ON; PRAGMA synchronous=OFF")?;
+    db.execute_batch("PRAGMA synchronous=OFF")?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
@@ -305,8 +335,7 @@ fn set_up(db: &Connection) -> Result<(), Fault> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(db.execute_batch(&format!(
         "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
-         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT;
-         PRAGMA synchronous=NORMAL",
+         PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT",
         Head::EMPTY.link
     ))?)
 }

@@ -176,7 +176,7 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
         }
         part.sealed.push(|out| out.push_str(body));
         if part.bytes() >= AT_ONCE {
-            refused = state.fold(held, &part);
+            refused = state.fold(held, &[&part]);
             part = Part::new(dead.writer, n + 1);
         }
         refused.is_ok()
@@ -187,7 +187,7 @@ fn fold(state: &mut State, held: &Held<'_>, dead: &Dead) -> Result<Folded, Store
     };
     refused?;
     if part.bytes() > 0 {
-        state.fold(held, &part)?;
+        state.fold(held, &[&part])?;
     }
     Ok(match read {
         Ok(None) => Folded::All,

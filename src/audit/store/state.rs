@@ -4,10 +4,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
 use super::fault::Fault;
-use super::open::{connect, set_up};
+use super::open::{Contents, connect, examine, set_up};
 use crate::audit::chain::{Head, Writer};
 use crate::audit::error::StoreError;
 use crate::audit::lock::Held;
@@ -34,11 +34,26 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Opens the log at a place that was prepared; `None` where it must be set up first, which takes the lock.
+    pub(super) fn open_made(path: &Path) -> Result<Option<Self>, StoreError> {
+        let failed = |fault: Fault| fault.of(path);
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
+        match examine(&db).map_err(failed)? {
+            Contents::Log => Self::of(db, path).map(Some),
+            Contents::Nothing | Contents::Older => Ok(None),
+        }
+    }
+
     /// Opens the log at a place that was prepared, and sets it up where it is empty.
     pub(super) fn open(path: &Path, _held: &Held<'_>) -> Result<Self, StoreError> {
-        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .and_then(|db| set_up(&db).map(|()| db))
-            .map_err(|fault| fault.of(path))?;
+        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|fault| fault.of(path))?;
+        Self::of(db, path)
+    }
+
+    fn of(db: Connection, path: &Path) -> Result<Self, StoreError> {
+        // Its triggers are for others: to run them costs as much as the insert, and ours only ever adds to the end.
+        let without_triggers = || Ok(db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)?);
+        set_up(&db).and_then(|()| without_triggers()).map_err(|fault| fault.of(path))?;
         let wal_path = place::beside(path, "-wal");
         let failed = |error| place::failed(&wal_path, &error);
         let wal = File::open(&wal_path).map_err(failed)?;
@@ -52,28 +67,31 @@ impl State {
         &self.db
     }
 
-    /// Puts into the log what it does not have yet of a part of a journal.
-    pub(super) fn fold(&mut self, _held: &Held<'_>, part: &Part) -> Result<(), StoreError> {
-        self.transact(part, |state| {
-            let statement = |sql| state.db.prepare_cached(sql);
-            let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
-            let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
-            let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
-            state.insert(part, known)?;
-            if part.last() > upto {
-                statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
-            }
-            Ok(())
-        })
+    /// Puts into the log what it does not have yet of parts of journals, in one transaction.
+    pub(super) fn fold(&mut self, _held: &Held<'_>, parts: &[&Part]) -> Result<(), StoreError> {
+        let bytes = parts.iter().map(|part| part.bytes()).sum();
+        self.transact(bytes, |state| parts.iter().try_for_each(|part| state.fold_part(part)))
+    }
+
+    fn fold_part(&self, part: &Part) -> Result<(), Fault> {
+        let statement = |sql| self.db.prepare_cached(sql);
+        let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
+        let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
+        let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
+        self.insert(part, known)?;
+        if part.last() > upto {
+            statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
+        }
+        Ok(())
     }
 
     /// Puts into the log what comes from no journal; returns the place of the last record.
     pub(super) fn append(&mut self, _held: &Held<'_>, part: &Part) -> Result<u64, StoreError> {
-        self.transact(part, |state| state.insert(part, 0))
+        self.transact(part.bytes(), |state| state.insert(part, 0))
     }
 
     /// One transaction under SQLite's own lock as well: another program may write without ours.
-    fn transact<T>(&mut self, part: &Part, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
+    fn transact<T>(&mut self, bytes: usize, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
         let acted = || -> Result<T, Fault> {
             self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             let done = act(self)?;
@@ -88,7 +106,7 @@ impl State {
         let done = acted.map_err(|fault| fault.of(&self.path))?;
         self.unsynced = true;
         // A commit writes whole pages: its last leaf again, and what the bodies fill.
-        self.backlog += 4096 + part.bytes() as u64;
+        self.backlog += 4096 + bytes as u64;
         Ok(done)
     }
 

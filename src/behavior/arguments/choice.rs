@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::behavior::taxonomy::Action;
-use crate::behavior::voters::name::{self, Effect};
+use crate::behavior::voters::name::{self, Effect, Firmness};
 use crate::behavior::words;
 
 /// What an argument of this name chooses.
@@ -102,14 +102,14 @@ pub fn is_known_sort(value: &str) -> bool {
 
 /// Whether a word is a verb that changes something.
 fn changes(word: &str) -> bool {
-    is_firm_change(word) || name::is_firm_change(word)
+    is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
 }
 
 /// Whether a value is an act that changes something: a verb by itself, or with its first or last word one that is no noun.
 pub fn is_change(value: &str) -> bool {
     let words = words::of_name(value);
     match words.as_slice() {
-        [one] => is_firm_change(one) || name::is_only_change(one) || one == "prune",
+        [one] => is_firm_change(one) || name::change(one) == Some(Firmness::Verb) || one == "prune",
         [first, .., last] => is_firm_change(first) || is_firm_change(last) || first == "ack",
         [] => false,
     }

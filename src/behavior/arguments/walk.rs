@@ -23,10 +23,8 @@ const MAX_LEAVES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 /// A pointer grows no longer than this, in bytes.
 const LONGEST_POINTER: usize = 1024;
-
 /// As many names are kept.
 const MOST_KEYS: usize = 16;
-
 pub(super) const TOO_MUCH: &str = "is more than is read";
 
 /// What a walk is made for.
@@ -105,9 +103,9 @@ impl<'a> Walk<'a> {
             Value::Bool(true) if at.key.acts == Acts::Changes => self.unexplained("switches a change on"),
             Value::Bool(false) if at.key.acts == Acts::Holds => self.unexplained("lets a change happen"),
             Value::Bool(_) => self.explained("true or false"),
-            Value::Number(number) => match (at.key.acts, number.as_f64().is_some_and(|number| number == 0.0)) {
-                (Acts::Changes, false) if number.as_u64() == Some(1) => self.unexplained("switches a change on"),
-                (Acts::Holds, true) => self.unexplained("lets a change happen"),
+            Value::Number(number) => match (at.key.acts, number.as_u64()) {
+                (Acts::Changes, Some(1)) => self.unexplained("switches a change on"),
+                (Acts::Holds, Some(0)) => self.unexplained("lets a change happen"),
                 _ => self.explained("a number"),
             },
             Value::String(text) => match self.text(at, place, text, depth) {
@@ -329,12 +327,10 @@ impl<'a> Walk<'a> {
 }
 
 fn is_filled(body: &Value) -> bool {
-    match body {
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty(),
-    }
+    let is_text = body.as_str().is_some_and(|text| !text.trim().is_empty());
+    is_text
+        || body.as_array().is_some_and(|items| !items.is_empty())
+        || body.as_object().is_some_and(|all| !all.is_empty())
 }
 
 /// Whether a key that no schema names can be a name only: no option, no operator but those that compare, no prototype.

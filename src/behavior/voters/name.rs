@@ -325,14 +325,9 @@ pub fn effect(act_name: &str) -> Option<Effect> {
     }
 }
 
-/// Whether a word is a verb that changes something, and no noun as often.
-pub fn is_firm_change(word: &str) -> bool {
-    known(word).is_some_and(|known| matches!(known.effect, Effect::Changes(_)) && known.firmness != Firmness::Either)
-}
-
-/// Whether a word is a verb that changes something, and hardly ever a noun.
-pub fn is_only_change(word: &str) -> bool {
-    known(word).is_some_and(|known| matches!(known.effect, Effect::Changes(_)) && known.firmness == Firmness::Verb)
+/// How surely a word is a verb that changes something; `None` where it is none.
+pub fn change(word: &str) -> Option<Firmness> {
+    known(word).filter(|known| matches!(known.effect, Effect::Changes(_))).map(|known| known.firmness)
 }
 
 /// A change that a parameter lets one select, and the choice.

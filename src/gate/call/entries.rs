@@ -1,9 +1,12 @@
 //! The log's entries about one call: which field says what. Owns no order and no disk.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::audit::record::{By, Entry, Kind};
 use crate::behavior::arguments::effect::Analysis;
+use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
 use crate::gate::call::held::{AskRecord, Decided, Held};
@@ -156,7 +159,14 @@ pub(in crate::gate) fn touched(seen: &Seen) -> Option<Value> {
 }
 
 fn evidence(judged: &Judged) -> Value {
-    judged.behavior.evidence.iter().map(ToString::to_string).collect()
+    // Most of it fits, so that it need not grow word by word.
+    let line = |one: &Evidence| {
+        let mut line = String::with_capacity(96);
+        // Writing to a String does not fail.
+        let _ = write!(line, "{one}");
+        line
+    };
+    judged.behavior.evidence.iter().map(line).collect()
 }
 
 /// What one argument would do, and the words that prove it.

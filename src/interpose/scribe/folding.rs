@@ -30,7 +30,7 @@ pub(super) enum Fold {
     /// A journal that gets no more entries; all of it was sent before.
     Retired(Box<Journal>),
     /// The last entries, which found no journal.
-    Last(Vec<(u64, Entry)>),
+    Last(Vec<(u64, Box<Entry>)>),
 }
 
 pub(super) struct Folder<T> {
@@ -49,7 +49,7 @@ pub(super) struct Folder<T> {
     /// A journal that was emptied, for the next time one is wanted.
     spare: Option<Journal>,
     /// The last entries; `None` until the end.
-    last: Option<Vec<(u64, Entry)>>,
+    last: Option<Vec<(u64, Box<Entry>)>>,
 }
 
 impl<T: Fn(What)> Folder<T> {
@@ -187,11 +187,12 @@ impl<T: Fn(What)> Folder<T> {
     }
 
     fn fold_parts(&mut self, parts: &[(Part, Arc<JournalFile>)]) -> Result<(), String> {
-        let ending = !self.retired.is_empty();
+        let must_sync = self.retired.iter().any(Journal::is_durable);
         let store = &mut self.open()?.store;
-        let mut folded = parts.iter().try_for_each(|(part, _)| store.fold(part));
-        if ending {
-            // Before a journal is emptied the disk must have what was in it.
+        let all: Vec<&Part> = parts.iter().map(|(part, _)| part).collect();
+        let mut folded = if all.is_empty() { Ok(()) } else { store.fold(&all) };
+        if must_sync {
+            // Before a journal is emptied the disk must have what it was promised to have.
             folded = folded.and_then(|()| store.sync());
         }
         self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
@@ -200,17 +201,24 @@ impl<T: Fn(What)> Folder<T> {
 
     fn journal(&mut self) -> Result<What, String> {
         let spare = self.spare.take().filter(|journal| journal.file().is_in_place());
-        let log = self.open()?;
-        match spare.map_or_else(|| log.journal(), Ok) {
-            Ok(journal) => Ok(What::Journal(Box::new(journal), log.redactor.clone())),
-            Err(error) => {
-                self.log = None;
-                Err(error.to_string())
+        let (log, journal) = match (self.log.take(), spare) {
+            (Some(log), Some(spare)) => (log, Ok(spare)),
+            (Some(mut log), None) => {
+                let journal = log.journal();
+                (log, journal)
             }
-        }
+            (None, _) => {
+                let (path, key) = (self.path.as_ref().map_err(Clone::clone)?, &self.key_path);
+                let (log, journal) = Recording::open_with_journal(path, key).map_err(|error| error.to_string())?;
+                (log, Ok(journal))
+            }
+        };
+        let journal = journal.map_err(|error| error.to_string())?;
+        let redactor = self.log.insert(log).redactor.clone();
+        Ok(What::Journal(Box::new(journal), redactor))
     }
 
-    fn record(&mut self, entries: &[(u64, Entry)]) -> Result<(), String> {
+    fn record(&mut self, entries: &[(u64, Box<Entry>)]) -> Result<(), String> {
         if entries.is_empty() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ use crate::audit::store::{Large, Unsynced};
 /// What the loop asks of it.
 pub(super) enum Sync {
     Sync(Unsynced),
-    Seal(Arc<(u64, Entry)>, Redactor),
+    Seal(Arc<(u64, Box<Entry>)>, Redactor),
 }
 
 /// Works until the loop is gone.

@@ -2,7 +2,7 @@
 
 use crate::behavior::arguments::choice::{self, Choice};
 use crate::behavior::arguments::language::{self, Languages};
-use crate::behavior::voters::name as verbs;
+use crate::behavior::voters::name::{self as verbs, Firmness};
 
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
@@ -298,7 +298,12 @@ fn acts(words: &[&str]) -> Acts {
         // `created_by` has another form; `update_id` names the thing, and `enable_paragraphs` how an answer looks.
         let names = matches!(next, "by" | "at" | "id" | "ids" | "date" | "time" | "type" | "name" | "status" | "count");
         let enables = matches!(*word, "enable" | "disable") && !next.is_empty();
-        leads(at) && !names && !enables && (is_change(word) || verbs::is_firm_change(word) || is_switch(word))
+        leads(at)
+            && !names
+            && !enables
+            && (is_change(word)
+                || verbs::change(word).is_some_and(|firmness| firmness != Firmness::Either)
+                || is_switch(word))
     };
     if words.iter().enumerate().any(is_act) { Acts::Changes } else { Acts::No }
 }
