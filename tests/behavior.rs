@@ -102,7 +102,7 @@ const RECOGNISED: &[(&str, &str, &str)] = &[
     ("get_order", "Gets an order.", "PURE READ"),
     ("express_interest", "Express interest in a position.", "MUTATES UNKNOWN"),
     ("archive_page", "Archive (soft-delete) a page.", "MUTATES UPDATE"),
-    ("load_configuration", "Loads a configuration, replacing the current one.", "MUTATES UNKNOWN"),
+    ("load_configuration", "Loads a configuration, replacing the current one.", "MUTATES OVERWRITE"),
     ("evaluate_risk", "Evaluates the risk of a loan.", "MUTATES UNKNOWN"),
     ("evaluate_script", "Evaluates JavaScript in the page.", "MUTATES UNKNOWN"),
     ("generate_report", "Generates a summary report of sales.", "PURE? READ"),

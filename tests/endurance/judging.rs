@@ -120,11 +120,11 @@ pub fn pings(run: &Run) -> Measured {
         host.signal("TERM");
         host.wait();
         let end = begun.elapsed();
-        eprintln!(
+        crate::say(&format!(
             "     {} {}: list {listed:.0?}, call {called:.0?}, end {end:.0?}, {memory} MiB",
             row.name,
             row.arguments.chars().skip(10).take(8).collect::<String>()
-        );
+        ));
         for longest in [listed, called] {
             worst = worst.max((longest, row.name));
         }

@@ -78,7 +78,7 @@ pub(super) const UNMISTAKABLE: &str = "create delete remove write overwrite stor
 
 /// Verbs besides those of loss, whose "-ing" with an object names an act of this very call.
 pub(super) const ACCOMPANYING: &str =
-    "create transfer charge reset mark submit update insert register revoke publish disable restart send pay";
+    "create replace transfer charge reset mark submit update insert register revoke publish disable restart send pay";
 
 /// Nothing at all is changed.
 pub(super) const ONLY_READS: &str = "
