@@ -155,7 +155,7 @@ fn a_console_of_another_version_is_told_why_it_has_no_say() {
     let mut lines = BufReader::new(&stream).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     assert_eq!(lines.next().unwrap()["say"], "hello");
     (&stream)
-        .write_all(b"{\"say\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"operator\":\"eve\",\"pid\":1}\n")
+        .write_all(b"{\"say\":\"hello\",\"protocol\":99,\"version\":\"9.9\",\"operator\":\"eve\",\"pid\":1}\n")
         .unwrap();
     let why = lines.next().unwrap();
     assert!(why["why"].as_str().unwrap().contains("9.9"), "{why}");

@@ -135,10 +135,10 @@ fn a_wrapper_of_another_version_is_named_and_not_talked_to() {
         let listener = impostor(&place.run, "newer").await;
         let mut newer = accept(&listener).await;
         newer
-            .write_all(b"{\"say\":\"hello\",\"protocol\":2,\"version\":\"9.9\",\"wrapper\":{\"server\":\"newer\",\"session\":7}}\n{\"new\":1}\n")
+            .write_all(b"{\"say\":\"hello\",\"protocol\":99,\"version\":\"9.9\",\"wrapper\":{\"server\":\"newer\",\"session\":7}}\n{\"new\":1}\n")
             .await
             .unwrap();
-        let named = ClientEvent::Incompatible { name: "newer".to_owned(), protocol: 2, version: "9.9".to_owned() };
+        let named = ClientEvent::Incompatible { name: "newer".to_owned(), protocol: 99, version: "9.9".to_owned() };
         assert_eq!(ann.next().await, named);
         fs::remove_file(place.run.join("newer.sock")).unwrap();
         drop(newer);
