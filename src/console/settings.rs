@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_said_is_taken() {
         let text = "observe = true\n[console]\ntheme = \"colour-blind\"\nquiet = true\nnotice = \"osc9\"\nmouse = false\nconfirm = \"word\"\n\
-            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"m\", \"Down\"]\n";
+            [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"b\", \"Down\"]\n";
         let (settings, problems) = parse(text);
         assert_eq!(problems, []);
         assert_eq!((settings.theme, settings.manner), (Choice::Chosen(Palette::Safe), Manner::Quiet));

@@ -237,13 +237,13 @@ mod tests {
 
     #[test]
     fn an_own_key_stands_for_the_table_s() {
-        let keys = bind(&[("approve", &["Ctrl-y"]), ("down", &["m", "Down"])]).unwrap();
+        let keys = bind(&[("approve", &["Ctrl-y"]), ("down", &["b", "Down"])]).unwrap();
         assert_eq!(keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
         assert_eq!(keys.action(Key::Char('a'), Place::Queue), None);
-        assert_eq!(keys.action(Key::Char('m'), Place::Log), Some(Action::Down));
+        assert_eq!(keys.action(Key::Char('b'), Place::Log), Some(Action::Down));
         assert_eq!(keys.action(Key::Char('k'), Place::Log), Some(Action::Up));
         let down = BINDINGS.iter().find(|binding| binding.action == Action::Down).unwrap();
-        assert_eq!(keys.shown(down), "m Down");
+        assert_eq!(keys.shown(down), "b Down");
     }
 
     #[test]
