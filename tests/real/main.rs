@@ -164,12 +164,13 @@ fn everything_asks_before_its_environment_is_read() {
             server: bed().npm("server-everything"),
             revision: "handshake",
             reads: vec![
-                ("echo", json!({ "message": "ünïcödé 🎈" })),
                 ("get-sum", json!({ "a": 1, "b": 2.5 })),
                 ("get-tiny-image", json!({})),
                 ("get-structured-content", json!({ "location": "Chicago" })),
             ],
             waits: vec![
+                // It reads, by one reader of its words alone: likely, so it asks once.
+                (("echo", json!({ "message": "ünïcödé 🎈" })), Trace::Nowhere),
                 // A line separator that no eye sees: only reads, and is asked all the same.
                 (("echo", json!({ "message": "two\u{2028}lines" })), Trace::Nowhere),
                 (("get-env", json!({})), Trace::Nowhere),
@@ -247,8 +248,9 @@ fn time_in_the_stateless_era_with_the_typescript_client() {
             client: Client::Ts2,
             server: vec![bed().python("mcp-server-time")],
             revision: "2026-07-28",
-            reads: vec![("convert_time", noon)],
-            waits: vec![],
+            reads: vec![],
+            // To convert may be to change: no two readers agree that it only reads.
+            waits: vec![(("convert_time", noon), Trace::Nowhere)],
             look: || String::new(),
         },
     );
