@@ -9,6 +9,7 @@ pub mod name;
 pub mod pattern;
 pub mod place;
 pub mod prose;
+pub mod role;
 pub mod shape;
 pub mod text;
 

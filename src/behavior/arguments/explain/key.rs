@@ -1,42 +1,16 @@
 //! What an argument's name says of its value, in any spelling. Reads no value and no description.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+pub use super::role::Role;
+use super::role::{conditions, is_destination, role};
 use crate::behavior::arguments::choice::{self, Choice};
 use crate::behavior::arguments::language::{self, Languages};
 use crate::behavior::voters::name::{self as verbs, Firmness};
 
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
-
-/// What kind of value a name announces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    #[default]
-    Plain,
-    /// It may hold a statement: `query`, `expression`, `statement`.
-    Open,
-    /// It may hold a part of one: `where`, `filter`.
-    Condition,
-    /// Names of columns or tables, and the order they come in: `order_by`.
-    Names,
-    /// A command of some program: `command`, `cmd`, `exec`.
-    Command,
-    /// Options that a program takes: `args`, `flags`, `options`.
-    Options,
-    /// Source code, or a code for something: `code`, `formula`, `function`.
-    Code,
-    /// Source code for sure: `script`, `lua`.
-    Script,
-    /// A regular expression or a glob.
-    Pattern,
-    /// An address: a scheme in it decides what is done.
-    Address,
-    /// Headers of a request.
-    Headers,
-    /// Where something is written or sent: `output_path`, `callback_url`, `bcc`.
-    Destination,
-    /// When something runs: fields of cron, or a time.
-    Schedule,
-}
 
 /// A name, read once for all that stands below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +36,33 @@ pub enum Acts {
     Holds,
 }
 
+/// As many names are remembered: tools have few, and callers could make up others without end.
+const MOST_KNOWN: usize = 256;
+
+thread_local! {
+    /// What names were read as. A name is always read as the same, so this changes no judgement.
+    static KNOWN: RefCell<HashMap<Box<str>, Key>> = RefCell::new(HashMap::new());
+}
+
 impl Key {
+    /// As [`Key::of`], which reads a name once.
+    pub fn known(name: &str) -> Self {
+        if name.len() > LONGEST {
+            return Self::of(name);
+        }
+        KNOWN.with_borrow_mut(|known| {
+            if let Some(key) = known.get(name) {
+                return *key;
+            }
+            if known.len() >= MOST_KNOWN {
+                known.clear();
+            }
+            let key = Self::of(name);
+            known.insert(name.into(), key);
+            key
+        })
+    }
+
     /// Reads a name.
     pub fn of(name: &str) -> Self {
         let spelled = spelled(name);
@@ -153,130 +153,6 @@ fn is_form(word: &str) -> bool {
             | "extra"
     )
 }
-
-fn role(word: &str) -> Option<Role> {
-    Some(match word {
-        "query" | "queries" | "q" | "querystring" | "statement" | "statements" | "stmt" | "stmts" | "expression"
-        | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
-        | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
-        | "ql" | "dsl" => Role::Open,
-        "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
-        | "selector" | "selectors" | "having" | "clause" => Role::Condition,
-        "orderby" | "sortby" | "groupby" | "tablename" | "columns" => Role::Names,
-        "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
-        | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
-        "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
-        | "kwargs" | "extraargs" | "env" | "environment" => Role::Options,
-        "code" | "function" | "fn" | "func" | "formula" | "template" | "module" | "plugin" => Role::Code,
-        "script" | "scripts" | "snippet" | "lua" | "javascript" | "js" | "typescript" | "python" | "py" | "ruby"
-        | "perl" | "php" | "groovy" | "eval" | "macro" | "handler" | "lambda" | "callback" | "hook" | "painless"
-        | "powershell" | "applescript" => Role::Script,
-        "pattern" | "patterns" | "range" | "ranges" | "regex" | "regexp" | "regexes" | "glob" | "globs" | "include"
-        | "exclude" | "includes" | "excludes" | "ignore" | "grep" | "like" => Role::Pattern,
-        "url" | "urls" | "uri" | "uris" | "href" | "link" | "links" | "endpoint" | "website" | "webpage"
-        | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
-        "header" | "headers" => Role::Headers,
-        "schedule" | "cron" | "crontab" => Role::Schedule,
-        _ => return None,
-    })
-}
-
-/// A condition is one whatever it is of: `filter_label`.
-fn conditions(words: &[&str]) -> Option<Role> {
-    let is_named =
-        words.len() > 1 && matches!(words.last(), Some(&"id" | &"ids" | &"name" | &"names" | &"type" | &"mode"));
-    let any = words.iter().any(|word| matches!(*word, "filter" | "where" | "selector"));
-    (any && !is_named).then_some(Role::Condition)
-}
-
-/// Whether a name says where something is written or sent.
-fn is_destination(words: &[&str]) -> bool {
-    let any = |known: fn(&str) -> bool| words.iter().any(|word| known(word));
-    let is_place = |word: &str| {
-        matches!(
-            word,
-            "path"
-                | "file"
-                | "filename"
-                | "filepath"
-                | "dir"
-                | "directory"
-                | "folder"
-                | "to"
-                | "location"
-                | "url"
-                | "uri"
-                | "as"
-                | "endpoint"
-                | "address"
-                | "email"
-                | "emails"
-        )
-    };
-    let is_end = |word: &str| {
-        matches!(
-            word,
-            "callback"
-                | "callbacks"
-                | "webhook"
-                | "webhooks"
-                | "hook"
-                | "proxy"
-                | "bcc"
-                | "cc"
-                | "sink"
-                | "outfile"
-                | "outdir"
-                | "outputfile"
-                | "outputpath"
-                | "dest"
-                | "destination"
-                | "registry"
-                | "recipient"
-                | "recipients"
-                | "postback"
-                | "pingback"
-                | "pushgateway"
-                | "notifyemails"
-                | "saveto"
-                | "saveas"
-                | "forwardto"
-                | "writeto"
-        )
-    };
-    let is_way = |word: &str| {
-        matches!(
-            word,
-            "output"
-                | "out"
-                | "save"
-                | "saved"
-                | "export"
-                | "download"
-                | "write"
-                | "cache"
-                | "log"
-                | "dump"
-                | "store"
-                | "upload"
-                | "forward"
-                | "reply"
-                | "notify"
-                | "notification"
-                | "pushgateway"
-                | "push"
-                | "send"
-                | "redirect"
-                | "result"
-                | "results"
-                | "target"
-        )
-    };
-    any(is_end)
-        || (words.len() > 1 && any(is_place) && any(is_way))
-        || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
-}
-
 /// What a name says of a value that switches something: an act as its first word, or behind one that leads to an act.
 fn acts(words: &[&str]) -> Acts {
     const LEADS: &[&str] = &["auto", "and", "then", "also", "force", "should", "do", "if", "on", "after", "when", "to"];
