@@ -1,6 +1,8 @@
 //! Which calls of a tool that is proven to read pass: changing arguments never, ordinary ones nearly always, and each only
 //! with an explanation for every leaf. The tables were written by somebody who had not seen the code they test.
 
+use std::sync::LazyLock;
+
 use mcp_approve::behavior::arguments::judge;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_call, of_described_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
@@ -223,6 +225,79 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
+/// A leaf of a call that passes without an explanation; `None` where there is none.
+fn unexplained(tool: &Tool, arguments: &Value) -> Option<String> {
+    let explanation = judge(Some(tool), arguments, &[]).explanation;
+    assert!(explanation.leaves.len() <= 32 && explanation.unexplained.len() <= 8);
+    assert_eq!(explanation.holds(), explanation.first_unexplained().is_none());
+    let mut all = Vec::new();
+    leaves(arguments, "", &mut all);
+    // What is not listed is counted, and its leaves cannot be told apart.
+    let passes = explanation.holds() && explanation.more == 0;
+    let explains = |pointer: &str, leaf: &str| leaf == pointer || leaf.starts_with(&format!("{pointer}/"));
+    let is_explained = |leaf: &&String| explanation.leaves.iter().any(|one| explains(&one.pointer, leaf));
+    all.iter().find(|leaf| passes && !is_explained(leaf)).map(|leaf| format!("{leaf} of {arguments}"))
+}
+
+/// The tools of the table of ordinary calls, as their servers describe them.
+static REAL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let lines = include_str!("../fixtures/arguments/ordinary.jsonl").lines();
+    let rows = lines.map(|line| serde_json::from_str::<Value>(line).expect("a line of a table is JSON"));
+    rows.filter_map(|row| Some(tool(row.get("tool")?.clone()))).collect()
+});
+
+/// Texts and choices for arguments.
+struct Chance {
+    texts: Vec<String>,
+    seed: u64,
+}
+
+impl Chance {
+    fn below(&mut self, most: usize) -> usize {
+        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.seed >> 33).unwrap() % most.max(1)
+    }
+}
+
+/// A value of a schema's types, listed values and properties. Bounds and patterns are left aside.
+fn fitting(root: &Value, schema: &Value, chance: &mut Chance, depth: usize) -> Value {
+    if depth > 6 {
+        return Value::Null;
+    }
+    if let Some(target) = schema["$ref"].as_str().and_then(|text| root.pointer(text.trim_start_matches('#'))) {
+        return fitting(root, target, chance, depth + 1);
+    }
+    if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
+        return values[chance.below(values.len())].clone();
+    }
+    for key in ["anyOf", "oneOf"] {
+        if let Some(branches) = schema[key].as_array().filter(|branches| !branches.is_empty()) {
+            return fitting(root, &branches[chance.below(branches.len())], chance, depth + 1);
+        }
+    }
+    let of = match &schema["type"] {
+        Value::Array(types) => types[chance.below(types.len())].as_str().unwrap_or_default(),
+        one => one.as_str().unwrap_or_default(),
+    };
+    match of {
+        "object" => {
+            let none = serde_json::Map::new();
+            let properties = schema["properties"].as_object().unwrap_or(&none);
+            let chosen: Vec<_> = properties.iter().filter(|_| chance.below(3) > 0).collect();
+            let fields = chosen.into_iter().map(|(name, of)| (name.clone(), fitting(root, of, chance, depth + 1)));
+            Value::Object(fields.collect())
+        }
+        "array" => (0..chance.below(3)).map(|_| fitting(root, &schema["items"], chance, depth + 1)).collect(),
+        "integer" | "number" => chance.below(1_000).into(),
+        "boolean" => (chance.below(2) == 1).into(),
+        "null" => Value::Null,
+        _ => {
+            let at = chance.below(chance.texts.len());
+            chance.texts[at].clone().into()
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -230,17 +305,18 @@ proptest! {
     #[test]
     fn a_call_passes_only_with_an_explanation_for_every_leaf(schema in prop::sample::select(schemas()), arguments in values()) {
         let tool: Tool = tool(json!({ "name": "search_things", "description": "Searches.", "inputSchema": schema }));
-        let explanation = judge(Some(&tool), &arguments, &[]).explanation;
-        let mut all = Vec::new();
-        leaves(&arguments, "", &mut all);
-        if explanation.holds() && explanation.more == 0 {
-            for leaf in &all {
-                let explains = |pointer: &str| leaf == pointer || leaf.starts_with(&format!("{pointer}/"));
-                prop_assert!(explanation.leaves.iter().any(|one| explains(&one.pointer)), "{leaf} of {arguments}");
-            }
-        }
-        prop_assert!(explanation.leaves.len() <= 32 && explanation.unexplained.len() <= 8);
-        prop_assert_eq!(explanation.holds(), explanation.first_unexplained().is_none());
+        prop_assert_eq!(unexplained(&tool, &arguments), None);
+    }
+
+    /// The same of real tools, and of arguments that fit their schemas.
+    #[test]
+    fn a_call_of_a_real_tool_passes_only_with_an_explanation_for_every_leaf(
+        tool in prop::sample::select(&*REAL),
+        texts in prop::collection::vec(texts(), 8),
+        seed in any::<u64>(),
+    ) {
+        let arguments = fitting(&tool.input_schema, &tool.input_schema, &mut Chance { texts, seed }, 0);
+        prop_assert_eq!(unexplained(&tool, &arguments), None);
     }
 
     /// A word that changes or injects is never hidden by what stands around it.
