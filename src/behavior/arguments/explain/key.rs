@@ -1,8 +1,5 @@
 //! What an argument's name says of its value, in any spelling. Reads no value and no description.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
 pub use super::role::Role;
 use super::role::{conditions, is_destination, role};
 use crate::behavior::arguments::choice::{self, Choice};
@@ -36,33 +33,7 @@ pub enum Acts {
     Holds,
 }
 
-/// As many names are remembered: tools have few, and callers could make up others without end.
-const MOST_KNOWN: usize = 256;
-
-thread_local! {
-    /// What names were read as. A name is always read as the same, so this changes no judgement.
-    static KNOWN: RefCell<HashMap<Box<str>, Key>> = RefCell::new(HashMap::new());
-}
-
 impl Key {
-    /// As [`Key::of`], which reads a name once.
-    pub fn known(name: &str) -> Self {
-        if name.len() > LONGEST {
-            return Self::of(name);
-        }
-        KNOWN.with_borrow_mut(|known| {
-            if let Some(key) = known.get(name) {
-                return *key;
-            }
-            if known.len() >= MOST_KNOWN {
-                known.clear();
-            }
-            let key = Self::of(name);
-            known.insert(name.into(), key);
-            key
-        })
-    }
-
     /// Reads a name.
     pub fn of(name: &str) -> Self {
         let spelled = spelled(name);
