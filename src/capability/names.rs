@@ -65,7 +65,7 @@ pub fn identifier(cased: &str, fallback: &str) -> String {
     }
 }
 
-/// A text as the name of a type: `read_file` to `ReadFile`, beginning with a capital whatever it is made of.
+/// A text as the name of a type: `read_file` to `ReadFile`, beginning with a capital.
 pub fn type_name(text: &str, fallback: &str) -> String {
     let name = identifier(&pascal(text), fallback);
     let mut chars = name.chars();

@@ -30,7 +30,7 @@
 //! }
 //!
 //! let worker = delegate::<_, _, Reading>(&Orchestrator, &Worker);
-//! let session = Session::new().initialized();
+//! let session = Session::begin().initialized();
 //! let runner = CallbackRunner::of(&Worker);
 //! let args = "notes.txt".to_owned();
 //! let token = runner.run_before_tool::<ReadFile>(&args, |path| {
@@ -143,15 +143,14 @@ pub enum Closed {}
 ///
 /// ```compile_fail,E0599
 /// use mcp_approve::capability::typed::Session;
-/// Session::new().close().initialized(); // it is over
+/// Session::begin().close().initialized(); // it is over
 /// ```
 #[derive(Debug)]
 pub struct Session<P>(PhantomData<P>);
 
 impl Session<Initialize> {
     /// A session whose handshake has not happened.
-    #[allow(clippy::new_without_default)] // a session is begun, not had by default
-    pub const fn new() -> Self {
+    pub const fn begin() -> Self {
         Self(PhantomData)
     }
 
@@ -262,7 +261,7 @@ pub struct Safe<T: ToolCap, A>(PhantomData<(T, A)>);
 /// impl HasCaps<Pinging> for () {}
 /// let agent = delegate::<_, _, Pinging>(&(), &());
 /// let token = CallbackRunner::of(&()).unchecked::<Ping>();
-/// safe::<Ping, Pinging, ()>(&agent, token, &Session::new()); // the handshake is missing
+/// safe::<Ping, Pinging, ()>(&agent, token, &Session::begin()); // the handshake is missing
 /// ```
 pub fn safe<T: ToolCap, C: Grants<T>, A: HasCaps<C>>(
     _agent: &Delegated<'_, A, C>,

@@ -30,7 +30,7 @@ pub struct Agent {
     pub servers: Vec<String>,
     /// The tools it may have, by name; without the list, all of its servers' tools.
     pub allow: Option<BTreeSet<String>>,
-    /// Whether it is also started on its own, with all that its servers have. An agent to which nobody delegates always is.
+    /// Whether it is also started on its own, with all that its servers have. An agent that is handed nothing always is.
     #[serde(default)]
     pub starts: bool,
 }
@@ -163,8 +163,8 @@ impl<'a> Graph<'a> {
         graph
     }
 
-    /// Whoever is handed nothing starts on its own; and so does every agent of a ring that no started agent reaches: somebody
-    /// in it must be first, and nobody says who.
+    /// Whoever is handed nothing starts on its own; and so does every agent of a ring that no started agent reaches: one of
+    /// them must be first, and the workflow does not say which.
     fn start_the_rest(&mut self) {
         let mut into = vec![Vec::new(); self.names.len()];
         for (from, to, _) in self.edges.iter().filter(|(from, to, _)| from != to) {

@@ -73,7 +73,7 @@ pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools>
 }
 
 impl Manifest {
-    /// Reads a manifest; entries without a name are left out, since nobody can call them.
+    /// Reads a manifest; entries without a name are left out, since no call can name them.
     ///
     /// # Errors
     /// [`NotTools`] when the text is no list of tools.

@@ -1,4 +1,5 @@
-//! Section F, F2 to F7: what hides in the arguments of a tool that is proven to read. None of it runs unasked.
+//! Section F, F1 to F7: tools that read like reads, and what hides in the arguments of one that is proven to. None of it runs
+//! unasked.
 
 use mcp_approve::behavior::conclude::{Overrides, Trust, of_call, of_tool_with};
 use mcp_approve::behavior::identity::Identity;
@@ -19,6 +20,30 @@ fn runs(description: &str, arguments: &Value) -> bool {
 fn asks(description: &str, all: &[Value]) {
     let ran: Vec<String> = all.iter().filter(|one| runs(description, one)).map(Value::to_string).collect();
     assert!(ran.is_empty(), "{ran:#?}");
+}
+
+#[test]
+fn f1_a_definition_that_reads_like_a_read_is_not_proven() {
+    let runs = |name: &str, description: &str, hints: Value| {
+        let definition = json!({ "name": name, "description": description, "inputSchema": { "type": "object" }, "annotations": hints });
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
+            .runs_unasked()
+    };
+    assert!(runs("list_orders", "Lists all orders of a customer.", json!({})));
+    for (name, description) in [
+        ("monitor_delete", "Monitor Delete"),
+        ("monitorDelete", "Monitor Delete"),
+        ("interest", "Express interest in a listing."),
+        ("archive", "Archive (soft-delete) a project."),
+        ("configuration", "Loads a configuration, replacing the current one."),
+        ("get_and_purge", "Gets the entries. The entries are then purged."),
+    ] {
+        for hints in
+            [json!({}), json!({ "readOnlyHint": true }), json!({ "readOnlyHint": true, "destructiveHint": true })]
+        {
+            assert!(!runs(name, description, hints.clone()), "{name} {hints}");
+        }
+    }
 }
 
 #[test]

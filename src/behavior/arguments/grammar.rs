@@ -129,7 +129,7 @@ impl Grammar {
         Found::new(Effect::Unknown, Action::Unknown, head, format!("{} that is not read to its end", self.language))
     }
 
-    /// The gravest word that changes something, where one stands as a word of the language.
+    /// The gravest word that changes something, where there is one as a word of the language.
     pub(super) fn change(&self, tokens: &[Token<'_>]) -> Option<Found> {
         let changes = tokens.iter().enumerate().filter_map(|(at, token)| {
             let Token::Word(word) = token else { return None };
@@ -158,7 +158,7 @@ impl Grammar {
         begins && is_balanced(tokens) && (0..tokens.len()).all(|at| self.fits(tokens, at))
     }
 
-    /// Whether a token may stand where it stands.
+    /// Whether a token may be where it is.
     fn fits(&self, tokens: &[Token<'_>], at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|before| tokens.get(before));
         let next = tokens.get(at + 1);

@@ -1,4 +1,4 @@
-//! Lists, and values side by side, that are one statement or one command. Owns no text that stands alone.
+//! Lists, and values side by side, that are one statement or one command. Owns no text by itself.
 
 use serde_json::{Map, Value};
 

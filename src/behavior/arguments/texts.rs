@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(text.len()) {
             return Some(Err("holds JSON in JSON deeper than is read"));
         }
-        // Where a key stands twice, programs differ in which they take.
+        // Where a key comes twice, programs differ in which they take.
         let strict = Reader::new(text.as_bytes()).and_then(|mut reader| {
             reader.skip()?;
             reader.end()

@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         key
     }
 
-    /// Which languages a value of this name may hold: decided once for all that stands below it.
+    /// Which languages a value of this name may hold: decided once for all that is below it.
     pub(super) fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
         at.sure = at.key.languages;
         at.possible = at.key.languages;

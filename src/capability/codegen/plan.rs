@@ -139,7 +139,7 @@ struct Planner {
     known: BTreeMap<String, String>,
 }
 
-/// The document that a type stands in, and the names of its definitions that speak of themselves.
+/// The document that a type is in, and the names of its definitions that speak of themselves.
 struct Document<'a> {
     shape: &'a Shape,
     open: BTreeMap<&'a str, String>,

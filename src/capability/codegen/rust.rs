@@ -217,7 +217,7 @@ fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut Str
     out.push_str("}\n");
 }
 
-/// A type where it is used; a type within itself is boxed where it stands by itself.
+/// A type where it is used; a type within itself is boxed where no list or map holds it.
 fn rendered(of: &Use, boxed: bool) -> String {
     match of {
         Use::Any => "serde_json::Value".to_owned(),

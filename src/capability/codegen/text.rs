@@ -26,6 +26,16 @@ pub fn plain(text: &str) -> String {
 
 /// A string literal of Rust.
 pub fn rust_literal(text: &str) -> String {
+    literal(text, |c| format!("\\u{{{:x}}}", u32::from(c)))
+}
+
+/// A string literal of C#.
+pub fn csharp_literal(text: &str) -> String {
+    literal(text, |c| format!("\\U{:08x}", u32::from(c)))
+}
+
+/// A text in quotes, with what does not show itself as the language escapes it.
+fn literal(text: &str, escape: impl Fn(char) -> String) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
@@ -35,24 +45,8 @@ pub fn rust_literal(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             ' '..='~' => out.push(c),
-            c if c.is_alphanumeric() => out.push(c),
-            c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// A string literal of C#.
-pub fn csharp_literal(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            ' '..='~' => out.push(c),
             c if c.is_alphanumeric() && u32::from(c) <= 0xffff => out.push(c),
-            c => out.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c => out.push_str(&escape(c)),
         }
     }
     out.push('"');

@@ -7,7 +7,7 @@ use super::{Doc, Field, Record, Tagged, Type};
 
 /// Parts that one union is read for; more are [`Type::Any`].
 pub const MAX_PARTS: usize = 256;
-/// Pairs that are compared where two unions meet; beyond it the smaller of them stands for both, which is wider.
+/// Pairs that are compared where two unions meet; beyond it the smaller of them is taken for both, which is wider.
 const MAX_PAIRS: usize = 1_024;
 
 /// What fits both.

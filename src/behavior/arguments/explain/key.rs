@@ -9,7 +9,7 @@ use crate::behavior::voters::name::{self as verbs, Firmness};
 /// A longer name says nothing, and what it names must be explained by its value alone.
 const LONGEST: usize = 96;
 
-/// A name, read once for all that stands below it.
+/// A name, read once for all that is below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key {
     pub role: Role,

@@ -124,7 +124,7 @@ pub fn is_letter(c: char) -> bool {
                 || matches!(get_general_category(c), G::NonspacingMark | G::SpacingMark)))
 }
 
-/// Whether no scheme stands before a colon. `word:word` is a name with its kind (`sha256:…`, `is:open`, `crate::module`) unless
+/// Whether there is no scheme before a colon. `word:word` is a name with its kind (`sha256:…`, `is:open`, `crate::module`) unless
 /// the word before it is one that programs follow.
 pub fn is_without_scheme(text: &str) -> bool {
     const FOLLOWED: [&str; 38] = [
@@ -255,7 +255,7 @@ pub fn climbs(text: &str) -> bool {
     text.contains("..") && text.split(['/', '\\', ' ']).any(|part| part == "..") && text.contains(['/', '\\'])
 }
 
-/// Whether every bracket in a file's name stands behind a space or a word and closes: `Report (final).pdf`.
+/// Whether every bracket in a file's name is behind a space or a word and closes: `Report (final).pdf`.
 fn is_worded(text: &str) -> bool {
     let opens = text.matches('(').count();
     let is_after_word =
@@ -271,7 +271,7 @@ fn is_file_name(text: &str) -> bool {
     !text.contains('@') && text.rsplit_once('.').is_some_and(|(_, extension)| ends(extension))
 }
 
-/// Whether every apostrophe stands in a word: `Bob's notes.txt`.
+/// Whether every apostrophe is within a word: `Bob's notes.txt`.
 fn is_possessive(text: &str) -> bool {
     text.match_indices('\'').all(|(at, _)| {
         let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());

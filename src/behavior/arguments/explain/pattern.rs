@@ -7,7 +7,7 @@ const LONGEST: usize = 512;
 
 /// Whether a text is a pattern without a sign that joins, redirects or substitutes commands.
 ///
-/// `|` stands between words in capitals alone (`TODO|FIXME`): a shell would run the word behind it.
+/// `|` joins words in capitals alone (`ERROR|WARN`): a shell would run the word behind it.
 pub fn is_pattern(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     text.len() <= LONGEST

@@ -44,7 +44,7 @@ impl<'a> Schema<'a> {
         place
     }
 
-    /// What stands under a key.
+    /// What is under a key.
     pub fn field(&mut self, place: &Place<'a>, key: &str) -> (Place<'a>, Declared) {
         let mut below = Place::default();
         let mut declared = Declared::Free;

@@ -34,7 +34,7 @@ fn is_qualifier(word: &str) -> bool {
         .is_some_and(|rest| rest.chars().next().is_some_and(char::is_alphanumeric) && !rest.contains(['/', ':']))
 }
 
-/// Whether a character may stand where it stands.
+/// Whether a character may be where it is.
 fn fits(chars: &[char], at: usize, many: bool) -> bool {
     let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
     let next = chars.get(at + 1).copied().unwrap_or(' ');

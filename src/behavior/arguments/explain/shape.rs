@@ -2,7 +2,7 @@
 
 use crate::behavior::arguments::choice;
 
-/// How likely a text is to be taken for a statement where it stands.
+/// How likely a text is to be taken for a statement where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// Words to look for are expected.
@@ -23,7 +23,7 @@ pub fn is_statement(text: &str, reads: Reads) -> bool {
     if words().nth(1).is_none() {
         return head_is_alone && (is_upper(first) || reads == Reads::Statements);
     }
-    // A head in capitals, or a change wherever it stands (`a001 EXPUNGE`): people write no query so.
+    // A head in capitals, or a change at any place (`a001 EXPUNGE`): people write no query so.
     let changes = |word: &str| is_upper(word) && choice::is_firm_change(lower(word, &mut [0_u8; LONGEST_WORD]));
     if (is_upper(first) && head_is_known) || words().any(changes) {
         return true;

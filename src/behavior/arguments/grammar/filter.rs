@@ -22,7 +22,7 @@ pub fn reads(text: &str) -> bool {
         && FILTER.reads(&tokens)
 }
 
-/// Whether what stands behind `<` or `>` is a value: a name there may be a file that a shell writes.
+/// Whether what comes behind `<` or `>` is a value: a name there may be a file that a shell writes.
 fn compares_a_value(tokens: &[Token<'_>], at: usize) -> bool {
     let is_name = matches!(tokens.get(at + 1), Some(Token::Word(_))) && tokens.get(at + 2) != Some(&Token::Sign('('));
     !(matches!(tokens.get(at), Some(Token::Sign('<' | '>'))) && is_name)

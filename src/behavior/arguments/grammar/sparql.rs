@@ -13,7 +13,7 @@ pub fn read(text: &str) -> Found {
 }
 
 /// The text with each `<address>` as a quoted name, and the one service that only labels what was found as a keyword. `None`
-/// where a comment or another service stands in it.
+/// where it holds a comment or another service.
 fn plain(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
