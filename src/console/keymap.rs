@@ -76,6 +76,7 @@ pub enum Action {
     Fold,
     FoldAll,
     NextFold,
+    Details,
     Waiting,
     Activity,
     Log,
