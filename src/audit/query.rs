@@ -1,5 +1,6 @@
 //! Finds records in the log, and verifies it whole. Owns no SQL and no printing; what it reads is not trusted.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use memchr::memmem;
@@ -32,6 +33,53 @@ pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usiz
     walk.to_the_end(reader, index, &mut |row| {
         if search.takes(row.body) {
             found.push(Record::new(&row));
+        }
+        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    found.reverse();
+    Ok(found)
+}
+
+/// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
+/// else says how it stands. What cannot be read is among them.
+///
+/// # Errors
+/// Why the log could not be read.
+pub fn last_calls(
+    reader: &Reader,
+    index: Option<&Index>,
+    search: &Search,
+    limit: usize,
+) -> Result<Vec<Record>, StoreError> {
+    let mut found: Vec<Record> = Vec::new();
+    let mut calls: HashMap<Call, usize> = HashMap::new();
+    if limit == 0 {
+        return Ok(found);
+    }
+    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
+    walk.to_the_end(reader, index, &mut |row| {
+        if !search.takes(row.body) {
+            return ControlFlow::Continue(());
+        }
+        let record = Record::new(&row);
+        let known = record.fields().map(|fields| (fields.kind(), fields.call()));
+        match known {
+            None => found.push(record),
+            Some((Some(kind @ (Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)), call)) => {
+                match calls.get(&call).copied() {
+                    None => {
+                        calls.insert(call, found.len());
+                        found.push(record);
+                    }
+                    // A call may be withdrawn after its decision, which says more.
+                    Some(at) => {
+                        if let Some(there) = found.get_mut(at).filter(|_| kind == Kind::Decision) {
+                            *there = record;
+                        }
+                    }
+                }
+            }
+            Some(_) => {}
         }
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

@@ -137,6 +137,8 @@ pub struct Line {
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
+    /// What a call acts upon.
+    pub target: Option<String>,
     pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
@@ -226,6 +228,7 @@ impl Line {
             session: fields.session.into_owned(),
             ticket: fields.ticket,
             tool: fields.tool,
+            target: fields.target,
             rule: fields.rule,
             outcome,
             note: note.unwrap_or_default(),

@@ -23,7 +23,7 @@ fn verify(db: &Path) -> (Finding, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
         let command = LogCommand::Verify(VerifyOptions { expect_head: None, json });
-        let finding = run(&command, db, NOON, &mut out).unwrap();
+        let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
         (finding, String::from_utf8(out).unwrap())
     };
     let ((finding, text), (same, json)) = (told(false), told(true));

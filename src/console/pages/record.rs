@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::{caption, entry, foreign, grouped, log, ours};
+use super::{caption, entry, foreign, grouped, ours};
 use crate::audit::record::Kind;
 use crate::console::card::nearest;
 use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
+use crate::console::record_row::sentence;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
@@ -21,12 +22,12 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
-    let mut rows = entry("what", log::happened(line), width);
+    let mut rows = entry("what", sentence(line), width);
     // What came back says nothing of why the call ran; that is the first thing one asks.
     if line.kind == Some(Kind::Outcome)
         && let Some(decided) = opened.beside.iter().find(|other| other.kind == Some(Kind::Decision))
     {
-        rows.extend(entry("why", log::happened(decided), width));
+        rows.extend(entry("why", sentence(decided), width));
     }
     if let Some(at) = line.time {
         rows.extend(ours("when", time::date(at, model.settings.offset), width));
@@ -93,7 +94,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
 fn beside(other: &Line, model: &Model, width: usize) -> Row {
     let when = other.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
     let row = Row::of(Tone::Quiet, format!(" {:>7} {when:<11} ", grouped(other.seq)));
-    row.joined(log::happened(other)).clipped(width)
+    row.joined(sentence(other)).clipped(width)
 }
 
 /// Every field of the body but those above: objects and lists one level deep.
