@@ -104,6 +104,47 @@ fn code(tone: Tone) -> Option<&'static str> {
     }
 }
 
+impl Look {
+    /// A list, one row a line under its titles. Where it is too wide the widest columns are cut, and the last takes what is
+    /// left.
+    pub(super) fn list<const N: usize>(
+        &self,
+        titles: [&'static str; N],
+        rows: &[[Row; N]],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        const GAP: usize = 2;
+        const LEAST: usize = 8;
+        let mut widths = titles.map(str::len);
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        let all = |widths: &[usize; N]| widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
+        while all(&widths) > self.width {
+            // The last gives way first, then the widest.
+            let last = widths.last().is_some_and(|last| *last > 2 * LEAST);
+            let widest = if last { widths.last_mut() } else { widths.iter_mut().max() };
+            let Some(widest) = widest.filter(|width| **width > LEAST) else { break };
+            *widest -= 1;
+        }
+        let titles = titles.map(|title| Row::of(Tone::Quiet, title));
+        for row in std::iter::once(&titles).chain(rows) {
+            let cell = |(cell, width): (&Row, usize)| cell.clone().clipped(width).padded(width + GAP);
+            let line = row.iter().zip(widths).map(cell).fold(Row::default(), Row::joined);
+            writeln!(out, "{}", self.line(&line))?;
+        }
+        Ok(())
+    }
+
+    /// A sentence, wrapped.
+    pub(super) fn say(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let rows = Row::default().and_foreign(Tone::Ours, text).hung(self.width, 2);
+        rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row)))
+    }
+}
+
 /// Runs a command whose output may be longer than the screen: at a terminal it goes through the pager.
 pub(super) fn paged(
     options: LookOptions,

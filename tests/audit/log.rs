@@ -312,6 +312,8 @@ fn verify_finds_tampering_in_the_file() {
         let (finding, out) = log(&db, "log verify");
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
+        let alone = out.contains("Only that record was changed");
+        assert_eq!(alone, matches!(*name, "a body" | "a writer" | "one more"), "{name}: {out}");
     }
 }
 

@@ -97,6 +97,23 @@ fn e4_a_log_that_was_cut_off_at_its_end_is_found_without_an_anchor() {
 }
 
 #[test]
+fn one_changed_record_is_told_as_one_and_not_as_a_log_that_was_cut_off() {
+    let (_folder, db) = folder();
+    record(&db, WRITER, (1..=5).map(read));
+    let raw = Connection::open(&db).unwrap();
+    let change =
+        "DROP TRIGGER record_is_not_changed; UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 3";
+    raw.execute_batch(change).unwrap();
+    let (finding, text, json) = verify(&db);
+    assert_eq!((finding, &json["changed"], &json["records"]), (Finding::NotSo, &1.into(), &2.into()), "{json}");
+    assert!(text.contains("Only that record was changed: the 2 after it follow"), "{text}");
+    assert!(text.contains("record 5, is in it") && !text.contains("MISSING"), "{text}");
+    // What is behind it may be cut off as well.
+    raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
+    assert!(verify(&db).1.contains("RECORDS ARE MISSING"));
+}
+
+#[test]
 fn a_note_that_says_nothing_is_a_finding_and_stays() {
     type Spoil = fn(&Path);
     let table: [(&str, Spoil, &str); 3] = [

@@ -20,13 +20,13 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let verified = query::verify(&reader, options.expect_head)?;
-            let lost = query::is_lost(&noted, verified.head, &reader)?;
+            let lost = query::is_lost(&noted, verified.last(), &reader)?;
             (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            (Verified { head: Head::EMPTY, broken: None, anchor }, true, Vec::new())
+            (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor }, true, Vec::new())
         }
     };
     let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
@@ -50,6 +50,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
             "records": seq,
             "head": { "seq": seq, "link": link },
             "broken": broken,
+            "changed": verified.beyond.as_ref().map(|beyond| beyond.changed),
             "anchor": anchor,
             "noted": match &noted {
                 Noted::Nothing => serde_json::Value::Null,
@@ -67,6 +68,18 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
         Some(broken) => {
             writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
             writeln!(out, "The {seq} records before that hold.")?;
+            if let Some(beyond) = &verified.beyond {
+                let after = beyond.head.seq.saturating_sub(broken.seq());
+                match beyond.changed {
+                    1 => writeln!(
+                        out,
+                        "Only that record was changed: the {after} after it follow from the link it carries."
+                    )?,
+                    changed => {
+                        writeln!(out, "Of the {after} after it, {} do not follow from the one before.", changed - 1)?
+                    }
+                }
+            }
         }
     }
     tell_noted(&noted, lost, &noted::place_of(db), out)?;

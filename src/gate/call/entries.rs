@@ -37,6 +37,8 @@ impl Gate {
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments_text().to_owned());
+        // Whether somebody could see it at once.
+        entry.detail.push(("consoles", self.consoles.attached.into()));
         self.add_judgement(&mut entry, held, judged);
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
