@@ -34,7 +34,7 @@ fn nested(home: &Path, outer: &[&str], inner: &str, script: &str, before: impl F
     let words: Vec<String> = server.command().iter().map(|word| format!("'{word}'")).collect();
     let inner = format!("{played} | env -i '{BINARY}' {inner} -- {} > '{}'", words.join(" "), output.display());
     let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
-    let script = format!("{wait}; {}; cat >/dev/null", script.replace("$INNER", &inner));
+    let script = format!("{wait}\n{}\ncat >/dev/null", script.replace("$INNER", &inner));
     let mut host = Host::wrapping(home, &[&["--name", "outer"], outer].concat(), &["sh", "-c", &script]);
     before();
     fs::write(&go, "").unwrap();
@@ -55,20 +55,18 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[test]
 fn whoever_is_started_underneath_a_viewer_stays_one() {
-    let away = tempfile::tempdir().unwrap();
-    let elsewhere = format!("--home '{}' --name inner --role admin", away.path().display());
     let mut scripts = vec!["$INNER &", "sh -c \"true; $INNER\" &"];
     if cfg!(target_os = "linux") {
         // Orphans fall to the wrapper.
         scripts.push("( ( $INNER & ) & )");
     }
     for script in scripts {
-        let home = tempfile::tempdir().unwrap();
-        let here = format!("--home '{}' --name inner --role admin", home.path().display());
-        for inner in [&here, &elsewhere] {
+        let (home, away) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for inner in [&home, &away] {
+            let inner = format!("--home '{}' --name inner --role admin", inner.path().display());
             let _ = fs::remove_file(home.path().join("go"));
             let _ = fs::remove_file(home.path().join("out"));
-            let [list, read, write] = nested(home.path(), &["--role", "viewer"], inner, script, || {});
+            let [list, read, write] = nested(home.path(), &["--role", "viewer"], &inner, script, || {});
             assert_eq!(names(&list), ["read", "peek"], "{script} {inner}");
             assert_eq!(read["result"]["content"][0]["text"], "done", "{script} {inner}: {read}");
             assert_eq!(write["error"]["code"], -32000, "{script} {inner}: {write}");
