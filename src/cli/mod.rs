@@ -6,6 +6,7 @@ pub mod console;
 pub mod demo;
 pub mod doctor;
 pub mod error;
+pub mod install;
 pub mod lattice;
 pub mod log;
 mod manifest;
@@ -90,7 +91,9 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
-        Command::Doctor(options) => doctor::run(options, &places?, out),
+        Command::Install(options) => install::install(&options, &places?, now(), out),
+        Command::Uninstall(options) => install::uninstall(&options, &places?, now(), out),
+        Command::Doctor(options) => doctor::run(&options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;
             Ok(ExitCode::SUCCESS)
