@@ -3,6 +3,7 @@
 mod edits;
 mod help;
 mod lattice;
+mod remote;
 mod rules;
 mod terminal;
 mod wrapped;
