@@ -6,6 +6,7 @@ mod confirm;
 mod console;
 mod decide;
 mod endings;
+mod findable;
 mod review;
 mod screen_rules;
 mod transcript;
