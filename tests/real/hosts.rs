@@ -24,8 +24,11 @@ use super::operator::{Manner, Operator, Shift};
 use super::play::{Transcript, fresh};
 use super::{REASON, content};
 
+/// Tries one thing with an agent, and says what was seen.
+type Case = fn(&Stage) -> String;
+
 /// What is tried with every agent.
-const CASES: [(&str, fn(&Stage) -> String); 6] = [
+const CASES: [(&str, Case); 6] = [
     ("a read passes", reads),
     ("an approved write", approved_write),
     ("a denied write", denied_write),
