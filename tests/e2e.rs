@@ -7,6 +7,7 @@ mod console;
 mod decide;
 mod delegated;
 mod endings;
+mod findable;
 mod review;
 mod screen_rules;
 mod transcript;
