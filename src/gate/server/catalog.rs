@@ -119,13 +119,8 @@ impl Catalog {
     }
 
     /// How many tools are known.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tools.len()
-    }
-
-    /// Whether no tool is known.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
     }
 
     /// Every tool that is known now, in no order.
@@ -177,7 +172,7 @@ impl Catalog {
         self.listings.len() + 1 < LISTINGS
     }
 
-    /// The host wants this page no more.
+    /// The host wants this page no more, or has it already.
     pub fn host_cancels(&mut self, id: &Id) {
         self.listings.retain(|listing| listing.own.is_some() || listing.id != *id);
     }
