@@ -170,9 +170,8 @@ fn unwrapped(one: &Unwrapped, width: usize) -> Vec<Row> {
     let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
     rows.extend(foreign("host", &one.host, width));
     rows.extend(foreign("list", &one.list, width));
-    let hint =
-        Row::of(Tone::Ours, "put ").and(Tone::Key, "mcp-approve --").and(Tone::Ours, " before its command there");
-    rows.extend(entry("to mend", hint, width));
+    let hint = Row::of(Tone::Ours, "run ").and(Tone::Key, "mcp-approve install");
+    rows.extend(entry("to fix", hint, width));
     rows
 }
 
