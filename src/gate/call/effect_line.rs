@@ -6,6 +6,7 @@ use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::gate::call::touched::replaces_whole;
 
 /// Argument names that say what a call is about, the most telling first.
 const TELLING: [&str; 24] = [
@@ -41,7 +42,7 @@ const SHOWN: usize = 80;
 /// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument shows what this very call would do,
 /// that: `DELETE on users without WHERE — sql = "…"`. Values in it are foreign text, raw; it is one line.
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
-    let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));
+    let does = computed(behavior).unwrap_or_else(|| described(behavior, tool, arguments));
     match telling(arguments) {
         Some(about) => format!("{does} — {about}"),
         None => does,
@@ -99,7 +100,7 @@ fn spoken(analysis: &Analysis) -> String {
 }
 
 /// What the tool does by its identity.
-fn described(behavior: &Behavior, tool: &str) -> String {
+fn described(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
     let identity = behavior.identity;
     let object = object(identity.output_domain);
     match (identity.mutability, identity.action) {
@@ -114,7 +115,8 @@ fn described(behavior: &Behavior, tool: &str) -> String {
         (Mutability::Mutates, Action::Update) => format!("changes {object}"),
         (Mutability::Mutates, Action::Delete) => format!("deletes {object}"),
         (Mutability::Mutates, Action::Merge) => format!("merges {object}"),
-        (Mutability::Mutates, Action::Overwrite) => format!("replaces {object}"),
+        (Mutability::Mutates, Action::Overwrite) if replaces_whole(arguments) => format!("replaces {object}"),
+        (Mutability::Mutates, Action::Overwrite) => format!("writes {object}"),
         (Mutability::Mutates, Action::Append) => format!("adds to {object}"),
         (Mutability::Mutates, Action::Execute) => format!("runs {object}"),
         (Mutability::Mutates, Action::Send) => format!("sends {object}"),
