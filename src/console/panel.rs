@@ -149,7 +149,7 @@ fn tour(model: &Model) -> Vec<Row> {
         let hint = |row: Row, key: &str, words: &str| row.and(Tone::Key, format!(" {key}")).and(Tone::Ours, words);
         let row = hint(Row::default(), "a", " approve ·");
         let row = hint(hint(row, "d", " deny ·"), "2", " what passes ·");
-        return vec![hint(hint(hint(row, "3", " log ·"), "?", " every key ·"), "Esc", " dismisses this line for good")];
+        return vec![hint(hint(hint(row, "3", " log ·"), "?", " keys ·"), "Esc", " hides this for good")];
     }
     let line = |key: &str, words: &str| Row::of(Tone::Key, format!(" {key:<6}")).and(Tone::Ours, words);
     vec![

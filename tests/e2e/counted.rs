@@ -107,6 +107,8 @@ fn a_card_on_screen_follows_its_file() {
     fs::write(&path, "bread and butter\n").unwrap();
     terminal.shows(&["asked again", "another", "- bread and butter", "· armed"]);
     assert!(server.executed().is_empty());
-    terminal.types("d\r");
+    terminal.types("d");
+    terminal.shows(&["Deny, because"]);
+    terminal.types("\r");
     host.answer(1);
 }

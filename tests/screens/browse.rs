@@ -352,7 +352,7 @@ fn the_tour_stays_until_it_is_dismissed() {
     assert!(!desk.screen().contains("dismisses these"));
     desk.model.tour = Tour::Shown;
     desk.hold(write("filesystem-1"));
-    desk.line("dismisses this line for good");
+    desk.line("hides this for good");
     desk.resize(80, 15);
     assert!(!desk.screen().contains("for good"), "what waits needs the room");
 }
