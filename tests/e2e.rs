@@ -4,6 +4,7 @@ mod approver;
 mod card;
 mod confirm;
 mod console;
+mod counted;
 mod decide;
 mod delegated;
 mod endings;
