@@ -10,6 +10,7 @@ mod delegated;
 mod endings;
 mod findable;
 mod review;
+mod science;
 mod screen_rules;
 mod transcript;
 mod trouble;
