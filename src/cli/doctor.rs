@@ -16,9 +16,8 @@ use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
-use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::Places;
+use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
 
@@ -55,6 +54,9 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
     checks.extend(listed::checks());
     checks.push(terminal());
+    for hint in checks.iter_mut().filter_map(|check| check.hint.as_mut()) {
+        *hint = under(places.root(), hint);
+    }
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
@@ -119,7 +121,7 @@ fn broken(about: &'static str, what: impl Into<String>, hint: Option<String>) ->
 
 fn configuration(places: &Places) -> Check {
     let file = places.config_file();
-    match config::check(places).and_then(|()| settings::check(places)) {
+    match settings::check(places) {
         Err(error) => broken("configuration", error.to_string(), Some(error.hint())),
         Ok(()) if file.exists() => good("configuration", file.display().to_string()),
         Ok(()) => good("configuration", format!("no {}: every option has its default", file.display())),
