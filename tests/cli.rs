@@ -2,6 +2,7 @@
 
 mod edits;
 mod help;
+mod install;
 mod lattice;
 mod man;
 mod remote;
@@ -86,7 +87,7 @@ fn help_names_every_command_and_exits_0() {
     for args in [&["--help"][..], &["-h"], &["help"]] {
         let run = home.run(args);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
-        for command in ["wrap", "demo", "log", "rules", "tools", "doctor", "completions"] {
+        for command in ["wrap", "demo", "log", "rules", "tools", "install", "uninstall", "doctor", "completions"] {
             assert!(run.out.contains(&format!("\n  {command} ")), "{args:?} without {command}");
         }
         assert!(!run.out.contains("demo-server") && !run.out.contains("demo-agent"), "hidden commands are shown");
@@ -104,6 +105,8 @@ fn help_names_every_command_and_exits_0() {
         &["rules", "import"],
         &["tools", "classify"],
         &["doctor"],
+        &["install"],
+        &["uninstall"],
         &["completions"],
     ];
     for command in nested {

@@ -5,6 +5,7 @@ mod card;
 mod confirm;
 mod console;
 mod decide;
+mod delegated;
 mod endings;
 mod findable;
 mod review;

@@ -1,6 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
-mod listed;
+pub(super) mod listed;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
@@ -33,6 +33,28 @@ struct Check {
     state: State,
     what: String,
     hint: Option<String>,
+    /// The command that fixes it, where there is one.
+    fix: Option<Fix>,
+}
+
+/// A command that fixes what is wrong at several places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fix {
+    Install,
+    Review,
+    Accept,
+}
+
+impl Fix {
+    const ALL: [Self; 3] = [Self::Install, Self::Review, Self::Accept];
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Install => "mcp-approve install --all",
+            Self::Review => "mcp-approve tools review",
+            Self::Accept => "mcp-approve rules accept",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,15 +69,22 @@ enum State {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
-    checks.extend(listed::checks());
+    checks.extend(listed::checks(&options.hosts));
     checks.push(terminal());
-    for hint in checks.iter_mut().filter_map(|check| check.hint.as_mut()) {
-        *hint = under(places.root(), hint);
+    for check in &mut checks {
+        let fix = check.fix.map(|fix| format!("run `{}`", fix.command()));
+        check.hint = check.hint.take().or(fix).map(|hint| under(places.root(), &hint));
+    }
+    let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
+    let unwrapped = count(Fix::Install);
+    if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
+        let next = format!("`{}` settles {} of these", most.command(), count(most));
+        checks.push(note("next", under(places.root(), &next)));
     }
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
@@ -67,7 +96,7 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
         }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
-    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Columns of the state and of what was looked at.
@@ -96,7 +125,7 @@ fn rows(check: &Check, width: usize) -> Vec<Row> {
 }
 
 fn row(check: &Check) -> Value {
-    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint })
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint, "fix": check.fix.map(Fix::command) })
 }
 
 fn word(state: State) -> &'static str {
@@ -108,7 +137,7 @@ fn word(state: State) -> &'static str {
 }
 
 fn good(about: &'static str, what: impl Into<String>) -> Check {
-    Check { about, state: State::InOrder, what: what.into(), hint: None }
+    Check { about, state: State::InOrder, what: what.into(), hint: None, fix: None }
 }
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
@@ -151,7 +180,7 @@ fn policies(places: &Places) -> Vec<Check> {
     }
     let waits = layers.load(Keeps::Nothing).pending;
     checks.extend(waits.into_iter().map(|one| Check {
-        hint: Some("look at it with `mcp-approve rules accept`".to_owned()),
+        fix: Some(Fix::Accept),
         ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
     }));
     checks
@@ -173,7 +202,7 @@ fn pins(places: &Places) -> Check {
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
-            hint: Some("look at them with `mcp-approve tools review`".to_owned()),
+            fix: Some(Fix::Review),
             ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
         },
     }
