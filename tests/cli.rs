@@ -4,6 +4,7 @@ mod edits;
 mod help;
 mod install;
 mod lattice;
+mod remote;
 mod rules;
 mod terminal;
 mod wrapped;
