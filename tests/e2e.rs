@@ -6,6 +6,8 @@ mod confirm;
 mod console;
 mod decide;
 mod endings;
+#[cfg(target_os = "linux")]
+mod idle;
 mod review;
 mod screen_rules;
 mod transcript;

@@ -15,6 +15,7 @@ use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
 use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
+use mcp_approve::interpose::watch::{Files, Watcher};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -241,7 +242,9 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_once_they_are_done() 
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (tell, told) = mpsc::channel();
-    let start = |launch| PinWriter::start(path, launch, Trust::Corroborate, move |what| tell.send(what).unwrap());
+    let tell = move |what| tell.send(what).unwrap();
+    let watcher = Watcher::none(Files::Pins);
+    let start = |launch| PinWriter::start(path, launch, Trust::Corroborate, watcher, tell);
     let (_, _writer) = start(launch("s", &["server"]));
     // Longer than SQLite itself waits for the other.
     assert!(told.recv_timeout(Duration::from_millis(2_400)).is_err());

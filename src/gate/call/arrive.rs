@@ -46,7 +46,7 @@ impl Gate {
         if call.is_modern() {
             self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
         }
-        if self.ends.wrapper == WrapperEnd::Stops {
+        if self.ends.wrapper != WrapperEnd::Runs {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
         }
         let session = match self.host.lifecycle.call(&call) {

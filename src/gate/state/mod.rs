@@ -50,11 +50,12 @@ pub enum ServerEnd {
 }
 
 /// Whether the wrapper was told to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WrapperEnd {
     #[default]
     Runs,
-    Stops,
+    /// By this signal.
+    Stops { why: String },
 }
 
 /// What the host has said of itself, and its session with the server.
