@@ -53,8 +53,32 @@ pub enum Mode {
     /// They are.
     #[default]
     Enforce,
-    /// They are recorded and let pass (`--observe`); denials still hold.
+    /// They are recorded and let pass (`--observe`), and so are calls that do not fit what the server says of its tools; the
+    /// operator's own denials still hold.
     Observe,
+}
+
+/// What happens to a call whose arguments do not fit its tool's schema. Where it is not refused, it has a hazard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mismatch {
+    /// It is refused: the model reads what does not fit.
+    #[default]
+    Refuse,
+    /// The server takes more than its schema says.
+    Warn,
+    /// The same, for these tools alone.
+    WarnFor(Vec<String>),
+}
+
+impl Mismatch {
+    /// Whether a call of this tool is refused.
+    pub fn refuses(&self, tool: &str) -> bool {
+        match self {
+            Self::Refuse => true,
+            Self::Warn => false,
+            Self::WarnFor(tools) => !tools.iter().any(|known| known == tool),
+        }
+    }
 }
 
 /// What a gate is given once. Times are microseconds.
@@ -77,6 +101,7 @@ pub struct Config {
     pub pins: Pins,
     /// What the task expects of every call.
     pub expected: Option<Expected>,
+    pub mismatch: Mismatch,
 }
 
 /// The state of one wrapper.

@@ -18,7 +18,7 @@ use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::scope::Scope;
 use crate::gate::data::opinion::Approver;
-use crate::gate::{Mode, Unattended};
+use crate::gate::{Mismatch, Mode, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use approver::Callback;
@@ -39,6 +39,7 @@ const KEYS: &[&str] = &[
     "audit-db",
     "trust",
     "expect",
+    "schema",
 ];
 const TOP: &[&str] = &["server", "approver", "console", "roles"];
 
@@ -62,6 +63,7 @@ pub struct WrapSettings {
     pub approvers: Vec<(Approver, Callback)>,
     /// What the task expects of every call.
     pub expect: Option<Expected>,
+    pub mismatch: Mismatch,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -88,6 +90,8 @@ pub struct Level {
     pub audit_db: Option<PathBuf>,
     pub trust: Option<Trust>,
     pub expect: Option<Expected>,
+    /// What happens to a call whose arguments do not fit its tool's schema.
+    pub mismatch: Option<Mismatch>,
 }
 
 /// Why `config.toml` cannot be used.
@@ -143,6 +147,7 @@ impl Level {
             audit_db: self.audit_db.or(next.audit_db),
             trust: self.trust.or(next.trust),
             expect: self.expect.or(next.expect),
+            mismatch: self.mismatch.or(next.mismatch),
         }
     }
 }
@@ -169,6 +174,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         trust: level.trust.unwrap_or_default(),
         approvers,
         expect: level.expect,
+        mismatch: level.mismatch.unwrap_or_default(),
     })
 }
 
@@ -295,6 +301,14 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                 level.trust = reading.word(value, name, &words);
             }
             "expect" => level.expect = parsed(reading, value, name, str::parse),
+            "schema" if value.get_ref().as_array().is_some() => {
+                let tools = reading.texts(value, name).into_iter().map(|(_, tool)| tool);
+                level.mismatch = Some(Mismatch::WarnFor(tools.collect()));
+            }
+            "schema" => {
+                let refuses = reading.word(value, name, &[("refuse", true), ("warn", false)]);
+                level.mismatch = refuses.map(|refuses| if refuses { Mismatch::Refuse } else { Mismatch::Warn });
+            }
             known if besides.contains(&known) => {}
             other => reading.unknown_key(key.span(), other, &[KEYS, besides].concat()),
         }

@@ -159,6 +159,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         approvers,
         pins,
         expected: settings.expect,
+        mismatch: settings.mismatch,
     };
     let (tell, looked) = mpsc::unbounded_channel();
     let facts = FactReader::new(user::current().ok().map(|user| user.home), move |found| {

@@ -20,6 +20,7 @@ pub fn config() -> Config {
         approvers: Vec::new(),
         pins: Pins::default(),
         expected: None,
+        mismatch: mcp_approve::gate::Mismatch::default(),
     }
 }
 

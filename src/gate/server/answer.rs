@@ -115,7 +115,7 @@ impl Gate {
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
             self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
-        if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
+        if flight.described.as_ref().is_some_and(|known| known.output().is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
@@ -125,7 +125,7 @@ impl Gate {
 
     fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
         let content = line.content();
-        let schema = flight.described.as_ref().and_then(|known| known.output.as_ref());
+        let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
             Answer::read(content)
         } else {

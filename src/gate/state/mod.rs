@@ -6,6 +6,7 @@ pub mod roots;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::gate::call::history::History;
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
@@ -67,6 +68,8 @@ pub struct Host {
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,
+    /// Its calls that did not run.
+    pub history: History,
 }
 
 /// Whether the log has the host's name.
