@@ -111,7 +111,7 @@ fn a_progress_token_is_kept_alive_from_the_first_second_and_rises_in_words() {
     let (second, second_words) = progress(&world.wait(6));
     assert!(0.0 < first && first < second && second < 0.001, "{first} {second}");
     assert!(first_words.contains("files-1") && first_words.contains("run `mcp-approve`"), "{first_words}");
-    assert!(second_words.contains("waits for approval in mcp-approve, for 4 min"), "{second_words}");
+    assert!(second_words.contains("waits for approval in mcp-approve, for 46 s"), "{second_words}");
     world.finish();
 }
 

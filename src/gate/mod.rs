@@ -32,6 +32,7 @@ use state::{Clock, Consoles, Ends, Host, Log, Rules};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
+use crate::capability::schema::Mismatch;
 use crate::capability::scope::Scope;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
@@ -56,29 +57,6 @@ pub enum Mode {
     /// They are recorded and let pass (`--observe`), and so are calls that do not fit what the server says of its tools; the
     /// operator's own denials still hold.
     Observe,
-}
-
-/// What happens to a call whose arguments do not fit its tool's schema. Where it is not refused, it has a hazard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Mismatch {
-    /// It is refused: the model reads what does not fit.
-    #[default]
-    Refuse,
-    /// The server takes more than its schema says.
-    Warn,
-    /// The same, for these tools alone.
-    WarnFor(Vec<String>),
-}
-
-impl Mismatch {
-    /// Whether a call of this tool is refused.
-    pub fn refuses(&self, tool: &str) -> bool {
-        match self {
-            Self::Refuse => true,
-            Self::Warn => false,
-            Self::WarnFor(tools) => !tools.iter().any(|known| known == tool),
-        }
-    }
 }
 
 /// What a gate is given once. Times are microseconds.

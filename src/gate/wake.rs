@@ -3,10 +3,11 @@
 use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::held::{Asking, Held, Opening, Stage, Verdict, Waits};
-use crate::gate::call::{history, replies};
+use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
+use crate::gate::state::history;
 use crate::wire::reply;
 
 impl Gate {

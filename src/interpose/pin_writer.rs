@@ -38,6 +38,7 @@ pub enum Reviewed {
 enum Order {
     Keep(Box<Sighting>),
     Pin(Pinning, ConsoleId),
+    NoteServer,
     Look,
 }
 
@@ -62,11 +63,11 @@ impl PinWriter {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match patiently(|| read(&path, &launch, trust)) {
+            match patiently(|| read(&path, &launch)) {
                 Ok((memory, pins, program)) => {
                     on_review(Reviewed::Pins(Box::new(pins)));
                     let generation = memory.generation().ok();
-                    let writer = Writer { path, memory, generation, launch, program, watcher, on_review };
+                    let writer = Writer { path, memory, generation, launch, program, trust, watcher, on_review };
                     writer.work(&inbox);
                 }
                 Err(error) => on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint())))),
@@ -79,6 +80,12 @@ impl PinWriter {
             Err(error) => untrusted(&error.to_string(), "look at the limit on processes (ulimit -u)"),
         };
         (pins, Self { orders: Some(orders), ended })
+    }
+
+    /// Keeps how the server was started, now that it has answered. Never waits.
+    pub fn note_server(&self) {
+        // A thread that is gone has said why.
+        let _ = self.send(Order::NoteServer);
     }
 
     /// Keeps a definition. Never waits.
@@ -112,9 +119,9 @@ impl Drop for PinWriter {
     }
 }
 
-fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Program), PinsError> {
+fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsError> {
     let mut memory = Memory::open(path)?;
-    let (pins, program) = memory.greet(launch, trust, clock::wall_ms())?;
+    let (pins, program) = memory.greet(launch, clock::wall_ms())?;
     Ok((memory, pins, program))
 }
 
@@ -144,6 +151,7 @@ struct Writer<F> {
     generation: Option<i64>,
     launch: Launch,
     program: Program,
+    trust: Trust,
     watcher: Watcher,
     on_review: F,
 }
@@ -169,6 +177,7 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                         (self.on_review)(Reviewed::Refused { console, why });
                     }
                 },
+                Order::NoteServer => self.note_server(),
                 Order::Look => self.look(),
             }
         }
@@ -187,6 +196,17 @@ impl<F: FnMut(Reviewed)> Writer<F> {
             (self.on_review)(Reviewed::Pins(Box::new(pins)));
         }
         (self.on_review)(Reviewed::Watched(added));
+    }
+
+    fn note_server(&mut self) {
+        let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
+        match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
+            // Another command line may have been first under this name.
+            Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
+            Err(error) => {
+                notice::say(&format!("how this server was started is not remembered: {error}; {}", error.hint()));
+            }
+        }
     }
 
     fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {

@@ -322,11 +322,8 @@ impl Running {
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
             }
-            Effect::Remember(sighting) => {
-                if let Some(pin_writer) = &self.pin_writer {
-                    pin_writer.keep(*sighting);
-                }
-            }
+            Effect::Remember(sighting) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*sighting))),
+            Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),
             Effect::Pin { pinning, console } => {
                 let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
                 if !is_kept {

@@ -1,8 +1,10 @@
 //! Everything ever seen, for listings and searches: servers, tools, and which of them a query means. Changes nothing.
 
 use rusqlite::Row;
+use similar::ChangeTag;
 
-use super::store::{Memory, PIN, PinsError, changed, pin};
+use super::columns::{PIN, changed, pin};
+use super::store::{Memory, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -28,6 +30,18 @@ pub struct Server {
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,
     pub last_seen: i64,
+    /// The whole command line without its secrets; empty where an older version noted it.
+    pub words: Vec<String>,
+    /// The command line that was trusted last under this name, where this one is not.
+    pub former: Vec<String>,
+}
+
+/// One argument of a command line that changed. Foreign text, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    Same(String),
+    Gone(String),
+    Added(String),
 }
 
 /// One tool as it was seen last, with everything concluded about it now.
@@ -47,6 +61,21 @@ impl Server {
     /// What changed since the server was trusted; `None` when nothing did.
     pub fn change(&self) -> Option<String> {
         changed(&self.program, self.trusted.as_deref())
+    }
+
+    /// The command line, argument by argument, beside the one that was trusted before.
+    pub fn arguments(&self) -> Vec<Argument> {
+        let (old, new) = (&self.former, &self.words);
+        let old = if old.is_empty() { new } else { old };
+        let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
+        let changes = compared.iter().flat_map(|part| part.iter_changes(old, new));
+        changes
+            .map(|change| match change.tag() {
+                ChangeTag::Equal => Argument::Same(change.value()),
+                ChangeTag::Delete => Argument::Gone(change.value()),
+                ChangeTag::Insert => Argument::Added(change.value()),
+            })
+            .collect()
     }
 }
 
@@ -170,15 +199,17 @@ fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
     Ok(Row0 {
         id: row.get(0)?,
         server: server(row, 1)?,
-        pin: pin(row, 10)?,
-        last_seen: row.get(19)?,
-        definition: row.get(20)?,
+        pin: pin(row, 12)?,
+        last_seen: row.get(21)?,
+        definition: row.get(22)?,
     })
 }
 
 /// The columns of a server, as [`server`] reads them.
 const SERVER: &str = "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
-    server.trusted, server.first_seen, server.last_seen";
+    server.trusted, server.first_seen, server.last_seen, server.words,
+    iif(server.trusted IS NULL, (SELECT words FROM server AS former WHERE former.name = server.name
+        AND former.trusted IS NOT NULL ORDER BY former.last_seen DESC LIMIT 1), NULL)";
 
 fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
     let trust: String = row.get(at + 4)?;
@@ -196,5 +227,12 @@ fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
         trusted: row.get(at + 6)?,
         first_seen: row.get(at + 7)?,
         last_seen: row.get(at + 8)?,
+        words: words(row, at + 9)?,
+        former: words(row, at + 10)?,
     })
+}
+
+fn words(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<String>> {
+    let text: Option<String> = row.get(at)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }

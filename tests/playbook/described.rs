@@ -29,7 +29,8 @@ fn arguments_that_do_not_fit_are_answered_with_a_result_on_every_revision() {
 #[test]
 fn a_server_that_takes_more_than_its_schema_says_can_be_left_to_it() {
     use mcp_approve::behavior::hazards::HazardKind;
-    use mcp_approve::gate::{Config, Mismatch, Mode};
+    use mcp_approve::capability::schema::Mismatch;
+    use mcp_approve::gate::{Config, Mode};
     let table = [
         (Mismatch::Refuse, Mode::Enforce, "refused"),
         (Mismatch::Warn, Mode::Enforce, "asked"),

@@ -20,7 +20,7 @@ pub fn config() -> Config {
         approvers: Vec::new(),
         pins: Pins::default(),
         expected: None,
-        mismatch: mcp_approve::gate::Mismatch::default(),
+        mismatch: mcp_approve::capability::schema::Mismatch::default(),
     }
 }
 

@@ -5,12 +5,13 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::hazards::HazardKind;
 use crate::capability::scope::Scope;
 use crate::gate::Gate;
+use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::pinning;
-use crate::gate::call::{caller, history};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
+use crate::gate::state::history;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
+use crate::capability::schema::Mismatch;
 use crate::gate::Gate;
+use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
 use crate::gate::call::judged::{self, JudgeInput, Judged};
 use crate::gate::call::replies;
@@ -13,7 +15,6 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::server::catalog::Known;
 use crate::gate::server::described::Described;
-use crate::gate::{Mismatch, Mode};
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
 

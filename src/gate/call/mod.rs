@@ -14,7 +14,6 @@ pub mod entries;
 pub mod forward;
 pub mod grant;
 pub mod held;
-pub mod history;
 pub mod judge;
 pub mod judged;
 pub mod look;

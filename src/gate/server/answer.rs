@@ -10,6 +10,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
+use crate::gate::state::Answered;
 use crate::mcp::result::Answer;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
@@ -35,7 +36,11 @@ impl Gate {
                     self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
                 }
-                self.host.plain_ids.remove(&id);
+                let is_owed = self.host.plain_ids.remove(&id) || is_ours || self.flights.contains(&id);
+                if is_owed && !failed && std::mem::replace(&mut self.ends.answered, Answered::Once) == Answered::NotYet
+                {
+                    out.push(Effect::NoteServer);
+                }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
                 }

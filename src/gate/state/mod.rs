@@ -1,12 +1,12 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod history;
 pub mod refusals;
 pub mod roots;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::gate::call::history::History;
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
@@ -16,6 +16,7 @@ use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::wire::id::Id;
+use history::History;
 
 /// What went to the log.
 #[derive(Debug, Default)]
@@ -36,6 +37,7 @@ pub struct Ends {
     /// Since when (monotonic microseconds) the host sends nothing more.
     pub host_gone: Option<u64>,
     pub server: ServerEnd,
+    pub answered: Answered,
     pub wrapper: WrapperEnd,
 }
 
@@ -48,6 +50,14 @@ pub enum ServerEnd {
     Deaf { how: String },
     /// It has ended. `how` is why nothing more was written to it.
     Ended { how: String },
+}
+
+/// Whether the server has answered a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answered {
+    #[default]
+    NotYet,
+    Once,
 }
 
 /// Whether the wrapper was told to stop.

@@ -1,0 +1,56 @@
+//! Rows of the database of pins as values. Asks the database nothing.
+
+use rusqlite::Row;
+
+use crate::behavior::conclude::Trust;
+use crate::gate::data::pin::{Origin, Pin};
+
+/// The columns of a pin, as [`pin`] reads them.
+pub(super) const PIN: &str =
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
+    tool.added";
+
+/// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
+pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
+    let text = |n: usize| row.get::<_, Option<String>>(at + n);
+    let digest = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    let identity = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    Ok(Pin {
+        trusted: digest(0)?,
+        refused: digest(1)?,
+        latest: digest(2)?.unwrap_or_else(|| crate::wire::digest::Digest::of(b"")),
+        version: row.get::<_, i64>(at + 3)?.max(1).unsigned_abs(),
+        identity: identity(4)?,
+        said: identity(5)?,
+        first_seen: row.get(at + 6)?,
+        sense: None,
+        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
+        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
+    })
+}
+
+/// What differs between the files that run and those that are trusted.
+pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
+    let Some(trusted) = trusted else {
+        return Some("this server was started by another command before; see Tools, or `tools review`".to_owned());
+    };
+    if program == trusted {
+        return None;
+    }
+    let differing: Vec<&str> = program
+        .lines()
+        .filter(|line| !trusted.lines().any(|known| known == *line))
+        .map(|line| line.split(" blake3:").next().unwrap_or(line))
+        .collect();
+    let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
+    Some(format!("the server's program changed since it was trusted ({files}); see Tools, or `tools review`"))
+}
+
+/// The word for how far a server is trusted.
+pub(super) fn word(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Corroborate => "corroborate",
+        Trust::Annotations => "annotations",
+        Trust::None => "none",
+    }
+}
