@@ -162,7 +162,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
-    assert_eq!(run.out.matches("to mend: ").count(), 3, "{}", run.out);
+    assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));
 }

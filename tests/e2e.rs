@@ -6,6 +6,7 @@ mod confirm;
 mod console;
 mod decide;
 mod endings;
+mod findable;
 #[cfg(target_os = "linux")]
 mod idle;
 mod review;

@@ -7,7 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::demo::{AgentArgs, ServerArgs};
 use super::lattice::LatticeCommand;
 use super::log::LogCommand;
+use super::look::LookOptions;
 use super::rules::options::RulesCommand;
+use super::waiting::WaitingOptions;
 use super::wrap::WrapOptions;
 use crate::behavior::identity::{Identity, NotAnIdentity};
 use crate::behavior::taxonomy::Mutability;
@@ -111,6 +113,12 @@ Examples:
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },
+    /// Tells what waits for a decision, on one line: for status bars and prompts; exit code 1 when something does
+    #[command(after_help = "Examples:
+  mcp-approve waiting                       1 call waits · filesystem: deletes content — notes.md · 4:12 left
+  mcp-approve waiting --json | jq .waiting
+  tmux:      set -g status-right '#(mcp-approve waiting)'")]
+    Waiting(WaitingOptions),
     /// Tells what is in order, what is not, and how to mend it
     Doctor(DoctorOptions),
     /// Prints a completion script for your shell
@@ -209,6 +217,8 @@ pub struct ToolsListOptions {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
     #[command(flatten)]
+    pub look: LookOptions,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -243,6 +253,8 @@ pub struct ToolsSearchOptions {
     /// Only those of this server: its name, or the beginning of its fingerprint
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
+    #[command(flatten)]
+    pub look: LookOptions,
     #[command(flatten)]
     pub output: Output,
 }

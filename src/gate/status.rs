@@ -1,8 +1,8 @@
 //! What the shell and the consoles may ask of the gate between two steps. Changes nothing.
 
 use crate::gate::Gate;
-use crate::gate::call::held::Asking;
-use crate::gate::data::report::{KnownTool, Status};
+use crate::gate::call::held::{Asking, Held};
+use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::server::described::Described;
 use crate::wire::message::Gist;
@@ -43,6 +43,20 @@ impl Gate {
     /// Every call that waits for an operator, oldest first: for a console that attaches.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         self.calls.iter::<Asking>().map(|(held, asking)| self.snapshot(held, &asking.case.judged)).collect()
+    }
+
+    /// The same calls in few words.
+    pub fn waiting(&self) -> Vec<WaitingCall> {
+        let brief = |(held, asking): (&Held, &Asking)| WaitingCall {
+            ticket: held.ticket.to_string(),
+            server: self.config.server.to_string(),
+            tool: held.call.name().to_owned(),
+            effect: asking.case.judged.effect.clone(),
+            target: asking.case.judged.target.clone(),
+            arrived: held.arrived.wall,
+            deadline: held.deadline_at(),
+        };
+        self.calls.iter::<Asking>().map(brief).collect()
     }
 
     /// Whether there is a list to parse, now that the host has it: send

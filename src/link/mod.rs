@@ -6,6 +6,7 @@ pub mod error;
 pub mod folder;
 pub mod message;
 mod outbox;
+pub mod peek;
 mod peer;
 mod reader;
 pub mod server;

@@ -7,6 +7,7 @@ use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdr
 use crate::gate::call::judged::Seen;
 use crate::gate::call::refuse::duplicate;
 use crate::gate::call::replies;
+use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
@@ -115,6 +116,8 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Decision);
         entry.ticket = Some(self.ticket(number));
         entry.tool = Some(call.name().to_owned());
+        let target = target::of_unjudged(call);
+        entry.target.clone_from(&target);
         entry.digest = Some(call.digest());
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
@@ -124,6 +127,7 @@ impl Gate {
         out.push(Effect::Answer(reply));
         self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
             one.what = call.name().to_owned();
+            one.target = target;
             one.verdict = Some(VerdictWord::Deny);
             one.by = Some(by);
             one.bytes = call.line().content().len() as u64;

@@ -22,7 +22,6 @@ impl Gate {
     /// The card of a call that waits for an operator.
     pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
         let tool = judged.described.as_ref().map(|known| &known.tool);
-        let waits_ms = held.deadline.saturating_sub(held.arrived.mono) / 1000;
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
@@ -43,7 +42,7 @@ impl Gate {
             disputed: judged.behavior.disputed,
             hazards: judged.behavior.hazards.clone(),
             effect: judged.effect.clone(),
-            about: judged.about.clone(),
+            target: judged.target.clone(),
             ruling: judged.ruling.clone(),
             near: judged.near.clone(),
             safe: self.safe(held, judged),
@@ -54,7 +53,7 @@ impl Gate {
             digest: held.call.digest(),
             bytes: held.call.line().content().len() as u64,
             arrived: held.arrived.wall,
-            deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
+            deadline: held.deadline_at(),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
             caller: caller::of(held.call.meta_text()),
             danger: judged.danger.clone(),

@@ -55,6 +55,7 @@ impl Gate {
         let flight = Flight {
             ticket: held.ticket,
             tool: call.name().to_owned(),
+            target: judged.target,
             digest: call.digest(),
             forwarded: now,
             badge: judged.behavior.badge(),

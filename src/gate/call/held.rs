@@ -192,6 +192,12 @@ impl Held {
     pub fn looks_again(&self) -> bool {
         !self.seen.look.is_empty() && self.seen.found.is_some()
     }
+
+    /// When it is denied for want of an answer, in milliseconds since 1970, UTC; `None`: it waits as long as the host does.
+    pub fn deadline_at(&self) -> Option<i64> {
+        let waits_ms = self.deadline.saturating_sub(self.arrived.mono) / 1000;
+        i64::try_from(waits_ms).ok().map(|waits| self.arrived.wall.saturating_add(waits))
+    }
 }
 
 impl Decided {

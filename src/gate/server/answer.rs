@@ -176,6 +176,7 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
+        entry.target.clone_from(&flight.target);
         entry.digest = Some(flight.digest);
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity.clone());
@@ -187,6 +188,7 @@ impl Gate {
         self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
             one.what.clone_from(&flight.tool);
             one.ticket = Some(flight.ticket.to_string());
+            one.target.clone_from(&flight.target);
             one.badge = Some(flight.badge);
             one.by = Some(flight.by);
             one.rule.clone_from(&flight.rule);
