@@ -8,8 +8,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::link::message::PinState;
-use crate::pins::diff::Change;
-use crate::pins::reading::Argument;
+use crate::pins::diff::{Argument, Change};
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it is now.

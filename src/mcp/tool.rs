@@ -288,11 +288,10 @@ mod tests {
         let one = sense(
             r#"{"name":"t","description":"It is 2026-11-22T10:00:07 now.","inputSchema":{"required":["a","b"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,
         );
-        for same in [
+        let same = sense(
             r#"{"name":"t","description":"It is 2026-11-23T23:59:00 now.","inputSchema":{"required":["b","a"],"properties":{"a":{"enum":[2,1],"default":"2026-11-22"}}}}"#,
-        ] {
-            assert_eq!(one, sense(same), "{same}");
-        }
+        );
+        assert_eq!(one, same);
         for other in [
             r#"{"name":"t","description":"It is 2026-11-22T10:00:07 later.","inputSchema":{"required":["a","b"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,
             r#"{"name":"t","description":"It is 2026-11-22T10:00:07 now.","inputSchema":{"required":["a"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,

@@ -2,6 +2,7 @@
 
 use rusqlite::Row;
 
+use super::diff::Argument;
 use crate::behavior::conclude::Trust;
 use crate::gate::data::pin::{Origin, Pin};
 
@@ -29,10 +30,34 @@ pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
     })
 }
 
-/// What differs between the files that run and those that are trusted.
-pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
+/// The command line that was trusted last under a name.
+pub(super) const FORMER: &str = "(SELECT words FROM server AS former WHERE former.name = server.name
+    AND former.trusted IS NOT NULL ORDER BY former.last_seen DESC LIMIT 1)";
+
+/// Reads the words of a command line; none where an older version noted it.
+pub(super) fn words(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<String>> {
+    let text: Option<String> = row.get(at)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// What differs between the command line and the files that run and those that are trusted.
+pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argument]) -> Option<String> {
+    const SHOWN: usize = 6;
     let Some(trusted) = trusted else {
-        return Some("this server was started by another command before; see Tools, or `tools review`".to_owned());
+        let differing = arguments.iter().filter_map(|argument| match argument {
+            Argument::Same(_) => None,
+            Argument::Gone(text) => Some(format!("- {text}")),
+            Argument::Added(text) => Some(format!("+ {text}")),
+        });
+        let mut differing: Vec<String> = differing.collect();
+        if differing.len() > SHOWN {
+            differing.truncate(SHOWN);
+            differing.push("…".to_owned());
+        }
+        let differing = if differing.is_empty() { String::new() } else { format!(" ({})", differing.join(", ")) };
+        return Some(format!(
+            "this server was started by another command before{differing}; accept it once in Tools, or by `tools review`"
+        ));
     };
     if program == trusted {
         return None;

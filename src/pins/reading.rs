@@ -1,9 +1,9 @@
 //! Everything ever seen, for listings and searches: servers, tools, and which of them a query means. Changes nothing.
 
 use rusqlite::Row;
-use similar::ChangeTag;
 
-use super::columns::{PIN, changed, pin};
+use super::columns::{FORMER, PIN, changed, pin, words};
+use super::diff::{Argument, arguments};
 use super::store::{Memory, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
@@ -36,14 +36,6 @@ pub struct Server {
     pub former: Vec<String>,
 }
 
-/// One argument of a command line that changed. Foreign text, raw.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
-    Same(String),
-    Gone(String),
-    Added(String),
-}
-
 /// One tool as it was seen last, with everything concluded about it now.
 #[derive(Clone, Debug)]
 pub struct Known {
@@ -60,22 +52,12 @@ pub struct Known {
 impl Server {
     /// What changed since the server was trusted; `None` when nothing did.
     pub fn change(&self) -> Option<String> {
-        changed(&self.program, self.trusted.as_deref())
+        changed(&self.program, self.trusted.as_deref(), &self.arguments())
     }
 
     /// The command line, argument by argument, beside the one that was trusted before.
     pub fn arguments(&self) -> Vec<Argument> {
-        let (old, new) = (&self.former, &self.words);
-        let old = if old.is_empty() { new } else { old };
-        let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
-        let changes = compared.iter().flat_map(|part| part.iter_changes(old, new));
-        changes
-            .map(|change| match change.tag() {
-                ChangeTag::Equal => Argument::Same(change.value()),
-                ChangeTag::Delete => Argument::Gone(change.value()),
-                ChangeTag::Insert => Argument::Added(change.value()),
-            })
-            .collect()
+        arguments(&self.former, &self.words)
     }
 }
 
@@ -86,7 +68,8 @@ impl Memory {
     /// Why they could not be read.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
         let read = || -> rusqlite::Result<Vec<Server>> {
-            let mut rows = self.db.prepare(&format!("SELECT {SERVER} FROM server ORDER BY last_seen DESC, name"))?;
+            let mut rows =
+                self.db.prepare(&format!("SELECT {} FROM server ORDER BY last_seen DESC, name", columns()))?;
             rows.query_map([], |row| server(row, 0))?.collect()
         };
         read().map_err(|error| self.fault(&error))
@@ -98,8 +81,9 @@ impl Memory {
     /// Why they could not be read.
     pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
         let read = || -> rusqlite::Result<Vec<Row0>> {
+            let columns = columns();
             let mut rows = self.db.prepare(&format!(
-                "SELECT tool.id, {SERVER}, {PIN}, tool.last_seen, definition.text FROM tool
+                "SELECT tool.id, {columns}, {PIN}, tool.last_seen, definition.text FROM tool
                  JOIN server USING (fingerprint) JOIN definition ON definition.digest = tool.latest
                  ORDER BY server.name, server.fingerprint, tool.name"
             ))?;
@@ -206,10 +190,13 @@ fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
 }
 
 /// The columns of a server, as [`server`] reads them.
-const SERVER: &str = "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
-    server.trusted, server.first_seen, server.last_seen, server.words,
-    iif(server.trusted IS NULL, (SELECT words FROM server AS former WHERE former.name = server.name
-        AND former.trusted IS NOT NULL ORDER BY former.last_seen DESC LIMIT 1), NULL)";
+fn columns() -> String {
+    format!(
+        "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
+         server.trusted, server.first_seen, server.last_seen, server.words,
+         iif(server.trusted IS NULL, {FORMER}, NULL)"
+    )
+}
 
 fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
     let trust: String = row.get(at + 4)?;
@@ -230,9 +217,4 @@ fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
         words: words(row, at + 9)?,
         former: words(row, at + 10)?,
     })
-}
-
-fn words(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<String>> {
-    let text: Option<String> = row.get(at)?;
-    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
 }

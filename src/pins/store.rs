@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::columns::{PIN, changed, pin, word};
+use super::columns::{FORMER, PIN, changed, pin, word, words};
+use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::conclude::Trust;
@@ -234,6 +235,14 @@ impl Memory {
                     named.is_none().then(|| program.files.clone())
                 }
             };
+            let former = match trusted {
+                Some(_) => Vec::new(),
+                None => self.db.query_row(
+                    &format!("SELECT {FORMER} FROM (SELECT ?1 AS name) AS server"),
+                    [&launch.name],
+                    |row| words(row, 0),
+                )?,
+            };
             let mut tools = HashMap::new();
             let mut rows = self.db.prepare(&format!(
                 "SELECT tool.name, {PIN}, definition.text FROM tool
@@ -260,7 +269,8 @@ impl Memory {
             let package = launch.package.as_deref().map(Into::into);
             Ok(Pins {
                 package,
-                changed: changed(&program.files, trusted.as_deref()).map(Into::into),
+                changed: changed(&program.files, trusted.as_deref(), &arguments(&former, &launch.words))
+                    .map(Into::into),
                 tools,
                 others,
                 origin: program.origin,

@@ -203,11 +203,13 @@ fn a_command_line_is_remembered_once_its_server_has_answered() {
 
 #[test]
 fn an_argument_that_was_added_is_shown_beside_the_old_ones() {
-    use mcp_approve::pins::reading::Argument::{Added, Gone, Same};
+    use mcp_approve::pins::diff::Argument::{Added, Gone, Same};
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");
     session(&path, &launch("s", &["npx", "files", "--token", "hunter2", "/home/ada"]), &[], 1);
     session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 2);
+    let (pins, _) = session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 3);
+    assert!(pins.changed.is_some_and(|why| why.contains("(- /home/ada, + /home/bob, + /)")));
     let servers = Memory::open(&path).unwrap().servers().unwrap();
     let changed = servers.iter().find(|server| server.change().is_some()).unwrap();
     let (same, gone, added) =

@@ -19,7 +19,8 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::pins::Memory;
-use crate::pins::reading::{Argument, Known, Server};
+use crate::pins::diff::Argument;
+use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;
 
 const NOTHING: &str = "Nothing waits for a review: every definition and every server's program is as it was when it was \

@@ -7,8 +7,7 @@ use crate::console::card::{counted, size};
 use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinState;
-use crate::pins::diff::Change;
-use crate::pins::reading::Argument;
+use crate::pins::diff::{Argument, Change};
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
