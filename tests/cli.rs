@@ -2,7 +2,9 @@
 
 mod edits;
 mod help;
+mod install;
 mod lattice;
+mod remote;
 mod rules;
 mod terminal;
 mod wrapped;
@@ -84,7 +86,7 @@ fn help_names_every_command_and_exits_0() {
     for args in [&["--help"][..], &["-h"], &["help"]] {
         let run = home.run(args);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
-        for command in ["wrap", "demo", "log", "rules", "tools", "doctor", "completions"] {
+        for command in ["wrap", "demo", "log", "rules", "tools", "install", "uninstall", "doctor", "completions"] {
             assert!(run.out.contains(&format!("\n  {command} ")), "{args:?} without {command}");
         }
         assert!(!run.out.contains("demo-server") && !run.out.contains("demo-agent"), "hidden commands are shown");
@@ -102,6 +104,8 @@ fn help_names_every_command_and_exits_0() {
         &["rules", "import"],
         &["tools", "classify"],
         &["doctor"],
+        &["install"],
+        &["uninstall"],
         &["completions"],
     ];
     for command in nested {

@@ -5,6 +5,7 @@ mod card;
 mod confirm;
 mod console;
 mod decide;
+mod delegated;
 mod endings;
 mod findable;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
-mod listed;
+pub(super) mod listed;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
@@ -34,6 +34,28 @@ struct Check {
     state: State,
     what: String,
     hint: Option<String>,
+    /// The command that fixes it, where there is one.
+    fix: Option<Fix>,
+}
+
+/// A command that fixes what is wrong at several places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fix {
+    Install,
+    Review,
+    Accept,
+}
+
+impl Fix {
+    const ALL: [Self; 3] = [Self::Install, Self::Review, Self::Accept];
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Install => "mcp-approve install --all",
+            Self::Review => "mcp-approve tools review",
+            Self::Accept => "mcp-approve rules accept",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,13 +70,18 @@ enum State {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
-    checks.extend(listed::checks());
+    checks.extend(listed::checks(&options.hosts));
     checks.push(terminal());
+    let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
+    let unwrapped = count(Fix::Install);
+    if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
+        checks.push(note("next", format!("`{}` settles {} of these", most.command(), count(most))));
+    }
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
@@ -65,7 +92,7 @@ pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Resu
         }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
-    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Columns of the state and of what was looked at.
@@ -82,7 +109,8 @@ fn rows(check: &Check, width: usize) -> Vec<Row> {
     let margin = STATE + ABOUT + 2;
     let label = Row::of(tone, word(check.state)).padded(STATE + 1);
     let label = label.joined(Row::of(Tone::Ours, check.about)).padded(margin);
-    let hint = check.hint.as_ref().map(|hint| format!("Fix it: {hint}"));
+    let fix = || check.fix.map(|fix| format!("run `{}`", fix.command()));
+    let hint = check.hint.clone().or_else(fix).map(|hint| format!("Fix it: {hint}"));
     let whats = check.what.lines().map(str::to_owned).chain(hint);
     let wrapped = |what: String| cell(Tone::Ours, &what).wrapped(width.saturating_sub(margin).max(20));
     let rows = whats.flat_map(wrapped).enumerate();
@@ -94,7 +122,7 @@ fn rows(check: &Check, width: usize) -> Vec<Row> {
 }
 
 fn row(check: &Check) -> Value {
-    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint })
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint, "fix": check.fix.map(Fix::command) })
 }
 
 fn word(state: State) -> &'static str {
@@ -106,7 +134,7 @@ fn word(state: State) -> &'static str {
 }
 
 fn good(about: &'static str, what: impl Into<String>) -> Check {
-    Check { about, state: State::InOrder, what: what.into(), hint: None }
+    Check { about, state: State::InOrder, what: what.into(), hint: None, fix: None }
 }
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
@@ -149,7 +177,7 @@ fn policies(places: &Places) -> Vec<Check> {
     }
     let waits = layers.load(Keeps::Nothing).pending;
     checks.extend(waits.into_iter().map(|one| Check {
-        hint: Some("look at it with `mcp-approve rules accept`".to_owned()),
+        fix: Some(Fix::Accept),
         ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
     }));
     checks
@@ -171,7 +199,7 @@ fn pins(places: &Places) -> Check {
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
-            hint: Some("look at them with `mcp-approve tools review`".to_owned()),
+            fix: Some(Fix::Review),
             ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
         },
     }

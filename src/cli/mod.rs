@@ -7,6 +7,7 @@ pub mod demo;
 pub mod doctor;
 pub mod error;
 pub mod help;
+pub mod install;
 pub mod lattice;
 pub mod log;
 pub mod look;
@@ -95,7 +96,9 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => waiting::run(options, &places?, now(), out),
-        Command::Doctor(options) => doctor::run(options, &places?, out),
+        Command::Install(options) => install::install(&options, &places?, now(), out),
+        Command::Uninstall(options) => install::uninstall(&options, &places?, now(), out),
+        Command::Doctor(options) => doctor::run(&options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;
             Ok(ExitCode::SUCCESS)

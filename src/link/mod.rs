@@ -2,6 +2,7 @@
 
 pub mod client;
 mod console_task;
+pub mod delegation;
 pub mod error;
 pub mod folder;
 pub mod message;

@@ -57,6 +57,7 @@ pub fn status() -> Status {
         failed: 0,
         era: "2025-11-25".into(),
         phase: "Active".into(),
+        scope: String::new(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,
         grants: Vec::new(),

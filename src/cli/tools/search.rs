@@ -24,7 +24,6 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::pins::reading::Known;
-use crate::policy::role::Role;
 use crate::policy::rule::Policy;
 
 struct Hit<'t> {
@@ -51,7 +50,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     let now = look.clock.now;
-    let role = options.role.as_deref().map(|name| role(places, name)).transpose()?;
+    let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
     let memory = memory(places)?;
     let tools = super::known(memory.as_ref(), options.server.as_deref())?;
@@ -97,17 +96,6 @@ pub(super) fn run(
     let rows: Vec<_> = hits.iter().map(json).collect();
     print(options.output, &rows, &none, out, |out| table(&hits, &left_out, look, out))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn role(places: &Places, name: &str) -> Result<Role, Error> {
-    let roles = config::roles(places)?;
-    let known: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
-    let hint = match known.as_slice() {
-        [] => "none is written yet; in config.toml: [roles.reader] and below it capabilities = [\"*:read\"]".to_owned(),
-        known => format!("those of config.toml are: {}", known.join(", ")),
-    };
-    let unknown = || Error::Wrong { what: format!("no role is called {name}"), hint };
-    roles.iter().find(|role| role.name == name).cloned().ok_or_else(unknown)
 }
 
 /// The policy for all servers, as it stands. Where it is broken its denials stand, as they do for calls.

@@ -3,7 +3,6 @@
 use crate::behavior::arguments;
 use crate::behavior::arguments::reading::Reading;
 use crate::behavior::hazards::HazardKind;
-use crate::capability::scope::Scope;
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::{Held, Stage};
@@ -80,16 +79,22 @@ impl Gate {
     fn safe(&self, held: &Held, judged: &Judged) -> Safe {
         let described = judged.described.is_some();
         let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
-        let capability = match (&self.config.scope, described) {
-            (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema",
-            (Scope::Whole, true) => {
+        let mut capability = match (self.config.scope.words(), described) {
+            (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
+            (None, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
+                    .to_owned()
             }
-            (Scope::Only(_), true) => {
-                "the server offers this tool and the scope allows it (it is in Caps(S) ∩ Scope), and the arguments fit its schema"
+            (Some(scope), true) => {
+                format!(
+                    "the server offers this tool and the scope allows it (it is in Caps(S) ∩ {scope}), and the arguments fit its schema"
+                )
             }
-            (_, false) => "the server has not described this tool, so its arguments could not be checked",
+            (_, false) => "the server has not described this tool, so its arguments could not be checked".to_owned(),
         };
+        if !self.config.above.is_empty() {
+            capability.push_str(&format!("; started underneath {}", self.config.above.join(", ")));
+        }
         let session = if held.call.is_modern() {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
@@ -101,7 +106,7 @@ impl Gate {
         Safe {
             capability: Check {
                 state: if described && fits { CheckState::Holds } else { CheckState::Fails },
-                what: capability.into(),
+                what: capability,
             },
             guardrail: Check {
                 state: CheckState::Pending,

@@ -23,8 +23,8 @@ impl Gate {
         receipt: &Receipt,
         out: &mut Vec<Effect>,
     ) {
-        let Approval { case: Case { session, judged }, verdict, grant, .. } = approval;
-        let minted = GuardrailToken::mint(&self.config.session, &held.call, &held.scope, &session, receipt);
+        let Approval { case: Case { session, scope, judged }, verdict, grant, .. } = approval;
+        let minted = GuardrailToken::mint(&self.config.session, &held.call, &scope, &session, receipt);
         let token = match minted {
             Ok(token) => token,
             Err(unproven) => {

@@ -111,6 +111,9 @@ pub struct Status {
     pub era: String,
     /// Opening, Active, Closed, or Stateless.
     pub phase: String,
+    /// What may be used of the server; empty where nothing narrows it. Foreign text.
+    #[serde(default)]
+    pub scope: String,
     /// The host's own name and version.
     pub host: Option<String>,
     /// A broken policy, an unwritable log: what is wrong and how to fix it.

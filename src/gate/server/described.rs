@@ -26,6 +26,15 @@ pub struct Described {
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
     pub plain: Vec<String>,
+    pub offer: Offer,
+}
+
+/// Whether the host is told of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    Listed,
+    /// It lies outside the scope.
+    Hidden,
 }
 
 impl std::fmt::Debug for Described {
@@ -36,9 +45,16 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition. Its schemas are compiled when a call first needs them: most tools of a session are never called.
-    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, plain: Vec<String>, behavior: Behavior) -> Self {
+    pub fn of(
+        tool: Tool,
+        digest: Digest,
+        pin_state: PinState,
+        plain: Vec<String>,
+        (behavior, offer): (Behavior, Offer),
+    ) -> Self {
         Self {
             behavior,
+            offer,
             signature: types::signature(&tool),
             input: OnceLock::new(),
             output: OnceLock::new(),
