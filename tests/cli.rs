@@ -4,6 +4,7 @@ mod edits;
 mod help;
 mod install;
 mod lattice;
+mod remote;
 mod rules;
 mod terminal;
 mod wrapped;
@@ -165,7 +166,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
-    assert_eq!(run.out.matches("to fix: ").count(), 3, "{}", run.out);
+    assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));
 }

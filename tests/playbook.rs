@@ -6,6 +6,7 @@ mod described;
 mod ends;
 mod granted;
 mod proven;
+mod scoped;
 mod touched;
 
 use crate::world::{Did, World, call, config, modern_call};

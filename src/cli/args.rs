@@ -8,7 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use super::demo::{AgentArgs, ServerArgs};
 use super::lattice::LatticeCommand;
 use super::log::LogCommand;
+use super::look::LookOptions;
 use super::rules::options::RulesCommand;
+use super::waiting::WaitingOptions;
 use super::wrap::WrapOptions;
 use crate::behavior::identity::{Identity, NotAnIdentity};
 use crate::behavior::taxonomy::Mutability;
@@ -53,12 +55,13 @@ pub enum Command {
     /// Wraps a server: `mcp-approve wrap -- CMD` is `mcp-approve -- CMD`
     #[command(
         override_usage = "mcp-approve wrap [OPTIONS] -- CMD [ARGS]...",
-        after_help = "Each option has a key of the same name in config.toml, at top level or under [server.NAME].
+        after_help = "Each option but --url and --header has a key of the same name in config.toml, at top level or under [server.NAME].
 Durations: 500ms, 60s, 5m, 1h.
 
 Examples:
   mcp-approve wrap -- uvx mcp-server-git
   mcp-approve wrap --name notes --unattended deny -- node server.js
+  mcp-approve wrap --header 'Authorization: Bearer ${TOKEN}' -- https://mcp.example.com/mcp
   mcp-approve wrap --observe -- npx -y some-server   the way to start: holds nothing"
     )]
     Wrap(WrapOptions),
@@ -109,6 +112,12 @@ Examples:
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },
+    /// Tells what waits for a decision, on one line: for status bars and prompts; exit code 1 when something does
+    #[command(after_help = "Examples:
+  mcp-approve waiting                       1 call waits · filesystem: deletes content — notes.md · 4:12 left
+  mcp-approve waiting --json | jq .waiting
+  tmux:      set -g status-right '#(mcp-approve waiting)'")]
+    Waiting(WaitingOptions),
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(
         after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list.
@@ -228,6 +237,8 @@ pub struct ToolsListOptions {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
     #[command(flatten)]
+    pub look: LookOptions,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -262,6 +273,8 @@ pub struct ToolsSearchOptions {
     /// Only those of this server: its name, or the beginning of its fingerprint
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
+    #[command(flatten)]
+    pub look: LookOptions,
     #[command(flatten)]
     pub output: Output,
 }

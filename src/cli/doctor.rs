@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
-use crate::cli::print::{self, Column, visible};
+use crate::cli::look::Look;
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
@@ -83,25 +85,40 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
-        print::table(&COLUMNS, 1, checks.iter().flat_map(rows), out)?;
+        let look = Look::here(0);
+        let lines = checks.iter().flat_map(|check| rows(check, look.width));
+        for line in lines {
+            writeln!(out, "{}", look.line(&line))?;
+        }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
     Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-const COLUMNS: [Column; 3] = [Column::LEFT.at_least(7), Column::LEFT.at_least(14), Column::LEFT];
+/// Columns of the state and of what was looked at.
+const STATE: usize = 7;
+const ABOUT: usize = 14;
 
-/// A file with several errors has a row for each.
-fn rows(check: &Check) -> Vec<[String; 3]> {
+/// A check on as many rows as it takes; a file with several errors has a row for each.
+fn rows(check: &Check, width: usize) -> Vec<Row> {
+    let tone = match check.state {
+        State::InOrder => Tone::Good,
+        State::Note => Tone::Warn,
+        State::Broken => Tone::Danger,
+    };
+    let margin = STATE + ABOUT + 2;
+    let label = Row::of(tone, word(check.state)).padded(STATE + 1);
+    let label = label.joined(Row::of(Tone::Ours, check.about)).padded(margin);
     let fix = || check.fix.map(|fix| format!("run `{}`", fix.command()));
-    let hint = check.hint.clone().or_else(fix).map(|hint| format!("to fix: {hint}"));
-    let whats = check.what.lines().map(visible).chain(hint.map(|hint| visible(&hint)));
-    let mut rows: Vec<[String; 3]> = whats.map(|what| [String::new(), String::new(), what]).collect();
-    if let Some([state, about, _]) = rows.first_mut() {
-        word(check.state).clone_into(state);
-        check.about.clone_into(about);
-    }
-    rows
+    let hint = check.hint.clone().or_else(fix).map(|hint| format!("Fix it: {hint}"));
+    let whats = check.what.lines().map(str::to_owned).chain(hint);
+    let wrapped = |what: String| cell(Tone::Ours, &what).wrapped(width.saturating_sub(margin).max(20));
+    let rows = whats.flat_map(wrapped).enumerate();
+    let beside = |(at, row): (usize, Row)| {
+        let left = if at == 0 { label.clone() } else { Row::default().padded(margin) };
+        left.joined(row)
+    };
+    rows.map(beside).collect()
 }
 
 fn row(check: &Check) -> Value {

@@ -41,6 +41,9 @@ pub enum Error {
     /// The wrapped server's program.
     #[error(transparent)]
     CannotRun(SpawnError),
+    /// The bridge to a server's URL.
+    #[error("{0}")]
+    NoBridge(SpawnError),
     /// Something below a command failed: what it was doing, because of what, and what to do next.
     #[error("{what}: {cause}")]
     Failed { what: String, cause: Box<dyn std::error::Error + Send + Sync>, hint: String },
@@ -64,6 +67,9 @@ impl Error {
             Self::Change(error) => Some(error.hint()),
             Self::Record(error) => Some(error.hint()),
             Self::Pins(error) => Some(error.hint()),
+            Self::NoBridge(_) => Some(
+                "a server behind a URL is reached through mcp-remote, which needs Node.js: install it, and see that `npx` is on the PATH that the host gives".to_owned(),
+            ),
             Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
                 Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
             }
@@ -78,7 +84,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Unheard => 0,
-            Self::CannotRun(error) => error.exit_code(),
+            Self::CannotRun(error) | Self::NoBridge(error) => error.exit_code(),
             _ => 2,
         }
     }

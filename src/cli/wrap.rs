@@ -16,6 +16,7 @@ use crate::gate::Unattended;
 use crate::home::config::{self, Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
+use crate::home::remote::{self, Bridge};
 use crate::home::{duration, name};
 use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
@@ -30,9 +31,12 @@ pub struct WrapOptions {
     /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
-    /// Let only the tools in this file be called: a JSON array of names, or an answer to tools/list
+    /// Let only the tools in this file be seen and called: a JSON array of names, or an answer to tools/list
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub scope: Option<PathBuf>,
+    /// Let only what this role grants be seen and called: viewer, analyst, editor, admin, or one of config.toml
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<String>,
     /// What happens to a call that must be asked while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
@@ -54,7 +58,13 @@ pub struct WrapOptions {
     /// Record in this database [default: audit.db in the state folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub audit_db: Option<PathBuf>,
-    /// The server's command, after `--`
+    /// Reach the server at this URL, through mcp-remote; `-- URL` does the same
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, conflicts_with = "command")]
+    pub url: Option<String>,
+    /// Send this header to the URL, as 'Authorization: Bearer ${TOKEN}'; may be repeated
+    #[arg(long, value_name = "HEADER")]
+    pub header: Vec<String>,
+    /// The server's command or URL, after `--`
     #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }
@@ -66,6 +76,7 @@ impl WrapOptions {
             (self.name.is_some(), "--name"),
             (self.policy.is_some(), "--policy"),
             (self.scope.is_some(), "--scope"),
+            (self.role.is_some(), "--role"),
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
@@ -73,6 +84,8 @@ impl WrapOptions {
             (self.inline, "--inline"),
             (self.observe, "--observe"),
             (self.audit_db.is_some(), "--audit-db"),
+            (self.url.is_some(), "--url"),
+            (!self.header.is_empty(), "--header"),
         ];
         given.into_iter().find_map(|(given, option)| given.then_some(option))
     }
@@ -84,6 +97,7 @@ impl WrapOptions {
             name: self.name.clone(),
             policy: self.policy.as_ref().map(absolute),
             scope: self.scope.as_ref().map(absolute),
+            role: self.role.clone(),
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,
@@ -114,14 +128,18 @@ impl ValueEnum for Unattended {
 /// # Errors
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
-    if options.command.is_empty() {
+    let bridge = bridge(options)?;
+    let remote = bridge.is_some();
+    let Bridge { command, environment } =
+        bridge.unwrap_or_else(|| Bridge { command: options.command.clone(), environment: Vec::new() });
+    if command.is_empty() {
         return Err(Error::Wrong {
             what: "no server command was given".to_owned(),
             hint: "put it after `--`: mcp-approve -- npx -y some-server".to_owned(),
         });
     }
     let core = secrecy::keep_memory_private();
-    let settings = config::settle(&options.command, options.level(), places)?;
+    let settings = config::settle(&command, options.level(), places)?;
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
     if let Err(why) = &state {
@@ -132,8 +150,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let policy = layers.load(keeps);
     let drawing = settings.drawing;
-    let command = options.command.clone();
-    let setup = Setup { command, core, settings, places: places.clone(), state, policy, layers };
+    let setup = Setup { command, environment, core, settings, places: places.clone(), state, policy, layers };
     let (pipe, beside) = match drawing {
         Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),
         Drawing::Inline => console::inline(places).map(|(pipe, beside)| (pipe, Some(beside)))?,
@@ -144,9 +161,27 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     }
     match ended {
         Ok(code) => Ok(code.into()),
+        Err(StartError::Spawn(error)) if remote => Err(Error::NoBridge(error)),
         Err(StartError::Spawn(error)) => Err(Error::CannotRun(error)),
         Err(error @ StartError::System(_)) => Err(cannot_start(error.into())),
     }
+}
+
+/// The bridge to the server's URL, where it has one.
+fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
+    let wrong = |what: &str| Error::Wrong {
+        what: what.to_owned(),
+        hint: "mcp-approve [OPTIONS] [--header 'Name: value'] -- URL".to_owned(),
+    };
+    let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));
+    let Some(url) = options.url.as_deref().or(first) else {
+        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header belongs to a server's URL")) };
+    };
+    if options.command.len() > 1 {
+        return Err(wrong("a server's URL is the last word"));
+    }
+    let bridge = Bridge::to(url, &options.header, |name| std::env::var(name).ok());
+    bridge.map(Some).map_err(|error| Error::Wrong { what: error.what, hint: error.hint })
 }
 
 fn cannot_start(cause: Box<dyn std::error::Error + Send + Sync>) -> Error {

@@ -24,6 +24,7 @@ impl Gate {
             kind,
             what: String::new(),
             ticket: None,
+            target: None,
             badge: None,
             ruling: None,
             verdict: None,

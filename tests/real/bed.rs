@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-const PINS: [(&str, &str); 6] = [
+const PINS: [(&str, &str); 7] = [
     ("package.json", include_str!("package.json")),
     ("requirements.txt", include_str!("requirements.txt")),
     ("requirements-legacy.txt", include_str!("requirements-legacy.txt")),
     ("drive.mjs", include_str!("drive.mjs")),
     ("drive.py", include_str!("drive.py")),
     ("tee.py", include_str!("tee.py")),
+    ("remote.mjs", include_str!("remote.mjs")),
 ];
 
 /// The official client that drives a server.
@@ -81,6 +82,13 @@ impl Bed {
     pub fn npm(&self, server: &str) -> Vec<String> {
         let script = format!("node_modules/@modelcontextprotocol/{server}/dist/index.js");
         vec!["node".into(), self.text(&script)]
+    }
+
+    /// A script of ours, in node.
+    pub fn node(&self, script: &str) -> Command {
+        let mut command = Command::new("node");
+        command.arg(self.path(script));
+        command
     }
 
     /// A program of the stateless era's Python environment.

@@ -14,7 +14,9 @@
 
 mod bed;
 mod operator;
+mod packages;
 mod play;
+mod remote;
 
 use std::fs;
 use std::path::Path;

@@ -67,7 +67,10 @@ fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
                 Row::of(Tone::Ours, format!("{} calls", grouped(status.calls))),
                 Row::of(fails, format!("{} failed", status.failed)),
                 spark(model, one, 12),
-                cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
+                match status.scope.as_str() {
+                    "" => cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
+                    scope => cell(Tone::Warn, scope),
+                },
             ])
         }
         ServerLine::Ended(at) => {
@@ -190,6 +193,9 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let level = wrapper.assurance.as_str();
     let assurance = Row::default().and_foreign(Tone::Ours, level).and(Tone::Quiet, format!(": {}", promise(level)));
     rows.extend(entry("assurance", assurance, width));
+    if !status.scope.is_empty() {
+        rows.extend(foreign("scope", &status.scope, width));
+    }
     if wrapper.observe {
         rows.extend(entry("OBSERVE", Row::of(Tone::Danger, "every call passes, and is only recorded"), width));
     }

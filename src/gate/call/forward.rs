@@ -23,8 +23,8 @@ impl Gate {
         receipt: &Receipt,
         out: &mut Vec<Effect>,
     ) {
-        let Approval { case: Case { session, judged }, verdict, grant, .. } = approval;
-        let minted = GuardrailToken::mint(&self.config.session, &held.call, &held.scope, &session, receipt);
+        let Approval { case: Case { session, scope, judged }, verdict, grant, .. } = approval;
+        let minted = GuardrailToken::mint(&self.config.session, &held.call, &scope, &session, receipt);
         let token = match minted {
             Ok(token) => token,
             Err(unproven) => {
@@ -55,6 +55,7 @@ impl Gate {
         let flight = Flight {
             ticket: held.ticket,
             tool: call.name().to_owned(),
+            target: judged.target,
             digest: call.digest(),
             forwarded: now,
             badge: judged.behavior.badge(),

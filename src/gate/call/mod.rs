@@ -22,5 +22,6 @@ pub mod refuse;
 pub mod replies;
 pub mod retry;
 pub mod table;
+pub mod target;
 pub mod touched;
 pub mod withdraw;

@@ -18,6 +18,7 @@ use crate::wire::id::Id;
 pub struct Flight {
     pub ticket: Arc<str>,
     pub tool: String,
+    pub target: Option<String>,
     pub digest: Digest,
     pub forwarded: Now,
     pub badge: Badge,
