@@ -37,7 +37,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     match command {
-        ToolsCommand::Classify(options) => classify::run(options, out),
+        ToolsCommand::Classify(options) => classify::run(options, places, out),
         ToolsCommand::List(options) => list::run(options, &places?, out),
         ToolsCommand::Show(options) => show::run(options, &places?, out),
         ToolsCommand::Search(options) => search::run(options, &places?, now, out),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, says};
-use crate::fake::{BINARY, until};
+use crate::fake::{BINARY, log, until};
 
 fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
@@ -230,4 +230,30 @@ fn a_scope_lets_only_its_tools_be_called_and_one_that_cannot_be_read_starts_noth
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         assert!(out.status.code() == Some(2) && said.contains(why) && said.contains("JSON array"), "{scope}: {said}");
     }
+}
+
+#[test]
+fn what_an_earlier_session_was_approved_to_do_is_expected_of_the_next_one() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    assert_eq!(text(&one_read(home.path(), &[], &server).0), "done");
+    let decisions = log::decisions(home.path(), "read");
+    let expect = format!("session:{}", decisions[0]["session"].as_str().unwrap());
+    // The same behavior passes; another one would be asked, and nobody is there.
+    let asked = &["--unattended", "deny", "--expect"];
+    assert_eq!(text(&one_read(home.path(), &[&asked[..], &[&expect]].concat(), &server).0), "done");
+    let list = one_read(home.path(), &[&asked[..], &["DELETE,MUTATES|*|*|BINARY"]].concat(), &server).0;
+    assert!(text(&list).contains("no console is open"), "{list}");
+    let last = log::decisions(home.path(), "read");
+    let hazard = &last.last().unwrap()["detail"]["hazards"][0];
+    assert_eq!(hazard["hazard"], "unexpected-behavior");
+    // A session that approved nothing is no expectation, and the server is not started for it.
+    let out = Command::new(BINARY)
+        .arg("--home")
+        .arg(home.path())
+        .args(["--expect", "session:0123abcd", "--"])
+        .args(server.command())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && error.contains("no approved call of this session"), "{error}");
 }
