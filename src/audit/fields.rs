@@ -88,6 +88,8 @@ pub struct Call {
 pub struct JudgedDetail {
     /// `MUTATES|CREATE|ACK`.
     pub words: String,
+    /// Of a request other than `tools/call`.
+    pub method: Option<String>,
     /// How sure it was that a PURE tool only reads; empty in old records.
     pub confidence: String,
     pub evidence: Vec<String>,

@@ -55,9 +55,10 @@ impl Scope {
         list.iter().map(name).collect::<Option<_>>().map(Self::Only).ok_or(NotAScope::NoName)
     }
 
-    /// The proof for one call; `None` when its tool lies outside.
+    /// The proof for one call; `None` when its tool lies outside. A scope is about tools: other requests lie in any.
     pub fn admit(&self, call: &Call) -> Option<InScope> {
         let admits = match self {
+            _ if call.method().is_some() => true,
             Self::Whole => true,
             Self::Only(names) => names.contains(call.name()),
         };

@@ -66,8 +66,13 @@ pub fn choices(
 /// # Errors
 /// Why no rule can be made from it.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
-    let origin =
-        Origin { server: &call.server, tool: &call.tool, arguments: &call.arguments, behavior: &call.behavior };
+    let origin = Origin {
+        server: &call.server,
+        method: call.method.as_deref(),
+        tool: &call.tool,
+        arguments: &call.arguments,
+        behavior: &call.behavior,
+    };
     let mut proposals = proposals(&origin, roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
     proposals.retain(|one| !touches_obscured(&one.rule, call));
@@ -108,7 +113,13 @@ pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
 fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let behavior = behavior_of(snapshot);
-    let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
+    let origin = Origin {
+        server: &snapshot.server,
+        method: snapshot.method.as_deref(),
+        tool: &snapshot.tool,
+        arguments: &arguments,
+        behavior: &behavior,
+    };
     let roots = roots(snapshot, home);
     let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
@@ -158,7 +169,8 @@ pub fn passing(toml: &str, waiting: &[&Snapshot], home: Option<&str>, now: i64) 
         let arguments = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
         let behavior = behavior_of(call);
         let (server, tool, arguments, behavior) = (&call.server, &call.tool, &arguments, &behavior);
-        let question = Question { server, tool, behavior, arguments, now, recent: None };
+        let question =
+            Question { method: call.method.as_deref(), server, tool, behavior, arguments, now, recent: None };
         policy.is_ok_and(|policy| decide(&policy, &question).rule.is_some())
     };
     at_once(waiting.iter().filter(passes).count(), "call")
@@ -173,6 +185,7 @@ fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: 
     let arguments = serde_json::from_str(&other.arguments).unwrap_or(Value::Null);
     let behavior = behavior_of(other);
     let question = Question {
+        method: other.method.as_deref(),
         server: &other.server,
         tool: &other.tool,
         behavior: &behavior,

@@ -1,6 +1,7 @@
 //! What MCP says on the wire, per protocol revision: lifecycle, tool definitions, results. Pure.
 
 pub mod lifecycle;
+pub mod request;
 pub mod result;
 pub mod revision;
 pub mod session;

@@ -26,6 +26,8 @@ pub use scopes::Scope;
 pub struct Origin<'a> {
     /// The server's name; the number of a second instance does not count.
     pub server: &'a str,
+    /// The method of a request other than `tools/call`.
+    pub method: Option<&'a str>,
     pub tool: &'a str,
     pub arguments: &'a Value,
     /// What the call was found to be: an allow covers only calls that are the same.
@@ -95,6 +97,7 @@ fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
     let policy = parse_at(&text, roots).ok()?;
     let rule = policy.rules.first()?.clone();
     let question = Question {
+        method: origin.method,
         server: origin.server,
         tool: origin.tool,
         behavior: origin.behavior,
@@ -156,6 +159,9 @@ impl Proposal {
 
 fn names(origin: &Origin<'_>) -> String {
     let server = escaped(rules_name(origin.server));
+    if let Some(method) = origin.method {
+        return format!("server = {}\nmethod = {}\n", written::text(&server), written::text(&escaped(method)));
+    }
     // Such a name would be read as a host's alias.
     let tool = match origin.tool.strip_prefix("mcp__") {
         Some(rest) => format!("mcp_\\_{}", escaped(rest)),

@@ -134,6 +134,8 @@ pub(super) fn happened(line: &Line) -> Row {
         Some(Kind::Detach) => Row::of(Tone::Ours, "console left"),
         Some(Kind::Tools) => Row::of(Tone::Ours, "tools"),
         Some(Kind::Policy) => Row::of(Tone::Ours, "policy changed"),
+        Some(Kind::Passed) => Row::of(Tone::Ours, "passed without a decision"),
+        Some(Kind::Session) => Row::of(Tone::Ours, "server says what it can do"),
         Some(Kind::Checkpoint) => Row::of(Tone::Ours, "checkpoint"),
         None => Row::default().and_foreign(Tone::Warn, &line.kind_word),
     };

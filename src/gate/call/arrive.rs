@@ -3,21 +3,24 @@
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::capability::scope::InScope;
 use crate::gate::Gate;
+use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::duplicate;
-use crate::gate::call::replies;
+use crate::gate::call::refuse::{INVALID_REQUEST, duplicate};
+use crate::gate::call::replies::{self, answer};
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::{self, HEARTBEAT};
+use crate::gate::state::passed::Form;
 use crate::gate::state::{HostRecord, WrapperEnd};
 use crate::mcp::lifecycle::Phase;
+use crate::mcp::request;
 use crate::mcp::revision::Revision;
-use crate::wire::call::Call;
+use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Sorted};
+use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
@@ -46,6 +49,11 @@ impl Gate {
         if call.is_modern() {
             self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
         }
+        self.take_up(now, call, out);
+    }
+
+    /// Takes up a call, or another request that must be decided on: held where the session and the scope allow it.
+    pub(in crate::gate) fn take_up(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
         if self.ends.wrapper == WrapperEnd::Stops {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
         }
@@ -87,7 +95,8 @@ impl Gate {
 
     fn hold(&mut self, now: Now, call: Box<Call>, scope: InScope) -> Held {
         let number = self.calls.next_number();
-        let has_token = call.meta().progress_token.is_some();
+        // A server has no host that gives up on it.
+        let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
         let host = self.host_of(&call).map(|(name, _)| name);
         let (approval, host_limit) = (self.config.approval_timeout, self.config.host_timeout);
         Held {
@@ -119,9 +128,10 @@ impl Gate {
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
         entry.arguments = Some(call.arguments_text().to_owned());
-        self.record(entry.with("reason", reason), out);
+        let entry = entries::of_request(entry, call).with("reason", reason);
+        self.record(entry, out);
         self.consoles.status.denied += 1;
-        out.push(Effect::Answer(reply));
+        answer(call, reply, out);
         self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
             one.what = call.name().to_owned();
             one.verdict = Some(VerdictWord::Deny);
@@ -148,32 +158,49 @@ impl Gate {
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
                 }
+                let request = request::is_ruled(&method).then(|| plain.request(Origin::Host)).flatten();
+                if let Some(request) = request {
+                    if self.holds(now, &request) {
+                        return self.take_up(now, Box::new(request), out);
+                    }
+                    self.record_single(now, &request, out);
+                }
                 self.learn_host(now, &plain, &method, out);
                 if self.host.plain_ids.len() < PLAIN_IDS {
                     self.host.plain_ids.insert(id);
                 }
-                self.show_plain(now, Direction::ToServer, ActivityKind::Request, &method, bytes, out);
+                self.passes(now, (Origin::Host, Form::Request, &method), plain.line(), out);
             }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
                 }
+                if self.restricts(&method) {
+                    let what = message::NO_ANSWER.to_owned();
+                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
+                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
                     self.cancelled_in_flight(now, &id, out);
                 }
                 self.learn_host(now, &plain, &method, out);
-                self.show_plain(now, Direction::ToServer, ActivityKind::Notification, &method, bytes, out);
+                self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
             }
             Gist::Response { id, failed } => {
+                if self.calls.by_origin(Origin::Server, &id).is_some() {
+                    let what = "the server's request of this id has not reached the host yet".to_owned();
+                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
+                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                }
                 if !failed {
                     self.host.roots.host_answers(&id, plain.line().content());
                 }
-                self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
+                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
             }
             Gist::Unreadable => {
-                self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
+                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
             }
         }
         out.push(Effect::Relay(Passing::ToServer(plain)));

@@ -23,6 +23,7 @@ impl Gate {
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
+            method: held.call.method().map(str::to_owned),
             tool: held.call.name().to_owned(),
             title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
             description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
@@ -66,6 +67,7 @@ impl Gate {
     fn safe(&self, held: &Held, judged: &Judged) -> Safe {
         let described = judged.described.is_some();
         let capability = match (&self.config.scope, described) {
+            _ if held.call.method().is_some() => "it calls no tool, so no capability and no scope is about it",
             (Scope::Whole, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
             }
@@ -84,7 +86,7 @@ impl Gate {
         };
         Safe {
             capability: Check {
-                state: if described { CheckState::Holds } else { CheckState::Fails },
+                state: if described || held.call.method().is_some() { CheckState::Holds } else { CheckState::Fails },
                 what: capability.into(),
             },
             guardrail: Check {

@@ -13,6 +13,12 @@ use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::data::event::Now;
+use crate::gate::state::passed::side;
+use crate::mcp::request;
+use crate::wire::call::Call;
+
+/// As much of what a request is about is recorded, in characters.
+const TARGET: usize = 200;
 
 impl Gate {
     /// What a call's entries have in common.
@@ -26,7 +32,7 @@ impl Gate {
             entry.identity = Some(judged.behavior.identity.hash());
             entry.ruling = Some(judged.ruling.decision);
         }
-        entry
+        of_request(entry, &held.call)
     }
 
     /// The arrival of a call that is put before the operator, or its edit.
@@ -145,6 +151,18 @@ impl Gate {
             entry.detail.push(("host", format!("{name} {version}").into()));
         }
     }
+}
+
+/// Adds what a request other than `tools/call` is: its method, what it is about, and who sent it.
+pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
+    let Some(method) = call.method() else { return entry };
+    let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
+    entry.detail.push(("method", method.into()));
+    entry.detail.push(("from", side(call.origin()).into()));
+    if let Some(target) = request::target(&params) {
+        entry.detail.push(("target", target.chars().take(TARGET).collect::<String>().into()));
+    }
+    entry
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.

@@ -1,5 +1,6 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod passed;
 pub mod refusals;
 pub mod roots;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
+use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
@@ -27,6 +29,8 @@ pub struct Log {
     pub pinnings: BTreeMap<u64, (Pinning, ConsoleId)>,
     /// Refused lines that are not recorded one by one.
     pub refusals: Refusals,
+    /// Lines that pass, and are recorded by their number.
+    pub passed: Passed,
 }
 
 /// How the two ends of the pipe, and the wrapper itself, come to an end.
