@@ -1,6 +1,7 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
 mod edits;
+mod help;
 mod lattice;
 mod rules;
 mod terminal;

@@ -10,6 +10,7 @@ mod importing;
 mod layers;
 mod linting;
 mod making;
+mod methods;
 mod parsing;
 mod properties;
 mod replaying;

@@ -22,6 +22,7 @@ use crate::behavior::taxonomy::Mutability;
     version,
     override_usage = "mcp-approve [OPTIONS] -- CMD [ARGS]...\n       mcp-approve [OPTIONS] [COMMAND]",
     max_term_width = 100,
+    disable_help_subcommand = true,
     after_help = "Examples:
   mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/notes
                             wrap a server
@@ -29,6 +30,7 @@ use crate::behavior::taxonomy::Mutability;
   mcp-approve demo          see it work; nothing to install
   mcp-approve log list      what was called, and who decided
 
+`mcp-approve help` lists topics: hosts, keys, rules, hazards and others.
 `mcp-approve wrap --help` lists the options of wrapping.
 Exit codes: 0 done, 1 the thing asked about is not so, 2 wrong usage or configuration;
 of a wrapped server, the server's own."
@@ -111,6 +113,15 @@ Examples:
     #[command(after_help = "Example:
   mcp-approve completions bash > ~/.local/share/bash-completion/completions/mcp-approve")]
     Completions { shell: clap_complete::Shell },
+    /// Explains a topic (keys, rules, hazards, ...) or a command; alone, lists them
+    #[command(after_help = "Examples:
+  mcp-approve help rules        the policy language, every condition
+  mcp-approve help keys         the keys of the console
+  mcp-approve help rules add    the options of a command")]
+    Help {
+        #[arg(value_name = "TOPIC")]
+        words: Vec<String>,
+    },
     #[command(hide = true)]
     DemoServer(ServerArgs),
     #[command(hide = true)]

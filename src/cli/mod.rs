@@ -6,6 +6,7 @@ pub mod console;
 pub mod demo;
 pub mod doctor;
 pub mod error;
+pub mod help;
 pub mod lattice;
 pub mod log;
 mod manifest;
@@ -93,6 +94,10 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         Command::Doctor(options) => doctor::run(options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Help { words } => {
+            help::run(&words, out)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::DemoServer(args) => Ok(demo::serve(&args)?),

@@ -1,4 +1,4 @@
-//! The one table of keys: which key, where, what it does. Help, footer and README are made from it.
+//! The one table of keys: which key, where, what it does. Help, footer and `help keys` are made from it.
 
 mod bound;
 mod table;
@@ -76,6 +76,7 @@ pub enum Action {
     Fold,
     FoldAll,
     NextFold,
+    Details,
     Waiting,
     Activity,
     Log,
@@ -133,7 +134,7 @@ pub struct Binding {
     /// One or two words for the footer.
     pub name: &'static str,
     pub places: &'static [Place],
-    /// One sentence for help and README.
+    /// One sentence for help.
     pub help: &'static str,
 }
 
@@ -142,7 +143,7 @@ pub fn action(key: Key, place: Place) -> Option<Action> {
     Keys::default().action(key, place)
 }
 
-/// The table for the README.
+/// The table for `mcp-approve help keys`.
 pub fn markdown() -> String {
     let mut out = String::from("| key | does | where |\n|---|---|---|\n");
     for binding in BINDINGS {
@@ -164,7 +165,7 @@ fn place_names(places: &[Place]) -> Vec<&'static str> {
 }
 
 impl Place {
-    /// The name in the README's table.
+    /// The name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queue => "queue",

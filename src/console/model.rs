@@ -8,6 +8,7 @@ pub mod figures;
 mod folding;
 mod pace;
 pub mod queue;
+mod reading;
 pub mod review;
 pub mod rule;
 mod word;
@@ -15,7 +16,7 @@ mod word;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::card::Card;
+use super::card::{Card, Details};
 use super::keymap::{Keys, Place};
 use super::panel;
 use super::row::{Row, Tone};
@@ -25,9 +26,10 @@ use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Activity, Settled, Status, Wrapper};
 
-pub use arming::{ARMING, Armed, Drawn, Question, Unarmed, Unread};
+pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
 pub use browse::{Browse, ListState, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window};
+pub use reading::{Seen, Shown, Unread};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};
 pub use word::Confirmation;
@@ -101,21 +103,6 @@ pub enum CallState {
     Settled(Settled),
     /// Over: its wrapper has ended.
     Gone,
-}
-
-/// What of a card was on screen. Once seen stays seen, until the card changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    pub arguments: Extent,
-    pub card: Extent,
-}
-
-/// How far something was shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Extent {
-    #[default]
-    Partly,
-    ToItsEnd,
 }
 
 /// A connected wrapper.
@@ -278,8 +265,11 @@ pub struct Model {
     pub selected: Option<CallKey>,
     pub queue_top: usize,
     pub card: Option<Card>,
+    pub details: Details,
     /// The first row of the card on screen.
     pub scroll: usize,
+    /// The rows of the card that frames have shown.
+    pub shown: Shown,
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
     pub drawn: Option<Drawn>,

@@ -2,7 +2,8 @@
 //!
 //! Its rows are needed for drawing and, by their number, for placing everything else.
 
-use super::model::{Armed, Model, Overlay, Reading, Screen, Tour};
+use super::card::counted;
+use super::model::{Armed, Model, Overlay, Reading, Screen, Tour, Unread};
 use super::palette;
 use super::row::{Row, Tone};
 
@@ -41,12 +42,15 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
     let danger = held.snapshot.danger.as_deref().unwrap_or_default();
     let laid = model.card.as_ref().filter(|card| std::sync::Arc::ptr_eq(card.snapshot(), &held.snapshot));
     let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
-    let question = match reading {
-        Reading::Read => "Approve this dangerous call?",
-        Reading::Unread => "Approve this dangerous call UNREAD?",
+    let question = match (reading, held.unread()) {
+        (Reading::Unread, _) | (_, Some(Unread::End)) => "Approve this dangerous call UNREAD?".to_owned(),
+        (Reading::Read, Some(Unread::Skipped(rows))) => {
+            format!("Approve this dangerous call? {} skipped.", counted(rows, "row"))
+        }
+        (Reading::Read, None) => "Approve this dangerous call?".to_owned(),
     };
     vec![
-        heading(Tone::Danger, question, armed),
+        heading(Tone::Danger, &question, armed),
         Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect),
         Row::of(Tone::Danger, " ◆ ").and_foreign(Tone::Danger, danger),
     ]

@@ -251,6 +251,7 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Fold => fold::turn(model),
         Action::FoldAll => fold::turn_all(model),
         Action::NextFold => fold::next(model),
+        Action::Details => moves::details(model),
         Action::Waiting => model.screen = Screen::Queue,
         Action::Activity => browse::visit(model, Screen::Activity),
         Action::Log => browse::visit(model, Screen::Log),

@@ -53,10 +53,10 @@ fn a_read_of_passwords_in_a_database_is_a_sensitive_read() {
 }
 
 #[test]
-fn every_kind_has_its_name_and_stands_in_the_readme() {
-    let readme = include_str!("../../README.md");
+fn every_kind_has_its_name_and_stands_in_its_help_topic() {
+    let topic = include_str!("../../assets/help/hazards.md");
     for kind in HazardKind::ALL {
-        assert!(readme.contains(&format!("| `{}` |", kind.word())), "{} is not in the README's table", kind.word());
+        assert!(topic.contains(&format!("| `{}` |", kind.word())), "{} is not in the topic's table", kind.word());
         assert_eq!(serde_json::to_value(kind).expect("a word"), kind.word(), "one name in files and messages");
     }
 }

@@ -317,44 +317,53 @@ fn a_record_of_no_call_is_not_explained() {
     assert_eq!((&told["then"]["ruling"], &told["then"]["obscured"]), (&json!("ask"), &json!(true)), "{told}");
 }
 
-/// Every example of the README's chapter: the policies are in order, and the commands do what they say.
+/// Every example of the README's chapter and of the help topic: the policies are in order, and the commands do what they
+/// say; the topic names every key and condition of the language.
 #[test]
-fn the_readme_is_right_about_rules() {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let chapter = readme.split("## Write a rule").nth(1).unwrap().split("\n## ").next().unwrap();
-    let blocks = |language: &str| {
-        let opening = format!("```{language}\n");
-        chapter.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let (policies, commands) = (blocks("toml"), blocks("sh"));
-    assert_eq!((policies.len(), commands.len()), (2, 2));
-    for text in policies {
-        let home = Home::with_policy(&text);
-        let run = home.run(&["rules", "check"]);
-        assert!(
-            run.code == 0 && run.out.ends_with("in order, 2 rules\n") && !run.out.contains("warning"),
-            "{}",
-            run.out
-        );
+fn the_readme_and_the_topic_are_right_about_rules() {
+    let readme = include_str!("../../README.md");
+    let readme = readme.split("## Write a rule").nth(1).unwrap().split("\n## ").next().unwrap();
+    let topic = include_str!("../../assets/help/rules.md");
+    let home = observed(None);
+    for (chapter, most) in [(readme, 2), (topic, 3)] {
+        let blocks = |language: &str| {
+            let opening = format!("```{language}\n");
+            chapter.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let (policies, commands) = (blocks("toml"), blocks("sh"));
+        assert!(!policies.is_empty() && !commands.is_empty());
+        for text in policies {
+            let run = Home::with_policy(&text).run(&["rules", "check"]);
+            let in_order = run.out.ends_with(&format!("in order, {most} rules\n"));
+            assert!(run.code == 0 && in_order && !run.out.contains("warning"), "{}", run.out);
+        }
+        for line in commands.iter().flat_map(|block| block.lines()) {
+            let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
+            assert_eq!(words[0], "mcp-approve", "{line}");
+            let run = home.run(&words[1..]);
+            assert_eq!((run.code, run.err.as_str()), (0, ""), "{line}: {}", run.out);
+        }
     }
     // The conditions of the table, each in a rule of its own.
-    let conditions: Vec<&str> = chapter
+    let conditions: Vec<&str> = topic
         .lines()
         .filter_map(|line| line.strip_prefix("| `{"))
         .filter_map(|line| line.split("` |").next())
         .collect();
-    assert_eq!(conditions.len(), 6);
-    for condition in conditions {
+    for condition in &conditions {
         let rule = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'allow'\ntool = 'x'\nwhen = [{{{condition}]\n");
         let run = Home::with_policy(&rule).run(&["rules", "check"]);
         assert_eq!(run.code, 0, "{condition}: {}", run.out);
     }
-    let home = observed(None);
-    for line in commands.iter().flat_map(|block| block.lines()) {
-        let words: Vec<&str> = line.split('#').next().unwrap().split_whitespace().collect();
-        assert_eq!(words[0], "mcp-approve", "{line}");
-        let run = home.run(&words[1..]);
-        assert_eq!((run.code, run.err.as_str()), (0, ""), "{line}: {}", run.out);
+    let schema: Value = serde_json::from_str(include_str!("../../assets/policy.schema.json")).unwrap();
+    for key in schema["$defs"]["rule"]["properties"].as_object().unwrap().keys() {
+        assert!(topic.contains(&format!("| `{key}` |")), "{key} is not in the topic's table of keys");
+    }
+    for about in schema["$defs"]["condition"]["oneOf"].as_array().unwrap() {
+        for key in about["properties"].as_object().unwrap().keys() {
+            let shown = conditions.iter().any(|condition| condition.contains(&format!(" {key} = ")));
+            assert!(shown, "{key} is not in the topic's table of conditions");
+        }
     }
 }
 

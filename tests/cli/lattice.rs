@@ -87,11 +87,10 @@ fn used(server: &Server, name: &str) -> Home {
     home
 }
 
-/// Every command of the README's chapter does what it says.
+/// Every command of the help topic does what it says.
 #[test]
-fn the_readme_is_right_about_capabilities() {
-    let readme = include_str!("../../README.md");
-    let chapter = readme.split("## Give an agent less").nth(1).unwrap().split("\n## ").next().unwrap();
+fn the_topic_is_right_about_capabilities() {
+    let chapter = include_str!("../../assets/help/capabilities.md");
     let commands = chapter.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let server =
         Server::with(&[reader("read"), reader("list")]).on("read", json!({ "answer": { "result": says("x") } }));

@@ -167,6 +167,12 @@ pub fn delete(ticket: &str) -> Snapshot {
     }
 }
 
+/// The same call with arguments longer than a screen.
+pub fn long(call: Snapshot) -> Snapshot {
+    let arguments = serde_json::json!({ "path": "src", "recursive": true, "why": "line\n".repeat(80) });
+    with_arguments(call, &arguments.to_string())
+}
+
 /// A write over a file that stands there.
 pub fn overwrite(ticket: &str, old: &str, new: &str) -> Snapshot {
     let arguments = serde_json::json!({ "path": "notes.md", "content": new }).to_string();

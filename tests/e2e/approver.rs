@@ -57,6 +57,7 @@ fn an_approver_denies_with_its_reason_and_allows_nothing_by_itself() {
     let told: Value =
         serde_json::from_str(&fs::read_to_string(home.path().join("config/check.word")).unwrap()).unwrap();
     assert_eq!((&told["tool"], &told["server"]), (&json!("write"), &json!("s")));
+    assert_eq!((&told["badge"], &told["confidence"]), (&json!("MUTATES"), &json!("none")));
     let decision = log::decisions(home.path(), "read").pop().unwrap();
     assert_eq!((&decision["by"], &decision["verdict"]), (&json!("approver"), &json!("deny")));
     assert!(said(home.path(), "read").to_string().contains("latency_ms"));

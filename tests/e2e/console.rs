@@ -160,7 +160,7 @@ fn what_was_not_read_is_not_approved() {
     let mut terminal = console(home.path());
     let long: Vec<String> = (0..200).map(|n| format!("line {n}")).collect();
     host.call(1, "add_note", &json!({ "text": long.join("\n") }));
-    terminal.shows(&["s-1", "line 0", "scroll on to approve"]);
+    terminal.shows(&["s-1", "line 0", "read on to approve"]);
     terminal.types("a");
     terminal.shows(&["Not read yet"]);
     assert!(server.executed().is_empty());
@@ -172,15 +172,12 @@ fn what_was_not_read_is_not_approved() {
 }
 
 #[test]
-fn a_dangerous_call_is_read_to_its_end_and_confirmed() {
+fn a_dangerous_call_takes_two_keys() {
     let (home, server, mut host) = wrapped();
     let mut terminal = console(home.path());
     host.call(1, "delete_folder", &json!({ "path": "src" }));
-    terminal.shows(&["◆ DELETES", "delete_folder", "scroll to the end to approve"]);
+    terminal.shows(&["◆ DELETES", "delete_folder", "all shown · armed"]);
     terminal.types("y");
-    terminal.types(END);
-    terminal.types(END);
-    terminal.shows(&["· armed"]);
     terminal.types("a");
     terminal.shows(&["y yes"]);
     terminal.types("\r");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_approve::console::card::{Card, Fold, Folds};
+use mcp_approve::console::card::{Card, Details, Fold, Folds};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::plain::decode;
 use mcp_approve::console::row::Row;
@@ -122,7 +122,12 @@ fn what_is_folded_was_not_read() {
     desk.keys("Z");
     assert!(verdicts(&desk.keys("ay")).is_empty());
     desk.press(Key::End);
-    desk.press(Key::End);
+    desk.line("rows skipped · armed");
+    desk.press(Key::Home);
+    for _ in 0..6 {
+        desk.press(Key::PageDown);
+    }
+    desk.line("all shown · armed");
     desk.keys("a");
     desk.line("Approve this dangerous call?");
     let sent = verdicts(&desk.keys("y"));
@@ -163,14 +168,14 @@ fn nothing_is_lost_between_folds() {
         let snapshot = Arc::new(with_arguments(write("filesystem-12"), &json!({ "top": value }).to_string()));
         let brief = Card::lay(&snapshot, width, 0);
         let mut folds = Folds::open();
-        let all = Card::folded_as(&snapshot, width, 0, folds.clone());
+        let all = Card::folded_as(&snapshot, width, 0, folds.clone(), Details::Shown);
         prop_assert_eq!(all.folded(), 0);
         let anchors = all.anchors(0, all.rows());
         for (i, anchor) in anchors.iter().enumerate().filter(|(i, _)| choice >> (i % 64) & 1 == 1) {
             prop_assert_eq!(anchor.fold, Fold::Open, "{}", i);
             folds.turn(anchor.at);
         }
-        let some = Card::folded_as(&snapshot, width, 0, folds);
+        let some = Card::folded_as(&snapshot, width, 0, folds, Details::Folded);
         let text = |card: &Card| card.window(0, card.rows() + 1).iter().map(Row::text).collect::<Vec<_>>();
         for card in [&brief, &all, &some] {
             let rows = text(card);

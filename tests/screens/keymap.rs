@@ -1,4 +1,4 @@
-//! The one table of keys: one key has one meaning at a place, and the README shows the table.
+//! The one table of keys: one key has one meaning at a place, and `help keys` shows the table.
 
 use mcp_approve::console::keymap::{Action, BINDINGS, Key, Place, action, markdown};
 
@@ -35,19 +35,10 @@ fn one_key_has_one_meaning_at_a_place() {
 }
 
 #[test]
-fn the_readme_gets_a_table() {
+fn the_help_topic_has_the_table() {
     let table = markdown();
     assert!(table.starts_with("| key | does | where |\n|---|---|---|\n| `a` | Approves the call on screen"));
     assert_eq!(table.lines().count(), BINDINGS.len() + 2);
     assert!(table.lines().all(|line| line.matches('|').count() == 4));
-}
-
-#[test]
-#[ignore = "writes the README's table: run it after a change of the keys"]
-fn write_the_readme_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, rest) = text.split_once("<!-- keys -->").unwrap();
-    let (_, tail) = rest.split_once("<!-- /keys -->").unwrap();
-    std::fs::write(path, format!("{head}<!-- keys -->\n{}\n<!-- /keys -->{tail}", markdown().trim())).unwrap();
+    assert!(mcp_approve::cli::help::topic("keys").is_some_and(|topic| topic.contains(&table)));
 }

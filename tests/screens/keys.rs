@@ -110,19 +110,53 @@ fn a_paste_decides_nothing() {
 }
 
 #[test]
-fn a_dangerous_call_takes_its_last_line_then_a_then_y() {
+fn a_dangerous_call_takes_the_end_of_its_arguments_then_a_then_y() {
     let mut desk = Desk::connected(80, 24);
-    desk.hold(delete("filesystem-1"));
+    desk.hold(long(delete("filesystem-1")));
     desk.look();
-    assert_eq!(desk.keys("ay"), []);
-    assert_eq!((desk.model.screen, desk.model.place()), (Screen::Detail, Place::Detail));
-    desk.look();
-    assert_eq!(desk.keys("ay"), []);
-    desk.press(Key::End);
-    desk.press(Key::End);
+    assert_eq!(desk.keys("ya"), []);
+    assert!(desk.screen().contains("Not read yet"), "{}", desk.screen());
+    assert_eq!((desk.model.screen, desk.model.place()), (Screen::Queue, Place::Queue), "the queue stays");
+    for _ in 0..8 {
+        desk.press(Key::PageDown);
+    }
     assert_eq!(desk.keys("a"), []);
     assert_eq!(desk.model.place(), Place::Confirm);
     assert_eq!(sent(&desk.keys("y")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn what_end_skipped_is_said_before_and_on_record() {
+    for (dangerous, keys) in [(false, "a"), (true, "ay")] {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(long(if dangerous { delete("filesystem-1") } else { write("filesystem-1") }));
+        desk.look();
+        desk.press(Key::End);
+        let screen = desk.screen();
+        assert!(screen.contains("rows skipped · armed"), "{screen}");
+        assert_eq!(sent(&desk.keys(keys)), [("filesystem-1".into(), UNREAD)]);
+    }
+}
+
+#[test]
+fn the_details_gate_nothing() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    for hidden in ["DeleteFolderSuccess", "evidence · 2", "guardrail", "Deletes a folder and"] {
+        assert!(!desk.screen().contains(hidden), "{}", desk.screen());
+    }
+    desk.line("all shown · armed");
+    desk.keys("i");
+    let screen = desk.screen();
+    assert!(screen.contains("DeleteFolderSuccess"), "{screen}");
+    assert_eq!(sent(&desk.keys("ay")), [("filesystem-1".into(), APPROVE)], "they need no reading");
+    // They stay unfolded for the next card.
+    desk.hold(own("filesystem-2"));
+    desk.look();
+    assert!(desk.model.card.as_ref().unwrap().rows() > 20);
+    desk.keys("i");
+    assert!(desk.model.card.as_ref().unwrap().rows() < 20);
 }
 
 #[test]
@@ -158,16 +192,27 @@ fn a_confirmation_must_have_been_on_screen() {
 }
 
 #[test]
-fn a_clipped_call_is_opened_before_it_is_approved() {
+fn the_key_line_says_arming_while_it_is() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(own("filesystem-1"));
+    assert!(desk.line("a approve").starts_with(" arming  a approve"), "{}", desk.screen());
+    desk.look();
+    assert!(desk.line("a approve").starts_with(" a approve"), "{}", desk.screen());
+}
+
+#[test]
+fn a_clipped_call_is_read_before_it_is_approved() {
     let arguments = serde_json::json!({ "content": "line\n".repeat(80) }).to_string();
     let mut desk = Desk::connected(80, 24);
     desk.hold(with_arguments(write("filesystem-1"), &arguments));
     desk.look();
     assert_eq!(desk.keys("a"), []);
-    assert_eq!(desk.model.screen, Screen::Detail);
+    assert_eq!(desk.model.screen, Screen::Queue);
     desk.look();
     assert_eq!(desk.keys("a"), []);
-    desk.press(Key::End);
+    for _ in 0..8 {
+        desk.press(Key::PageDown);
+    }
     assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
 }
 

@@ -17,7 +17,7 @@ use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
 
-use crate::desk::{Desk, NINE, delete, file, own, past_line, with_arguments, write};
+use crate::desk::{Desk, NINE, delete, file, long, own, past_line, with_arguments, write};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 
@@ -33,8 +33,9 @@ pub(super) fn shown(width: u16, height: u16, call: Snapshot) -> Desk {
     let mut desk = Desk::connected(width, height);
     desk.hold(call);
     desk.look();
-    desk.press(Key::End);
-    desk.press(Key::End);
+    for _ in 0..20 {
+        desk.press(Key::PageDown);
+    }
     desk.look();
     desk
 }
@@ -125,12 +126,12 @@ fn what_a_rule_covers_beyond_its_call_is_told() {
 
 #[test]
 fn a_panel_that_would_let_an_unread_call_run_says_so_before_enter() {
-    let mut desk = Desk::connected(80, 24);
-    desk.hold(delete("filesystem-1"));
+    let mut desk = Desk::connected(80, 40);
+    desk.hold(long(delete("filesystem-1")));
     desk.look();
     desk.keys("rf");
     desk.tried(past(0, 0));
-    let says = "Not read yet: Esc, End, then r";
+    let says = "Not read yet: Esc, PgDn, then r";
     assert!(desk.screen().contains(says), "{}", desk.screen());
     desk.keys("n");
     assert!(!desk.screen().contains(says), "a deny lets nothing run: {}", desk.screen());
@@ -166,7 +167,7 @@ fn letters_go_to_their_scope_and_round_again() {
 #[test]
 fn r_opens_at_once_and_lets_nothing_unread_run() {
     let mut desk = Desk::connected(80, 24);
-    desk.hold(delete("filesystem-1"));
+    desk.hold(long(delete("filesystem-1")));
     desk.draw();
     assert_eq!(desk.keys("r").len(), 1, "within the arming delay");
     assert!(desk.screen().contains("Make a rule from filesystem-1"), "{}", desk.screen());
@@ -176,7 +177,7 @@ fn r_opens_at_once_and_lets_nothing_unread_run() {
         desk.press(Key::Enter);
     }
     assert_eq!(desk.press(Key::Enter), []);
-    assert!(desk.screen().contains("which was not read yet"), "{}", desk.screen());
+    assert!(desk.screen().contains("not all of it was shown yet"), "{}", desk.screen());
     desk.press(Key::Esc);
     desk.keys(":rule");
     desk.press(Key::Enter);
@@ -189,7 +190,7 @@ fn r_opens_at_once_and_lets_nothing_unread_run() {
     desk.tried(past(0, 0));
     later(&mut desk);
     assert_eq!(desk.press(Key::Enter), []);
-    assert!(desk.screen().contains("which was not read yet"), "{}", desk.screen());
+    assert!(desk.screen().contains("not all of it was shown yet"), "{}", desk.screen());
 }
 
 #[test]

@@ -15,7 +15,8 @@ use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, among};
 use crate::mcp::tool::Tool;
 use lists::{
-    AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE, STEMS_READ,
+    ANSWERS, AS_NOUNS, CHANGES, ONLY_READS, ONLY_READS_FOREIGN, READS, SAYS_CHANGES, SAYS_SAVES, STEMS_CHANGE,
+    STEMS_READ,
 };
 
 /// Sentences of a description, without its markup; no more than a reader would read.
@@ -84,6 +85,8 @@ pub fn vote(tool: &Tool) -> Vote {
                 }
                 (Effect::Changes(_) | Effect::Reads(_) | Effect::Makes, _) => {}
             }
+        } else if heading && reads.is_none() && !repeats(sentence, &name) {
+            reads = answer(&words).map(|noun| (Says::Reads, Action::Read, noun.clone()));
         }
         if let Some((action, span)) = clauses::change(rest) {
             return by(Says::Changes, action, span);
@@ -174,6 +177,13 @@ fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
             among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
         (!noun && !plural && !to_model).then_some((verb, at, form))
     })
+}
+
+/// A sentence that only names what is answered: "Details for one package", "An overview of all servers".
+fn answer(words: &[String]) -> Option<&String> {
+    let start = words.iter().take_while(|word| among(word, "a an the : ,")).count();
+    let noun = words.get(start).filter(|word| among(word, ANSWERS))?;
+    words.get(start + 1).is_some_and(|next| among(next, "of for about on")).then_some(noun)
 }
 
 /// "Runs a search": what is run is only asked for.

@@ -368,7 +368,7 @@ const ABOUT: &str = "status history policy plan permission permissions options f
 
 /// What a name without a verb shows that it looks at.
 const FACTS: &str = "status history info information details detail stats statistics metadata schema summary overview version versions \
-    health metrics docs documentation help";
+    health metrics docs documentation help location locations weather forecast distance usage count";
 
 /// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";

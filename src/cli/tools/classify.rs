@@ -10,7 +10,7 @@ use super::verify::{Agreement, Verifier, compared};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated;
 use crate::behavior::evidence::Source;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
@@ -94,8 +94,9 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "         the outside classifier {word}: {theirs}")?;
         }
     }
-    let count = |badge: &str| rows.iter().filter(|row| row["badge"] == badge).count();
-    writeln!(out, "{} tools: {} PURE, {} MUTATES", rows.len(), count("PURE"), count("MUTATES"))
+    let count = |badge: Badge| rows.iter().filter(|row| row["badge"] == badge.word()).count();
+    let counts: Vec<_> = Badge::ALL.iter().map(|badge| format!("{} {}", count(*badge), badge.word())).collect();
+    writeln!(out, "{} tools: {}", rows.len(), counts.join(", "))
 }
 
 /// Classifies every tool of `input`, and returns a JSON array, one object per tool, in the order of the list.

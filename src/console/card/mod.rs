@@ -34,8 +34,17 @@ pub struct Card {
     blocks: Vec<Block>,
     rows: usize,
     arguments_end: usize,
+    details: Details,
     effect: Option<String>,
     folds: Folds,
+}
+
+/// Whether what no decision needs is shown: who says what the call is, the checks, digests and times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Details {
+    #[default]
+    Folded,
+    Shown,
 }
 
 #[derive(Clone, Debug)]
@@ -65,11 +74,11 @@ impl Block {
 impl Card {
     /// Lays out a card. `offset` is the local time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32) -> Self {
-        Self::folded_as(snapshot, width, offset, Folds::default())
+        Self::folded_as(snapshot, width, offset, Folds::default(), Details::default())
     }
 
-    /// Lays out a card with its arguments folded as they were.
-    pub fn folded_as(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds) -> Self {
+    /// Lays out a card with its arguments folded as they were, and its details as they are wanted.
+    pub fn folded_as(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
         const NARROWEST: u16 = 24;
         let columns = usize::from(width.max(NARROWEST));
         let mut undeclared = snapshot.undeclared.clone();
@@ -82,6 +91,7 @@ impl Card {
             blocks: Vec::new(),
             rows: 0,
             arguments_end: 0,
+            details,
             effect: preview.effect,
             folds,
         };
@@ -94,14 +104,23 @@ impl Card {
         }
         card.put_responses(columns);
         card.arguments_end = card.rows;
-        card.put(Block::Rows(sections::server_says(snapshot, columns)));
+        card.put(Block::Rows(vec![sections::fold(details, columns)]));
+        if details == Details::Shown {
+            card.put_details(columns, offset);
+        }
+        card
+    }
+
+    fn put_details(&mut self, columns: usize, offset: i32) {
+        let snapshot = Arc::clone(&self.snapshot);
+        self.put(Block::Rows(sections::reasons(&snapshot, columns)));
+        self.put(Block::Rows(sections::server_says(&snapshot, columns)));
         if let Some(description) = &snapshot.description {
             let bar = Row::of(Tone::Border, "┃ ");
             let paged = Paged::lay(description, &[], Writing::Bare, bar, columns, Folds::open());
-            card.put(Block::Paged(Field::Description, paged));
+            self.put(Block::Paged(Field::Description, paged));
         }
-        card.put(Block::Rows(sections::closing(snapshot, columns, offset)));
-        card
+        self.put(Block::Rows(sections::closing(&snapshot, columns, offset)));
     }
 
     /// The snapshot it shows.
@@ -122,6 +141,11 @@ impl Card {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Whether its details are shown.
+    pub fn details(&self) -> Details {
+        self.details
     }
 
     /// Just behind the last row of the arguments: up to here everything bears on the decision.
@@ -203,7 +227,7 @@ impl Card {
         let text = &snapshot.arguments;
         let writing = if is_json(text) { Writing::Json } else { Writing::Bare };
         if writing == Writing::Bare {
-            let words = "This cannot be read as JSON; it stands here as it was sent.";
+            let words = "This cannot be read as JSON; it is shown as it was sent.";
             self.put(Block::Rows(Row::of(Tone::Danger, words).wrapped(columns)));
         }
         let margin = match writing {

@@ -1,6 +1,6 @@
 //! The words around the arguments on a card: what we conclude, what the server says, what identifies the call.
 
-use super::{counted, size};
+use super::{Details, counted, size};
 use crate::behavior::evidence::{Claim, Evidence, Source};
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::caption::{caption, entry};
@@ -12,26 +12,20 @@ use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
 use crate::policy::decide::Ruling;
 use crate::policy::explain::Near;
 
-/// Effect, badge, reason, signature, hazards, the three checks: our own words, before anything foreign speaks.
+/// What it does, how grave that is, and what else bears on the decision: our own words, before anything foreign speaks.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
-    let risk = Risk::of(snapshot);
     let mut rows = Vec::new();
     let effect = Row::of(Tone::Ours, " ").and_foreign(Tone::Strong, effect);
     rows.extend(effect.hung(width, 1));
     let mut badge = Row::of(Tone::Ours, " ");
-    badge.runs.push(risk.run());
-    let identity = snapshot.identity;
-    if identity.mutability == Mutability::Mutates {
-        badge.push(Tone::Strong, format!("  {}", identity.mutability.word()));
+    badge.runs.push(Risk::of(snapshot).run());
+    if snapshot.identity.mutability == Mutability::Mutates {
+        badge.push(Tone::Strong, format!("  {}", snapshot.identity.mutability.word()));
     }
-    let words = format!("  {} → {}", identity.action.word(), identity.output_domain.word());
-    badge.push(Tone::Ours, words);
-    if snapshot.content_type != ContentType::Unknown {
-        badge.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
-    }
-    badge.push(Tone::Quiet, format!(" · {}", identity.hash()));
+    let badge = badge.and(Tone::Quiet, "  ").and_foreign(Tone::Strong, &snapshot.tool);
+    let mut badge = badge.and(Tone::Quiet, " on ").and_foreign(Tone::Ours, &snapshot.server);
     if snapshot.disputed {
-        badge.push(Tone::Warn, " · disputed");
+        badge.push(Tone::Warn, " · the evidence disagrees");
     }
     rows.extend(badge.hung(width, 3));
     if let Some(changed) = &snapshot.asked_again {
@@ -41,24 +35,20 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     if let Some(danger) = &snapshot.danger {
         rows.extend(entry("danger", Row::default().and_foreign(Tone::Danger, danger), width));
     }
-    rows.extend(confirmable(snapshot, width));
-    let tool = Row::default()
-        .and_foreign(Tone::Strong, &snapshot.tool)
-        .and(Tone::Quiet, " on ")
-        .and_foreign(Tone::Ours, &snapshot.server);
-    rows.extend(entry("tool", tool, width));
-    rows.extend(entry("why asked", ruling(&snapshot.ruling), width));
-    rows.extend(nearest(&snapshot.near, width));
-    let signature = match &snapshot.signature {
-        Some(signature) => Row::default().and_foreign(Tone::Foreign, signature),
-        None => Row::of(Tone::Warn, "none: no server has described this tool"),
-    };
-    rows.extend(entry("signature", signature, width));
+    if let Some(rule) = &snapshot.ruling.rule {
+        let row =
+            Row::of(Tone::Quiet, "rule ").and_foreign(Tone::Strong, rule).and(Tone::Quiet, " asks for such calls");
+        rows.extend(entry("why asked", row, width));
+    }
     for hazard in &snapshot.hazards {
         let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
     }
-    rows.extend(safe(snapshot, width));
+    for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
+        let row = Row::of(Tone::Danger, format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what);
+        rows.extend(entry("check", row, width));
+    }
+    rows.extend(confirmable(snapshot, width));
     rows
 }
 
@@ -72,15 +62,11 @@ fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     match &snapshot.offer {
         None => {}
         Some(PinOffer::Reads) => {
-            let row = Row::of(Tone::Ours, "The tool reads, by its own words; you have not confirmed that yet.");
+            let row =
+                Row::of(Tone::Ours, "The server describes the tool as one that reads. You have not confirmed that.");
             rows.extend(entry("likely", row, width));
             rows.extend(snapshot.evidence.iter().flat_map(|evidence| proof(evidence, width)));
-            let silent = |source: &Source| snapshot.evidence.iter().all(|evidence| evidence.source != *source);
-            for source in Source::VOTERS.into_iter().filter(silent) {
-                rows.extend(entry(source.word(), Row::of(Tone::Quiet, "silent"), width));
-            }
-            let row =
-                Row::of(Tone::Key, "p").and(Tone::Quiet, " it reads: approve this call, ask no more for the tool  ");
+            let row = Row::of(Tone::Key, "p").and(Tone::Quiet, " it reads: approve, and stop asking for this tool  ");
             let row = row.and(Tone::Key, "m").and(Tone::Quiet, " it changes something");
             rows.extend(entry("your word", row, width));
         }
@@ -94,20 +80,31 @@ fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows
 }
 
-/// The three checks of `Safe` on one row; a check that fails says at once why.
-fn safe(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let mut row = Row::default();
-    let mut failures = Vec::new();
-    for (name, check) in checks(snapshot) {
-        let (mark, tone) = mark(check.state);
-        row = row.and(tone, format!("{mark} {name}   "));
-        if check.state == CheckState::Fails {
-            let why = Row::of(tone, format!("{mark} {name}: ")).and_foreign(Tone::Ours, &check.what);
-            failures.extend(entry("", why, width));
-        }
+/// The row that unfolds the details, or folds them again.
+pub fn fold(details: Details, width: usize) -> Row {
+    match details {
+        Details::Folded => caption("▸ i", "why asked, signature, evidence, checks, digests", width),
+        Details::Shown => caption("▾ i", "details; nothing below must be read", width),
     }
-    let mut rows = entry("safe", row, width);
-    rows.extend(failures);
+}
+
+/// Why it is asked, what kind of call it is, and the three checks.
+pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let mut rows = entry("why asked", ruling(&snapshot.ruling), width);
+    rows.extend(nearest(&snapshot.near, width));
+    let identity = snapshot.identity;
+    let (action, domain) = (identity.action.word(), identity.output_domain.word());
+    let mut kind = Row::of(Tone::Ours, format!("{action} → {domain}"));
+    if snapshot.content_type != ContentType::Unknown {
+        kind.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
+    }
+    kind.push(Tone::Quiet, format!(" · {}", identity.hash()));
+    rows.extend(entry("kind", kind, width));
+    let signature = match &snapshot.signature {
+        Some(signature) => Row::default().and_foreign(Tone::Foreign, signature),
+        None => Row::of(Tone::Warn, "none: the server has not described this tool"),
+    };
+    rows.extend(entry("signature", signature, width));
     rows
 }
 
@@ -155,7 +152,7 @@ pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
         return Vec::new();
     }
     let bar = Row::of(Tone::Border, "┃ ");
-    let mut rows = vec![caption("the server says", "nobody has checked it", width)];
+    let mut rows = vec![caption("the server says", "not checked", width)];
     if let Some(title) = &snapshot.title {
         let title = Row::of(Tone::Quiet, "title  ").and_foreign(Tone::Foreign, title);
         for row in title.wrapped(width.saturating_sub(2)) {
@@ -168,12 +165,11 @@ pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
 /// Evidence, digest, size, times, host, ticket.
 pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     let mut rows = Vec::new();
-    if !snapshot.evidence.is_empty() && snapshot.offer != Some(PinOffer::Reads) {
-        let count = counted(snapshot.evidence.len(), "reason");
-        rows.push(caption("evidence", &count, width));
-        for evidence in &snapshot.evidence {
-            rows.extend(proof(evidence, width));
-        }
+    rows.push(caption("evidence", &counted(snapshot.evidence.len(), "reason"), width));
+    rows.extend(snapshot.evidence.iter().flat_map(|evidence| proof(evidence, width)));
+    let silent = |source: &Source| snapshot.evidence.iter().all(|evidence| evidence.source != *source);
+    for source in Source::VOTERS.into_iter().filter(silent) {
+        rows.extend(entry(source.word(), Row::of(Tone::Quiet, "says nothing"), width));
     }
     rows.push(caption("safe", "what the three checks found", width));
     for (name, check) in checks(snapshot) {
@@ -239,5 +235,5 @@ fn proof(evidence: &Evidence, width: usize) -> Vec<Row> {
 
 fn says(claim: &Claim) -> String {
     let said = claim.to_string();
-    if said.is_empty() { "silent".to_owned() } else { said }
+    if said.is_empty() { "says nothing".to_owned() } else { said }
 }

@@ -34,7 +34,7 @@ macro_rules! bindings {
 /// The table. The footer names keys in this order as far as there is room.
 pub const BINDINGS: &[Binding] = bindings! {
     Approve [Char('a')] "a" "approve" CARD =>
-        "Approves the call on screen, once its arguments were shown to their end; a dangerous one then asks for y.";
+        "Approves the call on screen, once the end of its arguments was shown; a dangerous one then asks for y. The record says when rows were skipped.";
     Deny [Char('d')] "d" "deny" CARD =>
         "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.";
     Confirm [Char('y')] "y" "yes" &[Confirm, Batch] =>
@@ -83,7 +83,7 @@ pub const BINDINGS: &[Binding] = bindings! {
     Top [Home] "Home" "start" SCROLLS =>
         "Goes to the first line.";
     Bottom [End] "End" "end" SCROLLS =>
-        "Goes to the end of the arguments, then to the end of the card; in Activity, follows what passes.";
+        "Skips to the end of the arguments, then to the end of the card; in Activity, follows what passes.";
     ApproveUnread [Char('A')] "A" "approve unread" CARD =>
         "Approves without having read to the end; the record says so. A dangerous call still asks for y.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
@@ -100,6 +100,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.";
     FoldAll [Char('Z')] "Z" "fold all" CARD =>
         "Unfolds everything in the arguments; again folds what is deep or long. What is folded was not read.";
+    Details [Char('i')] "i" "details" CARD =>
+        "Shows what no decision needs, or folds it: why it is asked, signature, description, evidence, checks, digests.";
     NextFold [Tab] "Tab" "next fold" CARD =>
         "Goes to the next object or list of the arguments that folds.";
     Group [Char('g')] "g" "group" &[Queue] =>

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CallKey, CallState, Extent, Held, Model, Overlay, Seen};
+use super::{CallKey, CallState, Held, Model, Overlay, Seen, Shown};
 use crate::wire::digest::Digest;
 
 /// How long a card must have been on screen before a key decides it, in milliseconds.
@@ -41,26 +41,6 @@ pub enum Unarmed {
     TooSoon,
     /// It is decided already, or on its way.
     NotWaiting,
-}
-
-/// What must still be shown of a call before `a` approves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
-    /// The end of its arguments.
-    Arguments,
-    /// The end of its card, since it is dangerous.
-    Card,
-}
-
-impl Held {
-    /// What must still be shown before `a` approves it: the one rule, for keys, lists and words on screen alike.
-    pub fn unread(&self) -> Option<Unread> {
-        match (self.seen.arguments, &self.snapshot.danger, self.seen.card) {
-            (Extent::Partly, ..) => Some(Unread::Arguments),
-            (Extent::ToItsEnd, Some(_), Extent::Partly) => Some(Unread::Card),
-            (Extent::ToItsEnd, Some(_), Extent::ToItsEnd) | (Extent::ToItsEnd, None, _) => None,
-        }
-    }
 }
 
 /// What the last frame showed as selected.
@@ -165,7 +145,7 @@ impl Model {
             }
             _ => None,
         };
-        let Some((armed, rows, arguments_end, folded)) = shown else {
+        let Some((armed, rows, end, folded)) = shown else {
             self.leave();
             self.drawn = None;
             return;
@@ -175,21 +155,15 @@ impl Model {
             Some(Overlay::Confirm { .. } | Overlay::Word { .. }) => Question::Asked,
             _ => Question::NotAsked,
         };
-        let shown = self.scroll..self.scroll + self.card_rows();
+        self.shown.add(self.scroll..(self.scroll + self.card_rows()).min(rows));
         // What is folded was not shown, wherever the screen stands.
-        let reaches = |end: usize| folded == 0 && shown.contains(&end.saturating_sub(1));
-        let (arguments, card) = (reaches(arguments_end), reaches(rows));
+        let seen = if folded == 0 { self.shown.seen(end) } else { Seen::Partly };
         let class = self.selection().map(|held| held.class);
         let before =
             last.as_ref().map_or(self.selection().map(|held| held.seen).unwrap_or_default(), |last| last.before);
         // Who has read one of several identical cards has read them all.
-        for held in self.calls.iter_mut().filter(|held| (arguments || card) && Some(held.class) == class) {
-            if arguments {
-                held.seen.arguments = Extent::ToItsEnd;
-            }
-            if card {
-                held.seen.card = Extent::ToItsEnd;
-            }
+        for held in self.calls.iter_mut().filter(|held| seen != Seen::Partly && Some(held.class) == class) {
+            held.seen = held.seen.and(seen);
         }
         self.drawn = Some(Drawn { armed, since: last.map_or(self.now, |drawn| drawn.since), question, before });
     }
@@ -200,6 +174,7 @@ impl Model {
             return;
         };
         let (key, before) = (drawn.armed.key.clone(), drawn.before);
+        self.shown = Shown::default();
         let class = self.call(&key).map(|held| held.class);
         for held in self.calls.iter_mut().filter(|held| Some(held.class) == class) {
             held.seen = before;

@@ -23,7 +23,14 @@ pub struct Batch {
 pub struct Listed {
     pub members: Vec<Armed>,
     pub since: i64,
-    pub end: super::Extent,
+    pub end: Extent,
+}
+
+/// How far a list was shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Partly,
+    ToItsEnd,
 }
 
 /// Why `y` does not count yet.
@@ -86,7 +93,7 @@ impl Model {
     pub fn listed(&self, batch: &Batch) -> Result<(), Unlisted> {
         let listed = self.listed.as_ref().filter(|listed| listed.members == batch.members);
         let listed = listed.ok_or(Unlisted::TooSoon)?;
-        if listed.end == super::Extent::Partly {
+        if listed.end == Extent::Partly {
             return Err(Unlisted::Unread);
         }
         if self.now - listed.since < ARMING {
@@ -104,8 +111,8 @@ impl Model {
         };
         let reached = rows > 0 && batch.top + rows >= batch.members.len();
         let last = self.listed.take().filter(|listed| listed.members == batch.members);
-        let seen = last.as_ref().is_some_and(|listed| listed.end == super::Extent::ToItsEnd);
-        let end = if reached || seen { super::Extent::ToItsEnd } else { super::Extent::Partly };
+        let seen = last.as_ref().is_some_and(|listed| listed.end == Extent::ToItsEnd);
+        let end = if reached || seen { Extent::ToItsEnd } else { Extent::Partly };
         let since = last.map_or(self.now, |listed| listed.since);
         self.listed = Some(Listed { members: batch.members.clone(), since, end });
     }

@@ -4,7 +4,9 @@ use super::{Command, decide, moves, note};
 use crate::audit::record::VerdictWord;
 use crate::console::card::counted;
 use crate::console::model::batch::Unlisted;
-use crate::console::model::{Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen};
+use crate::console::model::{
+    Armed, Batch, CallKey, Confirmation, Fate, Grouping, Model, Overlay, Reading, Screen, Unread,
+};
 use crate::console::row::Tone;
 use crate::link::message::OperatorVerdict;
 
@@ -50,11 +52,11 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
         note(model, Tone::Warn, words);
         return Some(());
     }
-    let unread = targets.iter().filter(|held| held.unread().is_some()).count();
+    let unread = targets.iter().filter(|held| held.unread() == Some(Unread::End)).count();
     let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
     if unread > 0 && reading == Reading::Read {
         let words = format!(
-            "{unread} of {} were not read to their end: open them first (Enter, End; Z unfolds). A approves unread.",
+            "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
             keys.len()
         );
         note(model, Tone::Warn, words);
@@ -102,17 +104,16 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Command> {
     model.overlay = None;
     let took = model.listed.take().map_or(0, |listed| model.now - listed.since);
     let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
-    let (word, verdict) = match batch.fate.clone() {
-        Fate::Approve(reading) => (VerdictWord::Approve, decide::approval(reading)),
-        Fate::Deny { reason } => (VerdictWord::Deny, OperatorVerdict::Deny { reason }),
-    };
+    let word = if matches!(batch.fate, Fate::Approve(_)) { VerdictWord::Approve } else { VerdictWord::Deny };
     let (all, alive) = (batch.members.len(), waiting.len());
     let mut commands = Vec::new();
     for armed in waiting {
-        let verdict = match (&verdict, model.still(armed)) {
-            // What was not shown to its end is approved unread, whatever the key.
-            (OperatorVerdict::Approve { unread: false }, Some(held)) if held.unread().is_some() => continue,
-            (verdict, _) => verdict.clone(),
+        let verdict = match (&batch.fate, model.still(armed)) {
+            (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
+            // What was not shown to its end is approved by the key that says so.
+            (Fate::Approve(Reading::Read), Some(held)) if held.unread() == Some(Unread::End) => continue,
+            (Fate::Approve(reading), Some(held)) => decide::approval(held, *reading),
+            (Fate::Approve(_), None) => continue,
         };
         commands.push(decide::send_one(model, armed, word, verdict, took));
         model.marked.remove(armed.key());

@@ -2,11 +2,12 @@
 
 use super::{Command, batch, find_mut, moves, note};
 use crate::audit::record::VerdictWord;
-use crate::console::card::Card;
+use crate::console::card::{Card, counted};
 use crate::console::keymap::{Action, Key};
 use crate::console::model::figures::Decision;
 use crate::console::model::{
-    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Model, Overlay, Question, Reading, Screen, Unarmed,
+    ARMING, Armed, CallKey, CallState, Confirmation, Drawn, Fate, Held, Model, Overlay, Question, Reading, Unarmed,
+    Unread,
 };
 use crate::console::row::{Row, Tone};
 use crate::link::message::{FromConsole, GrantTerms, OperatorVerdict, ToolWord};
@@ -25,34 +26,41 @@ pub(super) fn approve(model: &mut Model) -> Vec<Command> {
     if tell_unread(model, &armed) { Vec::new() } else { ask_or_send(model, armed, Reading::Read) }
 }
 
-/// Says what of a card was not read yet, where something was not; else `false`.
+/// Says what of a card was not read yet, where that keeps `a` from approving it; else `false`. The screen stays as it is.
 pub(super) fn tell_unread(model: &mut Model, armed: &Armed) -> bool {
     let Some(held) = model.still(armed) else {
         return true;
     };
-    match held.unread() {
-        Some(_) => {
-            let folded = model.card.as_ref().map_or(0, Card::folded);
-            let why = match (folded, &held.snapshot.danger) {
-                (0, None) => {
-                    "Not read yet: go to the arguments' end (PgDn, End), then a. A approves unread.".to_owned()
-                }
-                (0, Some(_)) => {
-                    "Dangerous, and not read yet: go to the card's last line (PgDn, End), then a, then y.".to_owned()
-                }
-                (1, _) => {
-                    "Not read yet: a part is folded. Z unfolds it, End goes on, then a. A approves unread.".to_owned()
-                }
-                _ => format!(
-                    "Not read yet: {folded} parts are folded. Z unfolds them, End goes on, then a. A approves unread."
-                ),
-            };
-            model.screen = Screen::Detail;
-            note(model, Tone::Warn, why);
-            true
-        }
-        None => false,
+    if held.unread() != Some(Unread::End) {
+        return false;
     }
+    let why = match model.card.as_ref().map_or(0, Card::folded) {
+        0 => {
+            "Not read yet: PgDn reads on, End skips to the end of the arguments. Then a. A approves unread.".to_owned()
+        }
+        1 => "Not read yet: a part is folded. Z unfolds it, PgDn reads on, then a. A approves unread.".to_owned(),
+        folded => {
+            format!(
+                "Not read yet: {folded} parts are folded. Z unfolds them, PgDn reads on, then a. A approves unread."
+            )
+        }
+    };
+    note(model, Tone::Warn, why);
+    true
+}
+
+/// The same for what lets more than this call run: none of its rows may have been skipped.
+pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
+    if tell_unread(model, armed) {
+        return true;
+    }
+    let Some(Unread::Skipped(rows)) = model.still(armed).and_then(Held::unread) else { return false };
+    let words = format!(
+        "{} skipped: PgUp shows what was not on screen yet. This key is about more than one call.",
+        counted(rows, "row")
+    );
+    note(model, Tone::Warn, words);
+    true
 }
 
 /// `A`: approves without having read; asks once more when it is dangerous.
@@ -85,10 +93,10 @@ fn confirmed(model: &mut Model, armed: &Armed, reading: Reading) -> Vec<Command>
         return Vec::new();
     }
     model.overlay = None;
-    if model.still(armed).is_none() {
+    let Some(verdict) = model.still(armed).map(|held| approval(held, reading)) else {
         return too_late(model);
-    }
-    send(model, armed, VerdictWord::Approve, approval(reading))
+    };
+    send(model, armed, VerdictWord::Approve, verdict)
 }
 
 fn too_late(model: &mut Model) -> Vec<Command> {
@@ -223,13 +231,17 @@ fn ask_or_send(model: &mut Model, armed: Armed, reading: Reading) -> Vec<Command
             });
             Vec::new()
         }
-        Some(_) => send(model, &armed, VerdictWord::Approve, approval(reading)),
+        Some(held) => {
+            let verdict = approval(held, reading);
+            send(model, &armed, VerdictWord::Approve, verdict)
+        }
         None => Vec::new(),
     }
 }
 
-pub(super) fn approval(reading: Reading) -> OperatorVerdict {
-    OperatorVerdict::Approve { unread: reading == Reading::Unread }
+/// The approval of a call: what was not on screen to the last row is approved unread, whatever the key.
+pub(super) fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
+    OperatorVerdict::Approve { unread: reading == Reading::Unread || held.unread().is_some() }
 }
 
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.

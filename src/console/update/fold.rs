@@ -1,7 +1,7 @@
 //! The keys of the tree of arguments: folding and unfolding, and where among its folds the operator stands.
 
 use super::{moves, note};
-use crate::console::card::{Card, Folds, counted};
+use crate::console::card::{Anchor, Card, Fold, Folds, counted};
 use crate::console::model::Model;
 use crate::console::row::Tone;
 
@@ -16,14 +16,14 @@ pub(super) fn turn(model: &mut Model) {
     let mut folds = model.card.as_ref().map(Card::folds).cloned().unwrap_or_default();
     folds.turn(anchor.at);
     model.fold_at = Some(anchor.at);
-    lay(model, folds);
+    lay(model, folds, anchor.row);
 }
 
 /// `Z`: unfolds everything; where nothing is folded, folds what is deep or long again.
 pub(super) fn turn_all(model: &mut Model) {
     let folded = model.card.as_ref().map_or(0, Card::folded);
     match folded {
-        0 => lay(model, Folds::default()),
+        0 => lay(model, Folds::default(), 0),
         _ => unfold_all(model),
     }
     let words = match (folded, model.card.as_ref().map_or(0, Card::folded)) {
@@ -36,7 +36,9 @@ pub(super) fn turn_all(model: &mut Model) {
 
 /// Unfolds everything.
 pub(super) fn unfold_all(model: &mut Model) {
-    lay(model, Folds::open());
+    let is_folded = |anchor: &Anchor| anchor.fold == Fold::Closed;
+    let first = model.card.as_ref().and_then(|card| card.anchors(0, card.rows()).into_iter().find(is_folded));
+    lay(model, Folds::open(), first.map_or(0, |anchor| anchor.row));
 }
 
 /// `Tab`: to the next part that folds, around the end.
@@ -67,10 +69,11 @@ pub(super) fn click(model: &mut Model, row: usize) {
     }
 }
 
-/// The same card, folded otherwise, from the same row on.
-fn lay(model: &mut Model, folds: Folds) {
+/// The same card, folded otherwise, from the same row on. Its rows before `changed` are the same.
+fn lay(model: &mut Model, folds: Folds, changed: usize) {
     let Some(card) = &model.card else { return };
-    let card = Card::folded_as(card.snapshot(), card.width(), model.settings.offset, folds);
+    let card = Card::folded_as(card.snapshot(), card.width(), model.settings.offset, folds, card.details());
     model.card = Some(card);
+    model.shown.keep_before(changed);
     moves::settle(model);
 }

@@ -1,10 +1,10 @@
 //! Where the operator looks: selection, scrolling, screens. Decides nothing.
 
 use super::{Command, find_mut, is_over};
-use crate::console::card::Card;
+use crate::console::card::{Card, Details};
 use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, CallState, Model, Overlay, Screen, Sort, Tour, Unread};
+use crate::console::model::{CallKey, CallState, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::screen::content_rows;
 use crate::console::view;
 
@@ -46,15 +46,11 @@ pub(super) fn go(model: &mut Model, action: Action) {
 pub(super) fn scroll(model: &mut Model, action: Action) {
     let rows = model.card.as_ref().map_or(0, Card::rows);
     model.scroll = match (action, &model.card) {
-        (Action::Bottom, Some(card)) if unread_arguments(model) => {
+        (Action::Bottom, Some(card)) if model.scroll + model.card_rows() < card.arguments_end() => {
             card.arguments_end().saturating_sub(model.card_rows())
         }
         _ => moved(model.scroll, action, model.card_rows(), rows),
     };
-}
-
-fn unread_arguments(model: &Model) -> bool {
-    model.selection().is_some_and(|held| held.unread() == Some(Unread::Arguments))
 }
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
@@ -105,6 +101,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     model.calls.retain(|held| Some(&held.key) != left.as_ref() || !is_over(held));
     model.scroll = 0;
     model.fold_at = None;
+    model.shown = Shown::default();
     model.card = None;
     if model.selected.is_none() && model.screen == Screen::Detail {
         model.screen = Screen::Queue;
@@ -162,6 +159,18 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
     Vec::new()
 }
 
+/// `i`: shows the details of the card, or folds them.
+pub(super) fn details(model: &mut Model) {
+    model.details = match model.details {
+        Details::Folded => Details::Shown,
+        Details::Shown => Details::Folded,
+    };
+    lay_card(model);
+    if let (Details::Shown, Some(card)) = (model.details, &model.card) {
+        model.scroll = card.arguments_end();
+    }
+}
+
 /// `s`: the other order. The selection stays on its call.
 pub(super) fn sort(model: &mut Model) {
     model.sort = match model.sort {
@@ -192,20 +201,23 @@ fn lay_card(model: &mut Model) {
     let snapshot = held.snapshot.clone();
     let width = model.areas().card.width;
     let laid = model.card.as_ref();
-    let fresh = laid.is_some_and(|card| card.width() == width && std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
-    if fresh || width == 0 {
+    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
+    let same_width = laid.is_some_and(|card| card.width() == width);
+    if same_call && same_width && laid.is_some_and(|card| card.details() == model.details) || width == 0 {
         return;
     }
-    let same_call = laid.is_some_and(|card| std::sync::Arc::ptr_eq(card.snapshot(), &snapshot));
     if !same_call {
         model.scroll = 0;
         model.fold_at = None;
     }
     let folds = laid.filter(|_| same_call).map(Card::folds).cloned().unwrap_or_default();
     let old_rows = laid.map_or(0, Card::rows).max(1);
-    let card = Card::folded_as(&snapshot, width, model.settings.offset, folds);
-    // A resize keeps the place in the text, as near as rows allow.
-    model.scroll = model.scroll * card.rows() / old_rows.max(1);
+    let card = Card::folded_as(&snapshot, width, model.settings.offset, folds, model.details);
+    if !(same_call && same_width) {
+        // A resize keeps the place in the text, as near as rows allow. Its rows are other ones.
+        model.scroll = model.scroll * card.rows() / old_rows;
+        model.shown = Shown::default();
+    }
     model.card = Some(card);
 }
 

@@ -12,7 +12,7 @@ pub(super) fn reads(model: &mut Model) -> Vec<Command> {
         return not_offered(model, "p confirms a tool that is shown as PURE? and asks for nothing else.");
     };
     let Some(tool) = model.still(&armed).map(|held| held.snapshot.tool.clone()) else { return Vec::new() };
-    if decide::tell_unread(model, &armed) {
+    if decide::tell_not_whole(model, &armed) {
         return Vec::new();
     }
     let commands = decide::send_reads(model, &armed);
@@ -34,7 +34,7 @@ pub(super) fn plain_text(model: &mut Model) -> Vec<Command> {
     let Some((armed, PinOffer::PlainText { .. })) = offered(model) else {
         return not_offered(model, "w is about a call that asks only because an argument is not explained.");
     };
-    if decide::tell_unread(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
+    if decide::tell_not_whole(model, &armed) { Vec::new() } else { say(model, &armed, ToolWord::PlainText) }
 }
 
 fn say(model: &mut Model, armed: &Armed, word: ToolWord) -> Vec<Command> {

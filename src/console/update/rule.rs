@@ -166,7 +166,7 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
         }
         (_, Some(held)) => held
             .unread()
-            .map(|_| "It lets this call run, which was not read yet: Esc, go to its end (PgDn, End), then r."),
+            .map(|_| "It lets this call run, and not all of it was shown yet: Esc, read on (PgDn; PgUp), then r."),
     }
 }
 

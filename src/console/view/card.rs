@@ -25,7 +25,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         point_at(row);
     }
     rows.resize(room + 1, Row::default());
-    let below = card.rows().saturating_sub(model.scroll + room);
+    let below = card.arguments_end().saturating_sub(model.scroll + room);
     rows.push(last(model, held, below, width));
     paint.rows(area, rows);
 }
@@ -108,24 +108,21 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         let lines = counted(below, "more line");
         Row::of(Tone::Warn, format!(" … {lines} below"))
     } else {
-        Row::of(Tone::Quiet, " end of the card")
+        Row::of(Tone::Quiet, " end of the arguments")
     };
     let narrow = width < NARROW;
-    let short = |brief: &'static str, full: &'static str| if narrow { brief } else { full };
-    let right = match (model.armed(), held.unread(), &held.snapshot.danger) {
-        (Err(Unarmed::NotWaiting | Unarmed::Nothing), ..) => Row::default(),
-        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), ..) => Row::of(Tone::Quiet, "not armed yet "),
-        (Ok(_), None, _) => Row::of(Tone::Quiet, "all shown · armed "),
-        (Ok(_), Some(Unread::Arguments), _) if folded > 0 && narrow => {
-            Row::of(Tone::Warn, format!("▸ {folded} folded: Z "))
+    let right = match (model.armed(), held.unread()) {
+        (Err(Unarmed::NotWaiting | Unarmed::Nothing), _) => Row::default(),
+        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => Row::of(Tone::Quiet, "arming "),
+        (Ok(_), None) => Row::of(Tone::Quiet, "all shown · armed "),
+        (Ok(_), Some(Unread::Skipped(rows))) => {
+            Row::of(Tone::Warn, format!("{} skipped · armed ", counted(rows, "row")))
         }
-        (Ok(_), Some(Unread::Arguments), _) if folded > 0 => {
+        (Ok(_), Some(Unread::End)) if folded > 0 && narrow => Row::of(Tone::Warn, format!("▸ {folded} folded: Z ")),
+        (Ok(_), Some(Unread::End)) if folded > 0 => {
             Row::of(Tone::Warn, format!("▸ {} folded, not read: Z ", counted(folded, "part")))
         }
-        (Ok(_), Some(_), Some(_)) => {
-            Row::of(Tone::Danger, short("◆ read to the end ", "◆ scroll to the end to approve "))
-        }
-        (Ok(_), Some(_), None) => Row::of(Tone::Warn, short("scroll on ", "scroll on to approve ")),
+        (Ok(_), Some(Unread::End)) => Row::of(Tone::Warn, if narrow { "read on " } else { "read on to approve " }),
     };
     // What is to be done matters more than a size that stands above the arguments too.
     let sized = left.clone().and(Tone::Quiet, format!(" · arguments {bytes}"));

@@ -2,7 +2,7 @@
 
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Model, Offer, Overlay, ToolLine, Unread};
+use crate::console::model::{Model, Offer, Overlay, ToolLine, Unarmed};
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinOffer;
 
@@ -46,7 +46,9 @@ fn keys(model: &Model, width: u16) -> Row {
         (end, help) => end.or(help),
     };
     let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
-    let mut row = Row::of(Tone::Ours, " ");
+    let arming = matches!(place, Place::Queue | Place::Detail)
+        && matches!(model.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
+    let mut row = Row::of(Tone::Warn, if arming { " arming  " } else { " " });
     for hint in hints {
         if row.width() + hint.width() > room {
             break;
@@ -82,14 +84,9 @@ fn screens(keys: &Keys) -> Row {
 /// The key to the end of a card of which more is below.
 fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     let card = model.card.as_ref().filter(|_| matches!(place, Place::Queue | Place::Detail))?;
-    let below = card.rows() > model.scroll + model.card_rows();
+    let below = card.arguments_end() > model.scroll + model.card_rows();
     let end = BINDINGS.iter().find(|binding| binding.action == Action::Bottom).filter(|_| below)?;
-    let unread = model.selection().is_some_and(|held| held.unread() == Some(Unread::Arguments));
-    let name = match (model.size.0 < 60, unread) {
-        (true, _) => "end",
-        (false, true) => "end of arguments",
-        (false, false) => "end of card",
-    };
+    let name = if model.size.0 < 60 { "end" } else { "end of arguments" };
     Some(hint(model.settings.keys.shown(end), name, Tone::Key))
 }
 

@@ -32,17 +32,13 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
     }
     let marks = [
         ("○ PURE", Tone::Good, "only reads"),
-        ("◇ PURE▲", Tone::Warn, "only reads, but something about it asks for a look"),
-        ("● ADDS", Tone::Warn, "makes something new, or changes a part: one key approves it once it was read"),
-        ("◈ REPLACES", Tone::Danger, "replaces or joins what stands there: read to its last line, then a, then y"),
-        (
-            "◆ DELETES",
-            Tone::Danger,
-            "deletes, runs, sends, pays, or nobody knows: read to its last line, then a, then y",
-        ),
-        ("▲", Tone::Warn, "behind the word: a hazard, or evidence that contradicts itself"),
+        ("◇ PURE▲", Tone::Warn, "only reads, but has a hazard"),
+        ("● ADDS", Tone::Warn, "makes something new, or changes a part: a approves it"),
+        ("◈ REPLACES", Tone::Danger, "replaces or merges what is there: a, then y"),
+        ("◆ DELETES", Tone::Danger, "deletes, runs, sends, pays, or does something unknown: a, then y"),
+        ("▲", Tone::Warn, "after the word: a hazard, or evidence that disagrees"),
         ("×3", Tone::Warn, "three identical calls in one row"),
-        ("␛ ⟨U+202E⟩", Tone::Escape, "a character a terminal would hide or obey, shown instead"),
+        ("␛ ⟨U+202E⟩", Tone::Escape, "a character that a terminal would hide or obey, made visible"),
     ];
     rows.push(Row::default());
     rows.push(Row::of(Tone::Strong, " Marks"));

@@ -77,7 +77,7 @@ fn last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
     };
     let right = match model.listed(batch) {
         Ok(()) => Row::of(Tone::Quiet, "y sends a verdict for each "),
-        Err(Unlisted::TooSoon) => Row::of(Tone::Quiet, "not armed yet "),
+        Err(Unlisted::TooSoon) => Row::of(Tone::Quiet, "arming "),
         Err(Unlisted::Unread) => Row::of(Tone::Warn, "read the list to its end first "),
     };
     ends(left, right, width)

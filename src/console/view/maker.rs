@@ -51,7 +51,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
         && let Some(held) = waits
         && held.unread().is_some()
     {
-        return Row::of(Tone::Warn, " Not read yet: Esc, End, then r. It lets this call run");
+        return Row::of(Tone::Warn, " Not read yet: Esc, PgDn, then r. It lets this call run");
     }
     match (maker.stage, maker.offer()) {
         (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {

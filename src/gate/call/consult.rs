@@ -65,6 +65,7 @@ impl Gate {
             "session": self.config.session.as_ref(),
             "host": self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
             "badge": behavior.badge().word(),
+            "confidence": behavior.confidence.word(),
             "behavior": behavior.identity.to_string(),
             "identity": behavior.identity.hash(),
             "hazards": behavior.hazards.iter().map(|one| one.kind.word()).collect::<Vec<_>>(),

@@ -92,15 +92,16 @@ impl Passed {
     pub fn drain(&mut self) -> Option<Value> {
         self.since = None;
         let row = |((from, form, method), count): ((&str, &str, String), Count)| {
-            let mut row = json!({ "from": from, "form": form, "lines": count.lines, "bytes": count.bytes });
-            if !method.is_empty() {
-                row["method"] = method.into();
+            let Count { lines, bytes, digests, all } = count;
+            let row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });
+            match (row, all) {
+                (Value::Object(mut row), Some(all)) => {
+                    row.insert("digests".to_owned(), digests.into());
+                    row.insert("all".to_owned(), all.to_string().into());
+                    Value::Object(row)
+                }
+                (row, _) => row,
             }
-            if let Some(all) = count.all {
-                row["digests"] = count.digests.into();
-                row["all"] = all.to_string().into();
-            }
-            row
         };
         let rows = std::mem::take(&mut self.rows);
         (!rows.is_empty()).then(|| rows.into_iter().map(row).collect())

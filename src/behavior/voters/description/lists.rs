@@ -67,6 +67,10 @@ pub(super) const AS_NOUNS: &str = "set change reset refresh link fix sync block 
     call control hand force boot label rate track express download purchase transfer swap move archive count install launch trigger answer import export \
     open like click launch read reads lists shows views checks sets books posts";
 
+/// Nouns that say what is known of a thing, where a sentence opens with one instead of a verb.
+pub(super) const ANSWERS: &str = "details overview information info metadata statistics stats summary history status facts outline \
+    breakdown listing";
+
 /// What is lost, or leaves the house, when it is done: its passive is an act of the call.
 pub(super) const LOST: &str =
     "delete erase purge destroy wipe revoke invalidate obliterate shred overwrite terminate evict consume";

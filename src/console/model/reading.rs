@@ -1,0 +1,116 @@
+//! What of a card was on screen: the rows that frames have shown, and what is still to be read. Owns no drawing.
+
+use std::ops::Range;
+
+use super::Held;
+
+/// What of a card's rows up to the end of the arguments was on screen. What was seen stays seen, until the card changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    /// Its end was not.
+    #[default]
+    Partly,
+    /// Its end was, but so many rows before that were skipped.
+    Skipping(usize),
+    Whole,
+}
+
+/// What must still be shown of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The end of its arguments: before that `a` does not approve it.
+    End,
+    /// So many rows that were skipped: `a` approves it, and the record says that not all of it was shown.
+    Skipped(usize),
+}
+
+impl Held {
+    /// What must still be shown: the one rule, for keys, lists and words on screen alike.
+    pub fn unread(&self) -> Option<Unread> {
+        match self.seen {
+            Seen::Partly => Some(Unread::End),
+            Seen::Skipping(rows) => Some(Unread::Skipped(rows)),
+            Seen::Whole => None,
+        }
+    }
+}
+
+impl Seen {
+    /// What is known once this was seen too.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Whole, _) | (_, Self::Whole) => Self::Whole,
+            (Self::Skipping(one), Self::Skipping(two)) => Self::Skipping(one.min(two)),
+            (Self::Skipping(rows), Self::Partly) | (Self::Partly, Self::Skipping(rows)) => Self::Skipping(rows),
+            (Self::Partly, Self::Partly) => Self::Partly,
+        }
+    }
+}
+
+/// The rows of a laid card that were on screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Ascending; no two touch.
+    spans: Vec<Range<usize>>,
+}
+
+impl Shown {
+    /// These rows are on screen.
+    pub fn add(&mut self, rows: Range<usize>) {
+        if rows.is_empty() {
+            return;
+        }
+        let mut joined = rows;
+        self.spans.retain(|span| {
+            let apart = span.end < joined.start || joined.end < span.start;
+            if !apart {
+                joined = joined.start.min(span.start)..joined.end.max(span.end);
+            }
+            apart
+        });
+        let at = self.spans.partition_point(|span| span.start < joined.start);
+        self.spans.insert(at, joined);
+    }
+
+    /// What was seen of a card whose rows before `end` must be read.
+    pub fn seen(&self, end: usize) -> Seen {
+        if !self.spans.iter().any(|span| span.start < end && end <= span.end) {
+            return Seen::Partly;
+        }
+        let shown: usize = self.spans.iter().map(|span| span.end.min(end).saturating_sub(span.start)).sum();
+        match end - shown {
+            0 => Seen::Whole,
+            rows => Seen::Skipping(rows),
+        }
+    }
+
+    /// The rows from this one on are other ones now.
+    pub fn keep_before(&mut self, row: usize) {
+        self.spans.retain_mut(|span| {
+            span.end = span.end.min(row);
+            span.start < span.end
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seen, Shown};
+
+    #[test]
+    fn rows_between_two_pages_are_skipped_until_they_were_shown() {
+        let mut shown = Shown::default();
+        assert_eq!(shown.seen(1), Seen::Partly);
+        shown.add(0..10);
+        assert_eq!((shown.seen(10), shown.seen(8), shown.seen(11)), (Seen::Whole, Seen::Whole, Seen::Partly));
+        shown.add(30..40);
+        assert_eq!(shown.seen(40), Seen::Skipping(20));
+        shown.add(25..30);
+        shown.add(9..20);
+        assert_eq!(shown.seen(35), Seen::Skipping(5));
+        shown.add(20..25);
+        assert_eq!((shown.seen(40), shown.seen(41)), (Seen::Whole, Seen::Partly));
+        shown.keep_before(12);
+        assert_eq!((shown.seen(12), shown.seen(40)), (Seen::Whole, Seen::Partly));
+    }
+}

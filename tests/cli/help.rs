@@ -1,0 +1,73 @@
+//! `mcp-approve help`: topics for a width, commands, and what it says of a word it does not know.
+
+use clap::CommandFactory as _;
+use mcp_approve::audit::search::Search;
+use mcp_approve::cli::args::Cli;
+use mcp_approve::cli::help::{TOPICS, topic};
+
+use super::Home;
+
+#[test]
+fn every_topic_is_listed_and_printed_whole() {
+    let home = Home::new();
+    let list = home.run(&["help"]);
+    assert_eq!((list.code, list.err.as_str()), (0, ""));
+    for (name, _) in TOPICS {
+        assert!(list.out.contains(&format!("\n  {name} ")), "{name}: {}", list.out);
+        let run = home.run(&["help", name]);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{name}");
+        let text = topic(name).unwrap();
+        let letters = |text: &str| {
+            let mut letters: Vec<char> = text.chars().filter(|c| c.is_alphanumeric()).collect();
+            letters.sort_unstable();
+            letters
+        };
+        // Cells are laid side by side: their letters are all there, in another order. Names of columns are not printed.
+        let names = text.lines().zip(text.lines().skip(1)).filter(|(_, next)| next.starts_with("|-"));
+        let names: String = names.map(|(names, _)| names).collect();
+        let fences: String = text.lines().filter_map(|line| line.strip_prefix("```")).collect();
+        assert_eq!(letters(&(run.out.clone() + &names + &fences)), letters(&text), "{name}: {}", run.out);
+        let prose = run.out.lines().filter(|line| !line.starts_with("    "));
+        prose.for_each(|line| assert!(line.chars().count() <= 80, "{name}: {line}"));
+    }
+    let rules = home.run(&["help", "rules"]).out;
+    assert!(
+        rules.contains("`under` is looked up") && rules.contains("    [[rule]]\n    id = \"no-force\"\n"),
+        "{rules}"
+    );
+    assert!(!rules.contains('\u{1b}'), "no escapes in a pipe");
+}
+
+#[test]
+fn a_command_has_its_help_and_a_slip_gets_a_suggestion() {
+    let home = Home::new();
+    let both = [home.run(&["help", "rules", "add"]), home.run(&["rules", "add", "--help"])];
+    assert_eq!((both[0].code, &both[0].out), (0, &both[1].out));
+    for (args, hint) in [
+        (&["help", "kesy"][..], "did you mean `mcp-approve help keys`?"),
+        (&["help", "wrp"], "did you mean `mcp-approve help wrap`?"),
+        (&["help", "something"], "`mcp-approve help` lists the topics and commands"),
+        (&["help", "log", "\u{1b}[2J"], "there is no help on \"\\u{1b}[2J\""),
+    ] {
+        let run = home.run(args);
+        assert!(run.code == 2 && run.out.is_empty() && run.err.contains(hint), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn the_topics_name_every_option_and_every_field() {
+    let cli = Cli::command();
+    let config = topic("config").unwrap();
+    let wrap = cli.find_subcommand("wrap").unwrap();
+    for option in wrap.get_arguments().filter_map(|option| option.get_long()).filter(|long| *long != "home") {
+        assert!(config.contains(&format!("`--{option}")), "{option} is not in the topic on config.toml");
+    }
+    let search = topic("search").unwrap();
+    let rows = search.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut shown: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    let known = Search::read("qqqqqqqqqqqq:x", 0).unwrap_err().hint;
+    let mut known: Vec<&str> = known.strip_prefix("fields are ").unwrap().split(", ").collect();
+    shown.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(shown, known);
+}
