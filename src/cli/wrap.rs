@@ -177,7 +177,7 @@ fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
     if identities.is_empty() {
         return Err(Error::Wrong {
             what: format!("--expect session:{session}: the log {} has no approved call of this session", log.display()),
-            hint: "`mcp-approve log list verdict:approve --json` shows each call with its session".to_owned(),
+            hint: "`mcp-approve log list --verdict approve --json` shows each call with its session".to_owned(),
         });
     }
     Ok(identities.into_iter().collect())

@@ -85,7 +85,8 @@ impl Gate {
         entry.tool = Some(method.to_owned());
         entry.digest = Some(request.digest());
         entry.identity = Some(identity.hash());
-        let entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
+        let mut entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
+        entries::add_provenance(&mut entry, request);
         self.record(entry, out);
     }
 

@@ -1,5 +1,6 @@
 //! What MCP says on the wire, per protocol revision: lifecycle, tool definitions, results. Pure.
 
+pub mod features;
 pub mod lifecycle;
 pub mod request;
 pub mod result;

@@ -126,6 +126,12 @@ impl Proposal {
         }
     }
 
+    /// What it covers, in words, as its scope says it: of a request the method, where of a call it is the tool.
+    pub fn says(&self) -> String {
+        let says = self.scope.says();
+        if self.rule.method.is_empty() { says } else { says.replace("this tool", "this method") }
+    }
+
     /// What the rule says apart from its title: equal for equal rules.
     pub fn body(&self) -> &str {
         &self.body

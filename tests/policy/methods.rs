@@ -80,7 +80,11 @@ fn conditions_are_those_of_calls() {
         recent.note("s", None, "resources/read", NOW - 1);
         recent.note("s", Some("prompts/get"), "prompts/get", NOW - 1);
     }
-    assert_eq!(ruled(&rate, "resources/read", &json!({}), Some(&recent)), "allow", "a tool of that name is another thing");
+    assert_eq!(
+        ruled(&rate, "resources/read", &json!({}), Some(&recent)),
+        "allow",
+        "a tool of that name is another thing"
+    );
     (0..2).for_each(|_| recent.note("s", Some("resources/read"), "resources/read", NOW - 1));
     assert_eq!(ruled(&rate, "resources/read", &json!({}), Some(&recent)), "deny");
 }

@@ -173,7 +173,7 @@ fn from_record(
             let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
             let count = past::counted(count, "past call", "past calls");
-            writeln!(out, "  {number}  {} ({count})", visible(&one.scope.says()))?;
+            writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
         }
         writeln!(out, "Choose one: mcp-approve rules add --record {} --scope N", visible(record))?;
         return Ok(None);

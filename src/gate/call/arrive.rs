@@ -14,6 +14,7 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::{self, HEARTBEAT};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{HostRecord, WrapperEnd};
+use crate::mcp::features;
 use crate::mcp::lifecycle::Phase;
 use crate::mcp::request;
 use crate::mcp::revision::Revision;
@@ -166,6 +167,9 @@ impl Gate {
                     self.record_single(now, &request, out);
                 }
                 self.learn_host(now, &plain, &method, out);
+                if matches!(method.as_str(), "initialize" | "server/discover") {
+                    self.host.introduction = Some(id.clone());
+                }
                 if self.host.plain_ids.len() < PLAIN_IDS {
                     self.host.plain_ids.insert(id);
                 }
@@ -218,7 +222,9 @@ impl Gate {
             && self.host.recorded == HostRecord::Missing
             && let Some((name, version)) = self.host.lifecycle.host()
         {
+            let features = features::of_host(plain.line().content());
             let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
+            let entry = entry.with("features", features);
             self.host.recorded = HostRecord::Made;
             self.record(entry, out);
         }

@@ -9,6 +9,7 @@ use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
+use crate::gate::call::caller;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
@@ -150,6 +151,20 @@ impl Gate {
         if let Some((name, version)) = self.host_of(&held.call) {
             entry.detail.push(("host", format!("{name} {version}").into()));
         }
+        add_provenance(entry, &held.call);
+    }
+}
+
+/// Adds who asked within the host, and the trace it belongs to, as far as `_meta` tells.
+pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
+    let Some(meta) = call.meta_text() else { return };
+    let caller: serde_json::Map<String, Value> =
+        caller::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
+    if !caller.is_empty() {
+        entry.detail.push(("caller", caller.into()));
+    }
+    if let Some(traceparent) = caller::traceparent(Some(meta)) {
+        entry.detail.push(("traceparent", traceparent.into()));
     }
 }
 

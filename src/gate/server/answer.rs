@@ -11,6 +11,7 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::state::passed::Form;
+use crate::mcp::features;
 use crate::mcp::result::Answer;
 use crate::wire::call::Origin;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -43,6 +44,9 @@ impl Gate {
                     self.early_calls(now, out);
                 }
                 self.host.plain_ids.remove(&id);
+                if self.host.introduction.take_if(|asked| *asked == id).is_some() {
+                    self.introduced(now, line.content(), out);
+                }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
                 }
@@ -81,6 +85,20 @@ impl Gate {
             Gist::Unreadable => self.passes(now, (Origin::Server, Form::Unreadable, ""), &line, out),
         }
         out.push(Effect::Relay(Passing::ToHost(line)));
+    }
+
+    /// The server says what it can do: recorded, unless it said the same before.
+    fn introduced(&mut self, now: Now, content: &[u8], out: &mut Vec<Effect>) {
+        let said = features::of_server(content);
+        if said.is_none() || said == self.host.introduced {
+            return;
+        }
+        let mut entry = self.entry(now, Kind::Session);
+        const NAMES: [&str; 5] = ["revision", "server", "server_version", "features", "instructions"];
+        let field = |name: &'static str| Some((name, said.as_ref()?.get(name)?.clone()));
+        entry.detail.extend(NAMES.into_iter().filter_map(field));
+        self.record(entry, out);
+        self.host.introduced = said;
     }
 
     /// Reads a piece of the lists that the server gave.

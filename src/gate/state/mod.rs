@@ -7,6 +7,8 @@ pub mod roots;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
@@ -70,6 +72,10 @@ pub struct Host {
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,
+    /// The request whose answer says what the server can do.
+    pub introduction: Option<Id>,
+    /// What the log has of that answer.
+    pub introduced: Option<Value>,
 }
 
 /// Whether the log has the host's name.
