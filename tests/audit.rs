@@ -44,6 +44,7 @@ fn read(n: i64) -> Entry {
     let mut entry = Entry::new(NOON + n, Kind::Decision, &Arc::from("filesystem"), &Arc::from("s1"));
     entry.ticket = Some(format!("filesystem-{n}"));
     entry.tool = Some("read_file".to_owned());
+    entry.target = Some(format!("/tmp/{n}"));
     entry.badge = Some(Badge::Pure);
     entry.ruling = Some(Decision::Allow);
     entry.verdict = Some(VerdictWord::Approve);

@@ -2,6 +2,7 @@
 
 mod edits;
 mod help;
+mod install;
 mod lattice;
 mod rules;
 mod terminal;
@@ -84,7 +85,7 @@ fn help_names_every_command_and_exits_0() {
     for args in [&["--help"][..], &["-h"], &["help"]] {
         let run = home.run(args);
         assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
-        for command in ["wrap", "demo", "log", "rules", "tools", "doctor", "completions"] {
+        for command in ["wrap", "demo", "log", "rules", "tools", "install", "uninstall", "doctor", "completions"] {
             assert!(run.out.contains(&format!("\n  {command} ")), "{args:?} without {command}");
         }
         assert!(!run.out.contains("demo-server") && !run.out.contains("demo-agent"), "hidden commands are shown");
@@ -102,6 +103,8 @@ fn help_names_every_command_and_exits_0() {
         &["rules", "import"],
         &["tools", "classify"],
         &["doctor"],
+        &["install"],
+        &["uninstall"],
         &["completions"],
     ];
     for command in nested {
@@ -162,7 +165,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
-    assert_eq!(run.out.matches("to mend: ").count(), 3, "{}", run.out);
+    assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
     assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));
 }

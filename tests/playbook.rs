@@ -7,6 +7,7 @@ mod ends;
 mod granted;
 mod methods;
 mod proven;
+mod scoped;
 mod touched;
 
 use crate::world::{Did, World, call, config, modern_call};

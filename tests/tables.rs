@@ -12,6 +12,7 @@
 mod audit;
 mod behavior;
 mod capability;
+mod hosts;
 mod paper;
 mod policy;
 mod tidy;

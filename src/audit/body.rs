@@ -40,6 +40,7 @@ impl BodyWriter {
         text(out, "session", Some(&entry.session));
         text(out, "ticket", entry.ticket.as_deref());
         text(out, "tool", entry.tool.as_deref());
+        text(out, "target", entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
         text(out, "badge", entry.badge.map(|badge| badge.word()));
         text(out, "identity", entry.identity.as_deref());
         text(out, "ruling", entry.ruling.map(|ruling| ruling.word()));

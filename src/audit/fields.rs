@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::chain::Row;
@@ -33,6 +34,8 @@ pub struct Fields<'a> {
     pub session: Cow<'a, str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
+    /// What a call acts upon; older records do not say.
+    pub target: Option<String>,
     pub badge: Option<String>,
     pub identity: Option<String>,
     pub ruling: Option<String>,
@@ -53,9 +56,9 @@ pub struct Fields<'a> {
 }
 
 /// The fields whose values are texts, in the order of a body.
-pub const TEXTS: [&str; 13] = [
-    "time", "kind", "server", "session", "ticket", "tool", "badge", "identity", "ruling", "verdict", "by", "rule",
-    "digest",
+pub const TEXTS: [&str; 14] = [
+    "time", "kind", "server", "session", "ticket", "tool", "target", "badge", "identity", "ruling", "verdict", "by",
+    "rule", "digest",
 ];
 
 /// A field that a search can name.
@@ -71,10 +74,39 @@ pub enum Field {
     Verdict,
     By,
     Rule,
+    /// What a call acts upon.
+    Target,
+    /// The person who decided.
+    Operator,
+    Reason,
+    /// Who asked within the host: agent, sub-agent, user.
+    Agent,
+}
+
+impl Field {
+    /// Whether the index has it among what many records have in common.
+    pub fn is_in_shape(self) -> bool {
+        match self {
+            Self::Server
+            | Self::Tool
+            | Self::Kind
+            | Self::Badge
+            | Self::Ruling
+            | Self::Verdict
+            | Self::By
+            | Self::Rule => true,
+            Self::Session | Self::Ticket | Self::Target | Self::Operator | Self::Reason | Self::Agent => false,
+        }
+    }
+
+    /// Whether it says which call a record is of.
+    pub fn is_of_call(self) -> bool {
+        matches!(self, Self::Session | Self::Ticket)
+    }
 }
 
 /// Which call a record is of, as numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Call {
     /// [`number_of`] its session.
     pub session: i64,
@@ -114,6 +146,22 @@ struct CountedDetail<'a> {
     #[serde(borrow)]
     what: Option<Cow<'a, str>>,
     lines: Option<u64>,
+}
+
+/// Who asked, as details name it.
+#[derive(Debug, Deserialize)]
+struct CallerDetail {
+    caller: Option<Value>,
+}
+
+/// Who decided, and why, as details tell.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Why<'a> {
+    #[serde(borrow)]
+    pub operator: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub reason: Option<Cow<'a, str>>,
 }
 
 impl Record {
@@ -160,7 +208,7 @@ impl<'a> Fields<'a> {
 
 impl Fields<'_> {
     /// The values of [`TEXTS`].
-    pub fn texts(&self) -> [Option<&str>; 13] {
+    pub fn texts(&self) -> [Option<&str>; TEXTS.len()] {
         [
             Some(&*self.time),
             Some(&*self.kind),
@@ -168,6 +216,7 @@ impl Fields<'_> {
             Some(&*self.session),
             self.ticket.as_deref(),
             self.tool.as_deref(),
+            self.target.as_deref(),
             self.badge.as_deref(),
             self.identity.as_deref(),
             self.ruling.as_deref(),
@@ -230,19 +279,37 @@ impl Fields<'_> {
     }
 
     /// The text of a field that a search can name.
-    pub fn text(&self, field: Field) -> Option<&str> {
-        match field {
-            Field::Server => Some(&self.server),
-            Field::Session => Some(&self.session),
-            Field::Kind => Some(&self.kind),
+    pub fn text(&self, field: Field) -> Option<Cow<'_, str>> {
+        let text = match field {
+            Field::Server => Some(&*self.server),
+            Field::Session => Some(&*self.session),
+            Field::Kind => Some(&*self.kind),
             Field::Ticket => self.ticket.as_deref(),
             Field::Tool => self.tool.as_deref(),
+            Field::Target => self.target.as_deref(),
             Field::Badge => self.badge.as_deref(),
             Field::Ruling => self.ruling.as_deref(),
             Field::Verdict => self.verdict.as_deref(),
             Field::By => self.by.as_deref(),
             Field::Rule => self.rule.as_deref(),
-        }
+            Field::Operator => return self.why().operator,
+            Field::Reason => return self.why().reason,
+            Field::Agent => return self.agent().map(Cow::Owned),
+        };
+        text.map(Cow::Borrowed)
+    }
+
+    /// Agent, sub-agent and user, with slashes between them, as far as the host named them.
+    fn agent(&self) -> Option<String> {
+        let caller = self.detail::<CallerDetail>()?.caller?;
+        let named = ["agent", "sub-agent", "user"].map(|word| caller.get(word).and_then(Value::as_str));
+        let named: Vec<&str> = named.into_iter().flatten().collect();
+        (!named.is_empty()).then(|| named.join("/"))
+    }
+
+    /// Who decided, and why, as the details tell.
+    pub fn why(&self) -> Why<'_> {
+        self.detail().unwrap_or_default()
     }
 }
 

@@ -177,10 +177,13 @@ impl Index {
 
     /// What a search asks.
     pub fn ask(&self, search: &Search) -> Ask {
-        let of_shape = |field| !matches!(field, Field::Session | Field::Ticket);
         let of_session = |field| field == Field::Session;
         Ask {
-            shapes: self.shapes.iter().map(|shape| search.fits(of_shape, |field| shape.text(field))).collect(),
+            shapes: self
+                .shapes
+                .iter()
+                .map(|shape| search.fits(Field::is_in_shape, |field| shape.text(field)))
+                .collect(),
             sessions: self.sessions.iter().map(|session| search.fits(of_session, |_| Some(session))).collect(),
             since: search.since().unwrap_or(i64::MIN),
             until: search.until().unwrap_or(i64::MAX),

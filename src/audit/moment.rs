@@ -1,29 +1,92 @@
-//! Moments as people and records write them. Pure.
+//! Moments as people and records write them. Pure: where now is, and which zone counts, come in as an argument.
 
 use std::str::FromStr;
 
-/// A moment as a person names it: `30d`, `12h`, `5m`, `90s`, `2w` ago, or an RFC 3339 time.
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{Offset, TimeZone};
+
+const DAY: i64 = 86_400_000;
+
+/// Where somebody stands in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clock {
+    /// Milliseconds since 1970, UTC.
+    pub now: i64,
+    /// The local time's distance from UTC, in seconds.
+    pub offset: i32,
+}
+
+impl Clock {
+    /// For somebody who reads times in UTC.
+    pub const fn utc(now: i64) -> Self {
+        Self { now, offset: 0 }
+    }
+
+    /// The local day of a moment, counted from 1970.
+    fn day(self, millis: i64) -> i64 {
+        (millis + i64::from(self.offset) * 1000).div_euclid(DAY)
+    }
+
+    /// When a local day begins.
+    fn midnight(self, day: i64) -> i64 {
+        day * DAY - i64::from(self.offset) * 1000
+    }
+
+    fn local(self, time: DateTime) -> i64 {
+        let zone = TimeZone::fixed(Offset::from_seconds(self.offset).unwrap_or(Offset::UTC));
+        time.to_zoned(zone).map_or(self.now, |at| at.timestamp().as_millisecond())
+    }
+}
+
+/// A moment as a person names it: `yesterday`, a date, a time of today, `30d`, `12h`, `5m`, `90s`, `2w` ago, or an RFC 3339
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// So many milliseconds ago.
     Ago(i64),
     /// Milliseconds since 1970, UTC.
     At(i64),
+    /// The local day so many days ago.
+    DaysAgo(u32),
+    /// A local day.
+    On(Date),
+    /// A local time.
+    Local(DateTime),
+    /// A local time of today.
+    Today(Time),
 }
 
 impl Since {
-    /// The moment, in milliseconds since 1970, UTC.
-    pub fn moment(self, now: i64) -> i64 {
+    /// The moment, or where the named day begins, in milliseconds since 1970, UTC.
+    pub fn moment(self, clock: Clock) -> i64 {
         match self {
-            Self::Ago(millis) => now.saturating_sub(millis),
+            Self::Ago(millis) => clock.now.saturating_sub(millis),
             Self::At(moment) => moment,
+            Self::DaysAgo(days) => clock.midnight(clock.day(clock.now) - i64::from(days)),
+            Self::On(date) => clock.local(date.at(0, 0, 0, 0)),
+            Self::Local(time) => clock.local(time),
+            Self::Today(time) => {
+                clock.midnight(clock.day(clock.now)) + clock.local(Date::constant(1970, 1, 1).to_datetime(time))
+                    - clock.midnight(0)
+            }
+        }
+    }
+
+    /// The moment, or where the named day is over.
+    pub fn end(self, clock: Clock) -> i64 {
+        match self {
+            Self::DaysAgo(_) | Self::On(_) => self.moment(clock).saturating_add(DAY),
+            Self::Ago(_) | Self::At(_) | Self::Local(_) | Self::Today(_) => self.moment(clock),
         }
     }
 }
 
 /// A text that names no moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("say how long ago (30d, 12h, 5m, 90s, 2w), or a time like 2026-11-21T10:00:00Z")]
+#[error(
+    "say today, yesterday, a date (2026-11-21), a time (14:30), how long ago (30d, 12h, 5m, 90s, 2w), or \
+     2026-11-21T10:00:00Z"
+)]
 pub struct NotAMoment;
 
 impl FromStr for Since {
@@ -31,13 +94,13 @@ impl FromStr for Since {
 
     fn from_str(text: &str) -> Result<Self, NotAMoment> {
         const SECOND: i64 = 1000;
-        const UNITS: &[(char, i64)] = &[
-            ('s', SECOND),
-            ('m', 60 * SECOND),
-            ('h', 3600 * SECOND),
-            ('d', 86_400 * SECOND),
-            ('w', 7 * 86_400 * SECOND),
-        ];
+        const UNITS: &[(char, i64)] =
+            &[('s', SECOND), ('m', 60 * SECOND), ('h', 3600 * SECOND), ('d', DAY), ('w', 7 * DAY)];
+        match text {
+            "today" => return Ok(Self::DaysAgo(0)),
+            "yesterday" => return Ok(Self::DaysAgo(1)),
+            _ => {}
+        }
         for (unit, millis) in UNITS {
             if let Some(number) = text.strip_suffix(*unit)
                 && let Ok(number) = number.parse::<u32>()
@@ -45,8 +108,17 @@ impl FromStr for Since {
                 return Ok(Self::Ago(i64::from(number).saturating_mul(*millis)));
             }
         }
-        let time: jiff::Timestamp = text.parse().map_err(|_| NotAMoment)?;
-        Ok(Self::At(time.as_millisecond()))
+        if let Ok(time) = text.parse::<jiff::Timestamp>() {
+            return Ok(Self::At(time.as_millisecond()));
+        }
+        // A date with a time must not count as its day: each of these readers takes more than its name says.
+        let is_date = text.len() == "2026-11-21".len() && text.contains('-');
+        match (text.contains(['T', ' ']), is_date) {
+            (true, _) => text.parse().map(Self::Local).map_err(|_| NotAMoment),
+            (false, true) => text.parse().map(Self::On).map_err(|_| NotAMoment),
+            (false, false) if text.contains(':') => text.parse().map(Self::Today).map_err(|_| NotAMoment),
+            (false, false) => Err(NotAMoment),
+        }
     }
 }
 

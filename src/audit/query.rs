@@ -1,5 +1,6 @@
 //! Finds records in the log, and verifies it whole. Owns no SQL and no printing; what it reads is not trusted.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use memchr::memmem;
@@ -32,6 +33,53 @@ pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usiz
     walk.to_the_end(reader, index, &mut |row| {
         if search.takes(row.body) {
             found.push(Record::new(&row));
+        }
+        if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    found.reverse();
+    Ok(found)
+}
+
+/// The newest calls of which the search wants a record, at most `limit`, the newest last: each by its decision, else by what
+/// else says how it stands. What cannot be read is among them.
+///
+/// # Errors
+/// Why the log could not be read.
+pub fn last_calls(
+    reader: &Reader,
+    index: Option<&Index>,
+    search: &Search,
+    limit: usize,
+) -> Result<Vec<Record>, StoreError> {
+    let mut found: Vec<Record> = Vec::new();
+    let mut calls: HashMap<Call, usize> = HashMap::new();
+    if limit == 0 {
+        return Ok(found);
+    }
+    let walk = Walk::new(search.clone(), Order::NewestFirst, reader.newest()?);
+    walk.to_the_end(reader, index, &mut |row| {
+        if !search.takes(row.body) {
+            return ControlFlow::Continue(());
+        }
+        let record = Record::new(&row);
+        let known = record.fields().map(|fields| (fields.kind(), fields.call()));
+        match known {
+            None => found.push(record),
+            Some((Some(kind @ (Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)), call)) => {
+                match calls.get(&call).copied() {
+                    None => {
+                        calls.insert(call, found.len());
+                        found.push(record);
+                    }
+                    // A call may be withdrawn after its decision, which says more.
+                    Some(at) => {
+                        if let Some(there) = found.get_mut(at).filter(|_| kind == Kind::Decision) {
+                            *there = record;
+                        }
+                    }
+                }
+            }
+            Some(_) => {}
         }
         if found.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -208,7 +256,25 @@ pub struct Verified {
     /// The head of the part that holds, from the first record on.
     pub head: Head,
     pub broken: Option<Break>,
+    /// What is behind the break, where single records were changed and all others follow from the links that those carry.
+    pub beyond: Option<Beyond>,
     pub anchor: Anchor,
+}
+
+/// What is behind a break.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    /// How many records do not carry the link they must have.
+    pub changed: u64,
+    /// The last record.
+    pub head: Head,
+}
+
+impl Verified {
+    /// The last record that hangs together with those before it, changed ones aside.
+    pub fn last(&self) -> Head {
+        self.beyond.as_ref().map_or(self.head, |beyond| beyond.head)
+    }
 }
 
 /// Whether a link noted earlier is still in the part that holds.
@@ -225,25 +291,40 @@ pub enum Anchor {
 /// Why the log could not be read; a broken chain is no error here.
 pub fn verify(reader: &Reader, expected: Option<Digest>) -> Result<Verified, StoreError> {
     let mut verifier = Verifier::default();
-    let mut broken = None;
+    let (mut broken, mut holds, mut changed) = (None, None, Some(0));
     let mut anchor = match expected {
         Some(_) => Anchor::Missing,
         None => Anchor::NotAsked,
     };
     reader.each(Order::OldestFirst, &mut |row| match verifier.take(&row) {
         Ok(head) => {
-            if expected == Some(head.link) {
+            if expected == Some(head.link) && broken.is_none() {
                 anchor = Anchor::Found { seq: head.seq };
             }
             ControlFlow::Continue(())
         }
         Err(found) => {
-            broken = Some(found);
-            ControlFlow::Break(())
+            let carried = <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes);
+            holds.get_or_insert(verifier.head());
+            let on = match (&found, carried, &mut changed) {
+                // The next one was linked to what this one carries.
+                (Break::Changed { seq }, Some(link), Some(changed)) => {
+                    *changed += 1;
+                    verifier = Verifier::after(Head { seq: *seq, link });
+                    ControlFlow::Continue(())
+                }
+                _ => {
+                    changed = None;
+                    ControlFlow::Break(())
+                }
+            };
+            broken.get_or_insert(found);
+            on
         }
     })?;
-    let head = verifier.head();
-    Ok(Verified { head, broken, anchor })
+    let last = verifier.head();
+    let beyond = changed.filter(|_| broken.is_some()).map(|changed| Beyond { changed, head: last });
+    Ok(Verified { head: holds.unwrap_or(last), broken, beyond, anchor })
 }
 
 /// Whether the head that was noted beside the log is not in the part of it that holds, up to `head`.

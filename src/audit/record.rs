@@ -116,6 +116,8 @@ pub struct Entry {
     pub session: Arc<str>,
     pub ticket: Option<String>,
     pub tool: Option<String>,
+    /// What a call acts upon, not yet redacted.
+    pub target: Option<String>,
     pub badge: Option<Badge>,
     /// The behavioral identity, 16 hex characters.
     pub identity: Option<String>,
@@ -145,6 +147,7 @@ impl Entry {
             session: Arc::clone(session),
             ticket: None,
             tool: None,
+            target: None,
             badge: None,
             identity: None,
             ruling: None,

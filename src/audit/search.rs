@@ -2,27 +2,31 @@
 //! options of a command. Pure; reads no log.
 
 use super::fields::{Field, Fields};
-use super::moment::{NotAMoment, Since};
+use super::moment::{Clock, NotAMoment, Since};
 use super::record::Kind;
 use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
 
 /// Each field and the words it takes; no words where it takes any text.
-const FIELDS: [(&str, Field, &[&str]); 10] = [
+const FIELDS: [(&str, Field, &[&str]); 14] = [
     ("server", Field::Server, &[]),
     ("session", Field::Session, &[]),
     ("ticket", Field::Ticket, &[]),
     ("tool", Field::Tool, &[]),
+    ("target", Field::Target, &[]),
     ("kind", Field::Kind, &[]),
     ("badge", Field::Badge, &["pure", "pure?", "mutates", "likely"]),
-    ("ruling", Field::Ruling, &["allow", "ask", "deny"]),
-    ("verdict", Field::Verdict, &["approve", "deny"]),
+    ("ruling", Field::Ruling, &["allow", "ask", "deny", "allowed", "approved", "denied"]),
+    ("verdict", Field::Verdict, &["approve", "deny", "approved", "denied", "allowed"]),
     (
         "by",
         Field::By,
         &["default", "rule", "operator", "approver", "scope", "expiry", "cancel", "shutdown", "fault", "observe"],
     ),
     ("rule", Field::Rule, &[]),
+    ("operator", Field::Operator, &[]),
+    ("reason", Field::Reason, &[]),
+    ("agent", Field::Agent, &[]),
 ];
 
 /// How a term is compared.
@@ -79,11 +83,11 @@ pub struct Meaningless {
 }
 
 impl Search {
-    /// Reads a search; `now` is milliseconds since 1970, UTC.
+    /// Reads a search; days and times of day in it are those of the `clock`.
     ///
     /// # Errors
     /// [`Meaningless`] for an unknown field or a value that its field cannot have.
-    pub fn read(text: &str, now: i64) -> Result<Self, Meaningless> {
+    pub fn read(text: &str, clock: Clock) -> Result<Self, Meaningless> {
         let mut search = Self { text: text.to_owned(), ..Self::default() };
         for word in words(text) {
             let word = word.as_str();
@@ -100,8 +104,8 @@ impl Search {
             };
             match field {
                 "" => search.terms.push(Term { field: None, value: Value::Part(value.to_lowercase()), wanted }),
-                "since" => search.since = Some(moment(field, value, now)?),
-                "until" => search.until = Some(moment(field, value, now)?),
+                "since" => search.since = Some(moment(field, value)?.moment(clock)),
+                "until" => search.until = Some(moment(field, value)?.end(clock)),
                 _ if value.starts_with("//") => {
                     search.terms.push(Term { field: None, value: Value::Part(word.to_lowercase()), wanted });
                 }
@@ -121,10 +125,15 @@ impl Search {
         self.narrowed(field, word.map(|word| (word, Value::Word(word.to_lowercase()))))
     }
 
-    /// Wants only records with a field that this glob matches; `None` asks for nothing more.
+    /// Wants only records with this anywhere in a field, or, where it has wildcards, with a field that they match; `None`
+    /// asks for nothing more.
     #[must_use]
-    pub fn with_glob(self, field: Field, glob: Option<&Glob>) -> Self {
-        self.narrowed(field, glob.map(|glob| (glob.text(), Value::Glob(glob.clone()))))
+    pub fn with_part(self, field: Field, part: Option<&Glob>) -> Self {
+        let value = |glob: &Glob| match is_pattern(glob.text()) {
+            true => Glob::new(&glob.text().to_lowercase()).map_or_else(|_| Value::Glob(glob.clone()), Value::AnyCase),
+            false => Value::Part(glob.text().to_lowercase()),
+        };
+        self.narrowed(field, part.map(|part| (part.text(), value(part))))
     }
 
     /// Wants only records with these words anywhere in them.
@@ -150,6 +159,18 @@ impl Search {
         self
     }
 
+    /// Wants only records from before this moment, as [`Self::from`] reads it.
+    #[must_use]
+    pub fn before(mut self, until: Option<i64>) -> Self {
+        self.until = until.or(self.until);
+        self
+    }
+
+    /// Whether it asks for something of this field.
+    pub fn asks_for(&self, field: Field) -> bool {
+        self.terms.iter().any(|term| term.field == Some(field))
+    }
+
     /// Whether it wants everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.since.is_none() && self.until.is_none()
@@ -166,14 +187,16 @@ impl Search {
     }
 
     /// Whether what it asks of these fields, and of no other, is so.
-    pub fn fits<'a>(&self, asked: impl Fn(Field) -> bool, of: impl Fn(Field) -> Option<&'a str>) -> bool {
+    pub fn fits<T: AsRef<str>>(&self, asked: impl Fn(Field) -> bool, of: impl Fn(Field) -> Option<T>) -> bool {
         let mut terms = self.terms.iter().filter_map(|term| Some((term, term.field.filter(|field| asked(*field))?)));
-        terms.all(|(term, field)| of(field).is_some_and(|text| term.value.fits(text)) == (term.wanted == Wanted::With))
+        terms.all(|(term, field)| {
+            of(field).is_some_and(|text| term.value.fits(text.as_ref())) == (term.wanted == Wanted::With)
+        })
     }
 
-    /// Whether it asks for words that may be anywhere in a record.
+    /// Whether it asks for what no column of the index has: each record must be read.
     pub fn asks_for_texts(&self) -> bool {
-        self.terms.iter().any(|term| term.field.is_none())
+        self.terms.iter().any(|term| term.field.is_none_or(|field| !field.is_in_shape() && !field.is_of_call()))
     }
 
     /// Texts in lower case that any record it wants has in its body.
@@ -182,7 +205,11 @@ impl Search {
             match (&term.value, term.field) {
                 (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
                 // The others are told by their field. JSON may write other characters in another way.
-                (Value::Part(part) | Value::Word(part), Some(Field::Ticket)) if part.bytes().all(is_plain) => {
+                (Value::Part(part) | Value::Word(part), Some(field))
+                    if !matches!(field, Field::Session | Field::Agent)
+                        && !field.is_in_shape()
+                        && part.bytes().all(is_plain) =>
+                {
                     Some(part.as_str())
                 }
                 (Value::Part(_) | Value::Word(_) | Value::Glob(_) | Value::AnyCase(_), _) => None,
@@ -209,7 +236,7 @@ impl Search {
     }
 
     /// Whether it wants what has these fields, this time and, somewhere, this text.
-    pub fn wants<'a>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<&'a str>, text: &[u8]) -> bool {
+    pub fn wants<T: AsRef<str>>(&self, time: Option<i64>, of: impl Fn(Field) -> Option<T>, text: &[u8]) -> bool {
         self.in_time(|| time) && self.texts_hold(text) && self.fits(|_| true, of)
     }
 
@@ -264,7 +291,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         return Err(Meaningless { what: format!("there is no field {name}"), hint });
     };
     let value = value.to_lowercase();
-    if words.is_empty() && value.contains(['*', '?', '[']) {
+    if words.is_empty() && is_pattern(&value) {
         let glob = Glob::new(&value).map_err(|error| Meaningless {
             what: format!("{name}:{value} is no pattern ({error})"),
             hint: "* stands for any text, ? for one character".to_owned(),
@@ -283,9 +310,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     }
     // While it is being typed, the beginning of a word is meant for the word.
     match words.iter().find(|word| word.starts_with(&value)) {
-        // The badge of what is likely to read has a name for those who would not type a question mark.
-        Some(&"likely") => Ok((*field, Value::Word("pure?".to_owned()))),
-        Some(word) => Ok((*field, Value::Word((*word).to_owned()))),
+        Some(word) => Ok((*field, Value::Word(canonical(*field, word).to_owned()))),
         None => Err(Meaningless {
             what: format!("{name} is never {value}"),
             hint: format!("it is one of {}", words.join(", ")),
@@ -293,12 +318,27 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
     }
 }
 
-fn moment(name: &str, value: &str, now: i64) -> Result<i64, Meaningless> {
-    let since: Since = value.parse().map_err(|error: NotAMoment| Meaningless {
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// The word of records for one that people use.
+fn canonical(field: Field, word: &'static str) -> &'static str {
+    match (field, word) {
+        // For those who would not type a question mark.
+        (Field::Badge, "likely") => "pure?",
+        (Field::Verdict, "approved" | "allowed") => "approve",
+        (Field::Ruling, "approved" | "allowed") => "allow",
+        (Field::Verdict | Field::Ruling, "denied") => "deny",
+        (_, word) => word,
+    }
+}
+
+fn moment(name: &str, value: &str) -> Result<Since, Meaningless> {
+    value.parse().map_err(|error: NotAMoment| Meaningless {
         what: format!("{name}:{value} names no moment"),
         hint: error.to_string(),
-    })?;
-    Ok(since.moment(now))
+    })
 }
 
 impl Value {

@@ -58,6 +58,20 @@ impl Profile {
     }
 }
 
+/// What the tool's declared profile requires of whoever uses it: `required_entitlements` at its top or in `_meta`. A word of the
+/// server's that can only tighten: what is no text is required as it is written, so that nobody but `*` grants it.
+pub fn required(tool: &Tool) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    declared(tool, "required_entitlements").into_iter().map(text).collect()
+}
+
+/// What the server declares under a key of the profile, at the definition's top and in `_meta`.
+fn declared<'t>(tool: &'t Tool, key: &str) -> Vec<&'t Value> {
+    let places = [Some(&tool.definition), tool.definition.get("_meta")];
+    let values = places.into_iter().flatten().filter_map(|place| place.get(key));
+    values.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).collect()
+}
+
 /// The words of a query that tell anything.
 pub fn asked(query: &str) -> Vec<String> {
     const MUTE: &str =

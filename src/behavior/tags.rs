@@ -2,13 +2,14 @@
 //! the things that the tool's name speaks of (`files:read`, `documents:delete`). Owns no evidence.
 
 use super::conclude::Behavior;
-use super::taxonomy::{Action, OutputDomain};
+use super::confidence::Confidence;
+use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::voters::name;
 use super::words::{self, among};
 
 /// The tags of a tool of this name; none where its action is unknown.
 ///
-/// The second is a role's word for it: its act is one of read, write, delete, execute, send. Foreign words in it.
+/// Those after the first are a role's words for it: the act is one of read, write, delete, execute, send. Foreign words in it.
 pub fn of(behavior: &Behavior, tool: &str) -> Vec<String> {
     let identity = behavior.identity;
     let act = match identity.action {
@@ -21,22 +22,41 @@ pub fn of(behavior: &Behavior, tool: &str) -> Vec<String> {
     };
     match identity.output_domain {
         OutputDomain::Unknown => Vec::new(),
-        domain => vec![
-            format!("{}:{}", domain.word(), identity.action.word()).to_ascii_lowercase(),
-            format!("{}:{act}", things(tool, domain)),
-        ],
+        domain => {
+            let (things, whole) = things(tool, domain);
+            let first = format!("{}:{}", domain.word(), identity.action.word()).to_ascii_lowercase();
+            let whole = whole.map(|whole| format!("{whole}:{act}"));
+            [first, format!("{things}:{act}")].into_iter().chain(whole).collect()
+        }
     }
 }
 
-/// What a name speaks of, in the plural: `read_text_file` of files, `create_issue` of issues.
-fn things(tool: &str, domain: OutputDomain) -> String {
+/// The tags that somebody must be granted to use the tool: as [`of`], but what nobody confirmed as a read has the act `read?`,
+/// and what may change something has no tag that says it reads.
+pub fn held(behavior: &Behavior, tool: &str) -> Vec<String> {
+    let reads = matches!(behavior.identity.action, Action::Read | Action::Search);
+    match (reads, behavior.identity.mutability, behavior.confidence) {
+        (true, Mutability::Pure, Confidence::Proven) | (false, Mutability::Mutates, _) => of(behavior, tool),
+        (true, Mutability::Pure, _) => of(behavior, tool).into_iter().map(|tag| tag + "?").collect(),
+        // The two contradict each other: nothing is known.
+        (true, Mutability::Mutates, _) | (false, Mutability::Pure, _) => Vec::new(),
+    }
+}
+
+/// What a name speaks of, in the plural: `read_text_file` of files, and of text files where it says more than one word.
+fn things(tool: &str, domain: OutputDomain) -> (String, Option<String>) {
     const AFTER: &str = "by for in from with to on of at as into and or via";
     const MUTE: &str = "by for in from with to on of id ids info details detail data v1 v2 v3 all many batch bulk";
     let words = words::of_name(tool);
     let object = name::of_name(&words).object;
     let end = object.iter().skip(1).position(|word| among(word, AFTER)).map_or(object.len(), |at| at + 1);
-    let head = object[..end].iter().rev().find(|word| !among(word, MUTE) && word.chars().any(char::is_alphabetic));
-    head.map_or_else(|| domain.word().to_ascii_lowercase(), |head| plural(head))
+    let is_thing = |word: &&String| !among(word, MUTE) && word.chars().any(char::is_alphabetic);
+    let words: Vec<&str> = object[..end].iter().filter(is_thing).map(String::as_str).collect();
+    match words.split_last() {
+        None => (domain.word().to_ascii_lowercase(), None),
+        Some((head, [])) => (plural(head), None),
+        Some((head, more)) => (plural(head), Some(format!("{}_{}", more.join("_"), plural(head)))),
+    }
 }
 
 fn plural(word: &str) -> String {
@@ -64,7 +84,10 @@ mod tests {
             ("query", "data"),
             ("send-message-to-channel", "messages"),
         ] {
-            assert_eq!(things(name, OutputDomain::Data), spoken, "{name}");
+            assert_eq!(things(name, OutputDomain::Data).0, spoken, "{name}");
         }
+        let whole = |name| things(name, OutputDomain::Data).1;
+        assert_eq!(whole("delete_knowledge_pack").as_deref(), Some("knowledge_packs"));
+        assert_eq!(whole("delete_pack"), None);
     }
 }

@@ -1,33 +1,24 @@
-//! The scope: which capabilities this wrapper may use. `Effective = Caps(S) ∩ Scope`.
+//! A list of capabilities that may be used, as `--scope` takes it: names, and types where the list gives them. Decides whether
+//! a tool is one of them; knows no role and no call.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
+use super::shape::{Shape, is_within};
+use crate::mcp::tool::Tool;
 
-/// What a wrapper may use of its server's capabilities.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Everything the server has.
-    #[default]
-    Whole,
-    /// Only tools of these names.
-    Only(BTreeSet<String>),
-}
+/// The capabilities of a list. Names are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed(BTreeMap<String, Option<Typed>>);
 
-/// Proof that a call's tool lies in the scope. Only [`Scope::admit`] makes one.
-///
-/// ```compile_fail,E0451
-/// use mcp_approve::capability::scope::InScope;
-/// let forged = InScope { call: mcp_approve::wire::digest::Digest::of(b"") };
-/// ```
-#[derive(Debug)]
-#[must_use = "a proof that is dropped proves nothing"]
-pub struct InScope {
-    /// The call it was made for.
-    call: Digest,
+/// The type that a list gives a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Typed {
+    /// The schemas as the list has them; the result's is null where it has none.
+    schemas: (Value, Value),
+    arguments: Shape,
+    result: Shape,
 }
 
 /// A text that names no tools.
@@ -39,43 +30,105 @@ pub enum NotAScope {
     NoList,
     #[error("one of its tools has no name")]
     NoName,
+    #[error("it has two tools called {0:?}, of different types")]
+    Twice(String),
 }
 
-impl Scope {
-    /// Reads the tools that may be used: a JSON array of names or definitions, an object with `tools`, or an answer to
-    /// `tools/list`.
+impl Listed {
+    /// Reads a list: a JSON array of names or definitions, an object with `tools`, or an answer to `tools/list`. A definition
+    /// with a schema gives the tool's type, a name does not.
     ///
     /// # Errors
-    /// [`NotAScope`] when the text names no tools. A list with nothing in it is a scope: nothing may be used.
+    /// [`NotAScope`] when the text names no tools. A list with nothing in it is a list: nothing may be used.
     pub fn read(text: &str) -> Result<Self, NotAScope> {
         let read: Value = serde_json::from_str(text)?;
-        let holder = read.get("result").unwrap_or(&read);
-        let list = holder.get("tools").unwrap_or(holder).as_array().ok_or(NotAScope::NoList)?;
-        let name = |tool: &Value| tool.as_str().or_else(|| tool.get("name")?.as_str()).map(str::to_owned);
-        list.iter().map(name).collect::<Option<_>>().map(Self::Only).ok_or(NotAScope::NoName)
+        Self::of(read.get("result").unwrap_or(&read))
     }
 
-    /// The proof for one call; `None` when its tool lies outside. A scope is about tools: other requests lie in any.
-    pub fn admit(&self, call: &Call) -> Option<InScope> {
-        let admits = match self {
-            _ if call.method().is_some() => true,
-            Self::Whole => true,
-            Self::Only(names) => names.contains(call.name()),
+    /// The same, of what was read or written by [`Self::json`].
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn of(holder: &Value) -> Result<Self, NotAScope> {
+        let list = holder.get("tools").unwrap_or(holder).as_array().ok_or(NotAScope::NoList)?;
+        let mut tools = BTreeMap::new();
+        for entry in list {
+            let name = entry.as_str().or_else(|| entry.get("name")?.as_str()).ok_or(NotAScope::NoName)?;
+            let typed = Typed::of(entry);
+            match tools.insert(name.to_owned(), typed.clone()) {
+                Some(before) if before != typed => return Err(NotAScope::Twice(name.to_owned())),
+                _ => {}
+            }
+        }
+        Ok(Self(tools))
+    }
+
+    /// What [`Self::of`] reads.
+    pub fn json(&self) -> Value {
+        let entry = |(name, typed): (&String, &Option<Typed>)| match typed {
+            None => json!(name),
+            Some(Typed { schemas: (input, Value::Null), .. }) => json!({ "name": name, "inputSchema": input }),
+            Some(Typed { schemas: (input, output), .. }) => {
+                json!({ "name": name, "inputSchema": input, "outputSchema": output })
+            }
         };
-        admits.then(|| InScope { call: call.digest() })
+        json!({ "tools": self.0.iter().map(entry).collect::<Vec<_>>() })
+    }
+
+    /// How many tools it names.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing may be used.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether it has a tool of this name, of whatever type.
+    pub fn names(&self, tool: &str) -> bool {
+        self.0.contains_key(tool)
+    }
+
+    /// What keeps a tool of this name out; `tool` is `None` where its server has not described it.
+    pub fn lacks(&self, name: &str, tool: Option<&Tool>) -> Option<&'static str> {
+        let Some(typed) = self.0.get(name) else { return Some("is not in it") };
+        let Some(typed) = typed else { return None };
+        let Some(tool) = tool else { return Some("has a type in it, and the server has not described the tool") };
+        let output = tool.output_schema.as_ref().unwrap_or(&Value::Null);
+        if tool.input_schema == typed.schemas.0 && *output == typed.schemas.1 {
+            return None;
+        }
+        if !is_within(&Shape::read(&tool.input_schema), &typed.arguments) {
+            return Some("takes other arguments, or more, than it has in it");
+        }
+        let result = tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
+        (!is_within(&result, &typed.result)).then_some("gives another result, or more, than it has in it")
     }
 }
 
-impl InScope {
-    /// Whether it was made for exactly these bytes.
-    pub fn is_for(&self, call: &Call) -> bool {
-        self.call == call.digest()
+impl Typed {
+    fn of(entry: &Value) -> Option<Self> {
+        let output = entry.get("outputSchema").filter(|schema| schema.is_object() || schema.is_boolean());
+        let input = entry.get("inputSchema").or(output.map(|_| &Value::Bool(true)))?;
+        Some(Self {
+            arguments: Shape::read(input),
+            result: output.map_or(Shape::ANY, Shape::read),
+            schemas: (input.clone(), output.cloned().unwrap_or_default()),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Scope;
+    use serde_json::{Value, json};
+
+    use super::Listed;
+    use crate::mcp::tool::Tool;
+
+    fn tool(definition: Value) -> Tool {
+        Tool::read(definition).unwrap()
+    }
 
     #[test]
     fn a_scope_is_read_from_any_list_of_tools() {
@@ -85,12 +138,49 @@ mod tests {
             r#"{"tools":[{"name":"list","inputSchema":{}},{"name":"read"}]}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"list"},{"name":"read"}]}}"#,
         ] {
-            let names = ["list", "read"].map(str::to_owned).into();
-            assert_eq!(Scope::read(text).unwrap(), Scope::Only(names), "{text}");
+            let listed = Listed::read(text).unwrap();
+            assert!(listed.names("read") && listed.names("list") && listed.len() == 2, "{text}");
+            assert_eq!(Listed::of(&listed.json()).unwrap(), listed, "{text}");
         }
-        assert_eq!(Scope::read("[]").unwrap(), Scope::Only([].into()), "nothing may be used");
-        for text in ["", "read", r#"{"read":1}"#, r#"["read", 7]"#, r#"[{"title":"read"}]"#, r#"{"tools":"read"}"#] {
-            assert!(Scope::read(text).is_err(), "{text}");
+        assert!(Listed::read("[]").unwrap().is_empty(), "nothing may be used");
+        for text in [
+            "",
+            "read",
+            r#"{"read":1}"#,
+            r#"["read", 7]"#,
+            r#"[{"title":"read"}]"#,
+            r#"{"tools":"read"}"#,
+            r#"["read", {"name":"read","inputSchema":{}}]"#,
+        ] {
+            assert!(Listed::read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_tool_that_grew_since_the_list_was_made_is_not_in_it() {
+        let schema = |properties: Value| json!({ "type": "object", "properties": properties });
+        let now =
+            |input: Value, output: Value| tool(json!({ "name": "read", "inputSchema": input, "outputSchema": output }));
+        let path = schema(json!({ "path": { "type": "string" } }));
+        let more = schema(json!({ "path": { "type": "string" }, "recursive": { "type": "boolean" } }));
+        let result = schema(json!({ "text": { "type": "string" } }));
+        let typed = json!([{ "name": "read", "inputSchema": path, "outputSchema": result }]);
+        let listed = Listed::of(&typed).unwrap();
+        assert_eq!(listed.lacks("read", Some(&now(path.clone(), result.clone()))), None);
+        assert_eq!(
+            listed.lacks("read", Some(&now(schema(json!({ "path": { "enum": ["a"] } })), result.clone()))),
+            None
+        );
+        for (name, tool) in [
+            ("write", Some(now(path.clone(), result.clone()))),
+            ("read", Some(now(more.clone(), result.clone()))),
+            ("read", Some(now(path.clone(), Value::Null))),
+            ("read", Some(now(path.clone(), more))),
+            ("read", None),
+        ] {
+            assert!(listed.lacks(name, tool.as_ref()).is_some(), "{name} {tool:?}");
+        }
+        let by_name = Listed::read(r#"["read"]"#).unwrap();
+        assert_eq!(by_name.lacks("read", None), None, "a name alone gives no type to compare");
     }
 }

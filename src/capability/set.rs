@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::shape::Shape;
+use super::shape::{Shape, is_within};
 use crate::mcp::tool::Tool;
 
 /// One capability: the triple (name, argument type, result type). Two are equal when their types are, however their schemas
@@ -96,6 +96,26 @@ impl Caps {
             Self::All => None,
             Self::Of(all) => Some(all.iter()),
         }
+    }
+}
+
+/// How a tool's capability compares with what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// The same types, or narrower ones.
+    None,
+    /// It takes or gives something that it did not, or that cannot be ruled out.
+    Wider,
+}
+
+impl Growth {
+    /// From one definition of a tool to another.
+    pub fn between(before: &Tool, after: &Tool) -> Self {
+        let result = |tool: &Tool| tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
+        let is_within = Capability::of(before) == Capability::of(after)
+            || is_within(&Shape::read(&after.input_schema), &Shape::read(&before.input_schema))
+                && is_within(&result(after), &result(before));
+        if is_within { Self::None } else { Self::Wider }
     }
 }
 

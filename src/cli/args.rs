@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
 use super::lattice::LatticeCommand;
 use super::log::LogCommand;
+use super::look::LookOptions;
 use super::rules::options::RulesCommand;
+use super::waiting::WaitingOptions;
 use super::wrap::WrapOptions;
 use crate::behavior::identity::{Identity, NotAnIdentity};
 use crate::behavior::taxonomy::Mutability;
+use crate::hosts::table::HOSTS;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -107,7 +111,34 @@ Examples:
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },
-    /// Tells what is in order, what is not, and how to mend it
+    /// Tells what waits for a decision, on one line: for status bars and prompts; exit code 1 when something does
+    #[command(after_help = "Examples:
+  mcp-approve waiting                       1 call waits · filesystem: deletes content — notes.md · 4:12 left
+  mcp-approve waiting --json | jq .waiting
+  tmux:      set -g status-right '#(mcp-approve waiting)'")]
+    Waiting(WaitingOptions),
+    /// Puts mcp-approve in front of the servers that your hosts start
+    #[command(
+        after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list.
+A host reads its file when it starts: restart it afterwards. Servers reached over the network are left alone.
+
+Hosts: claude-code claude-desktop cursor vscode copilot windsurf zed codex gemini qwen goose cline continue
+opencode junie lm-studio kiro
+
+Examples:
+  mcp-approve install                        what there is, and what it may do today
+  mcp-approve install --all --dry-run        every change, as a diff
+  mcp-approve install --host claude-code --server filesystem
+  mcp-approve uninstall --all                gives the files their old text back, to the byte"
+    )]
+    Install(InstallOptions),
+    /// Takes mcp-approve away from the servers that your hosts start
+    #[command(
+        after_help = "A file that was not changed since `install` gets its old text back, to the byte. In a file that was
+changed since, only the servers' command lines are set back; every other change stays."
+    )]
+    Uninstall(ChangeOptions),
+    /// Tells what is in order, what is not, and how to fix it
     Doctor(DoctorOptions),
     /// Prints a completion script for your shell
     #[command(after_help = "Example:
@@ -205,6 +236,8 @@ pub struct ToolsListOptions {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
     #[command(flatten)]
+    pub look: LookOptions,
+    #[command(flatten)]
     pub output: Output,
 }
 
@@ -239,6 +272,8 @@ pub struct ToolsSearchOptions {
     /// Only those of this server: its name, or the beginning of its fingerprint
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
+    #[command(flatten)]
+    pub look: LookOptions,
     #[command(flatten)]
     pub output: Output,
 }
@@ -301,9 +336,61 @@ impl std::str::FromStr for PinChoice {
 }
 
 /// How doctor tells.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DoctorOptions {
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
+    /// Exit with 1 too where a host starts a server without mcp-approve
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub hosts: HostsHome,
+}
+
+/// Where hosts' files are looked for.
+#[derive(Clone, Debug, Args)]
+pub struct HostsHome {
+    /// Look for the hosts' files under DIR, instead of your home
+    #[arg(long = "hosts-home", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+/// Which servers of hosts are changed, and how that is told.
+#[derive(Clone, Debug, Args)]
+pub struct ChangeOptions {
+    /// Every server of every host
+    #[arg(long, conflicts_with_all = ["host", "server"])]
+    pub all: bool,
+    /// Only the servers of this host; may be repeated
+    #[arg(long, value_name = "HOST", value_parser = a_host())]
+    pub host: Vec<String>,
+    /// Only servers of this name, as the host's file has it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Change nothing; show what would change, as a diff without secrets
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON array, a row for each server
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub hosts: HostsHome,
+}
+
+/// How servers are wrapped.
+#[derive(Clone, Debug, Args)]
+pub struct InstallOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+    /// Have Codex pass every call of these servers on: else it refuses some itself before they can be asked about
+    #[arg(long)]
+    pub codex_approve: bool,
+    /// What hosts start, instead of the mcp-approve that runs now
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub program: Option<PathBuf>,
+}
+
+fn a_host() -> PossibleValuesParser {
+    PossibleValuesParser::new(HOSTS.iter().map(|host| host.word))
 }

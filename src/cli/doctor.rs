@@ -1,6 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
-mod listed;
+pub(super) mod listed;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::args::DoctorOptions;
 use crate::cli::error::Error;
-use crate::cli::print::{self, Column, visible};
+use crate::cli::look::Look;
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
@@ -32,6 +34,28 @@ struct Check {
     state: State,
     what: String,
     hint: Option<String>,
+    /// The command that fixes it, where there is one.
+    fix: Option<Fix>,
+}
+
+/// A command that fixes what is wrong at several places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fix {
+    Install,
+    Review,
+    Accept,
+}
+
+impl Fix {
+    const ALL: [Self; 3] = [Self::Install, Self::Review, Self::Accept];
+
+    fn command(self) -> &'static str {
+        match self {
+            Self::Install => "mcp-approve install --all",
+            Self::Review => "mcp-approve tools review",
+            Self::Accept => "mcp-approve rules accept",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,38 +70,59 @@ enum State {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn run(options: DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
     let mut checks =
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
-    checks.extend(listed::checks());
+    checks.extend(listed::checks(&options.hosts));
     checks.push(terminal());
+    let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
+    let unwrapped = count(Fix::Install);
+    if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
+        checks.push(note("next", format!("`{}` settles {} of these", most.command(), count(most))));
+    }
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
     } else {
-        print::table(&COLUMNS, 1, checks.iter().flat_map(rows), out)?;
+        let look = Look::here(0);
+        let lines = checks.iter().flat_map(|check| rows(check, look.width));
+        for line in lines {
+            writeln!(out, "{}", look.line(&line))?;
+        }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
-    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-const COLUMNS: [Column; 3] = [Column::LEFT.at_least(7), Column::LEFT.at_least(14), Column::LEFT];
+/// Columns of the state and of what was looked at.
+const STATE: usize = 7;
+const ABOUT: usize = 14;
 
-/// A file with several errors has a row for each.
-fn rows(check: &Check) -> Vec<[String; 3]> {
-    let hint = check.hint.as_ref().map(|hint| format!("to mend: {hint}"));
-    let whats = check.what.lines().map(visible).chain(hint.map(|hint| visible(&hint)));
-    let mut rows: Vec<[String; 3]> = whats.map(|what| [String::new(), String::new(), what]).collect();
-    if let Some([state, about, _]) = rows.first_mut() {
-        word(check.state).clone_into(state);
-        check.about.clone_into(about);
-    }
-    rows
+/// A check on as many rows as it takes; a file with several errors has a row for each.
+fn rows(check: &Check, width: usize) -> Vec<Row> {
+    let tone = match check.state {
+        State::InOrder => Tone::Good,
+        State::Note => Tone::Warn,
+        State::Broken => Tone::Danger,
+    };
+    let margin = STATE + ABOUT + 2;
+    let label = Row::of(tone, word(check.state)).padded(STATE + 1);
+    let label = label.joined(Row::of(Tone::Ours, check.about)).padded(margin);
+    let fix = || check.fix.map(|fix| format!("run `{}`", fix.command()));
+    let hint = check.hint.clone().or_else(fix).map(|hint| format!("Fix it: {hint}"));
+    let whats = check.what.lines().map(str::to_owned).chain(hint);
+    let wrapped = |what: String| cell(Tone::Ours, &what).wrapped(width.saturating_sub(margin).max(20));
+    let rows = whats.flat_map(wrapped).enumerate();
+    let beside = |(at, row): (usize, Row)| {
+        let left = if at == 0 { label.clone() } else { Row::default().padded(margin) };
+        left.joined(row)
+    };
+    rows.map(beside).collect()
 }
 
 fn row(check: &Check) -> Value {
-    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint })
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint, "fix": check.fix.map(Fix::command) })
 }
 
 fn word(state: State) -> &'static str {
@@ -89,7 +134,7 @@ fn word(state: State) -> &'static str {
 }
 
 fn good(about: &'static str, what: impl Into<String>) -> Check {
-    Check { about, state: State::InOrder, what: what.into(), hint: None }
+    Check { about, state: State::InOrder, what: what.into(), hint: None, fix: None }
 }
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
@@ -132,7 +177,7 @@ fn policies(places: &Places) -> Vec<Check> {
     }
     let waits = layers.load(Keeps::Nothing).pending;
     checks.extend(waits.into_iter().map(|one| Check {
-        hint: Some("look at it with `mcp-approve rules accept`".to_owned()),
+        fix: Some(Fix::Accept),
         ..note("policy", format!("{} has changed; until accepted this waits: {}", one.file, one.loosens.join(", ")))
     }));
     checks
@@ -154,7 +199,7 @@ fn pins(places: &Places) -> Check {
         Ok(None) => good("pins", format!("none yet at {}", path.display())),
         Ok(Some((tools, 0))) => good("pins", format!("{} (tools: {tools})", path.display())),
         Ok(Some((_, waits))) => Check {
-            hint: Some("look at them with `mcp-approve tools review`".to_owned()),
+            fix: Some(Fix::Review),
             ..note("pins", format!("servers and tools that changed or were never reviewed: {waits}; their calls ask"))
         },
     }

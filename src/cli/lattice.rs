@@ -3,7 +3,7 @@
 mod ask;
 mod caps;
 mod check;
-mod hosts;
+pub(super) mod hosts;
 mod used;
 
 use std::ffi::OsString;

@@ -4,23 +4,23 @@ pub mod export;
 mod print;
 pub(super) mod progress;
 pub mod stats;
+mod verify;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
+use super::look::{Look, LookOptions};
 use super::print::{json_array, json_lines, visible};
-use crate::audit::chain::Head;
 use crate::audit::fields::{Field, Record};
-use crate::audit::moment::Since;
-use crate::audit::query::{self, Anchor, Verified};
+use crate::audit::moment::{Clock, Since};
+use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
-use crate::audit::search::Search;
-use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Left, Reader, StoreError};
+use crate::audit::search::{Meaningless, Search};
+use crate::audit::store::{Reader, StoreError};
 use crate::policy::glob::Glob;
 use crate::wire::digest::Digest;
-use print::{table, whole};
+use print::{table, timeline, whole};
 
 /// What to do with the log.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -43,15 +43,56 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     Stats(stats::StatsOptions),
 }
 
-/// Of which servers and tools.
+/// Which records are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Of {
-    /// Only this server (a name or a glob)
+    /// Words and fields, as the console's Log takes them: README.md verdict:deny since:yesterday
+    #[arg(value_name = "SEARCH")]
+    pub search: Vec<String>,
+    /// Only servers with this in their name (or a glob)
     #[arg(long, value_name = "NAME", value_parser = Glob::new)]
     pub server: Option<Glob>,
-    /// Only this tool (a name or a glob)
+    /// Only tools with this in their name (or a glob)
     #[arg(long, value_name = "NAME", value_parser = Glob::new)]
     pub tool: Option<Glob>,
+    /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
+    #[arg(long)]
+    pub kind: Option<Kind>,
+    /// Only this verdict: approve or deny
+    #[arg(long, value_parser = verdict)]
+    pub verdict: Option<VerdictWord>,
+    /// Only what this one decided: default, rule, operator, expiry, …
+    #[arg(long)]
+    pub by: Option<By>,
+    /// Only from then on: today, yesterday, 2026-11-21, 14:30, 30d, 1h, 5m, 2026-11-21T10:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+    /// Only before then; a day counts to its end
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Since>,
+}
+
+/// A verdict by any of the words that people use.
+fn verdict(word: &str) -> Result<VerdictWord, String> {
+    match word {
+        "allow" | "allowed" | "approved" => Ok(VerdictWord::Approve),
+        "denied" => Ok(VerdictWord::Deny),
+        word => word.parse().map_err(|error| format!("{error}")),
+    }
+}
+
+impl Of {
+    /// The search that this means. Days and times of day are those of the `clock`.
+    fn search(&self, clock: Clock) -> Result<Search, Meaningless> {
+        let search = Search::read(&self.search.join(" "), clock)?
+            .with_part(Field::Server, self.server.as_ref())
+            .with_part(Field::Tool, self.tool.as_ref())
+            .with(Field::Kind, self.kind.map(Kind::word))
+            .with(Field::Verdict, self.verdict.map(VerdictWord::word))
+            .with(Field::By, self.by.map(By::word));
+        let (since, until) = (self.since.map(|since| since.moment(clock)), self.until.map(|until| until.end(clock)));
+        Ok(search.from(since).before(until))
+    }
 }
 
 /// Which records to list, and how.
@@ -59,22 +100,18 @@ pub struct Of {
 pub struct ListOptions {
     #[command(flatten)]
     pub of: Of,
-    /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
+    /// List every record, not one row a call: server starts, policy changes, forwards and answers too
     #[arg(long)]
-    pub kind: Option<Kind>,
-    /// Only this verdict: approve or deny
-    #[arg(long)]
-    pub verdict: Option<VerdictWord>,
-    /// Only what this one decided: default, rule, operator, expiry, …
-    #[arg(long)]
-    pub by: Option<By>,
-    /// Only since then: 30d, 1h, 5m, or a time like 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
-    /// At most so many records, the newest
+    pub records: bool,
+    /// At most so many, the newest
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     pub limit: usize,
-    /// Print one JSON array
+    /// Show times in UTC
+    #[arg(long)]
+    pub utc: bool,
+    #[command(flatten)]
+    pub look: LookOptions,
+    /// Print one JSON array of records
     #[arg(long, conflicts_with = "jsonl")]
     pub json: bool,
     /// Print one JSON object per line
@@ -89,11 +126,10 @@ impl Default for ListOptions {
     fn default() -> Self {
         Self {
             of: Of::default(),
-            kind: None,
-            verdict: None,
-            by: None,
-            since: None,
+            records: false,
             limit: LIMIT,
+            utc: false,
+            look: LookOptions::default(),
             json: false,
             jsonl: false,
         }
@@ -109,6 +145,11 @@ pub struct ShowOptions {
     /// The ticket as this session gave it out (the first characters are enough) [default: the newest]
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
+    /// Show times in UTC
+    #[arg(long)]
+    pub utc: bool,
+    #[command(flatten)]
+    pub look: LookOptions,
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
@@ -139,6 +180,8 @@ pub enum LogError {
     Store(#[from] StoreError),
     #[error("there is no audit log yet at {0}")]
     NoLog(PathBuf),
+    #[error(transparent)]
+    Search(#[from] Meaningless),
     #[error("nothing in the audit log is called {0}")]
     Nothing(String),
     #[error("the output could not be written: {0}")]
@@ -153,6 +196,7 @@ impl LogError {
             Self::NoLog(_) => {
                 "it begins with the first wrapped server: `mcp-approve -- CMD`; another place is named with --home or --audit-db"
             }
+            Self::Search(_) => "`mcp-approve log list --help` names what a search takes",
             Self::Nothing(_) => "`mcp-approve log list` names records by SEQ and TICKET",
             Self::Output(_) => "look at where the output goes",
         }
@@ -163,24 +207,35 @@ impl From<LogError> for Error {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Output(cause) => cause.into(),
-            LogError::Store(_) | LogError::NoLog(_) | LogError::Nothing(_) => {
+            LogError::Store(_) | LogError::NoLog(_) | LogError::Search(_) | LogError::Nothing(_) => {
                 Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
             }
         }
     }
 }
 
-/// Runs one command on the log at `db`. `now` is milliseconds since 1970, UTC.
+impl LogCommand {
+    /// How its list is wanted; `None` for what is no list for people.
+    pub(super) fn look(&self) -> Option<LookOptions> {
+        match self {
+            Self::List(options) if !options.json && !options.jsonl => Some(options.look),
+            Self::Show(options) if !options.json => Some(options.look),
+            Self::List(_) | Self::Show(_) | Self::Verify(_) | Self::Export(_) | Self::Stats(_) => None,
+        }
+    }
+}
+
+/// Runs one command on the log at `db`.
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(command: &LogCommand, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn run(command: &LogCommand, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
     match command {
-        LogCommand::List(options) => list(options, db, now, out),
-        LogCommand::Show(options) => show(options, db, out),
-        LogCommand::Verify(options) => verify(options, db, out),
-        LogCommand::Export(options) => export::run(options, db, now, out),
-        LogCommand::Stats(options) => stats::run(options, db, now, out),
+        LogCommand::List(options) => list(options, db, look, out),
+        LogCommand::Show(options) => show(options, db, look, out),
+        LogCommand::Verify(options) => verify::verify(options, db, out),
+        LogCommand::Export(options) => export::run(options, db, look.clock, out),
+        LogCommand::Stats(options) => stats::run(options, db, look.clock, out),
     }
 }
 
@@ -188,16 +243,17 @@ pub fn run(command: &LogCommand, db: &Path, now: i64, out: &mut dyn Write) -> Re
 ///
 /// # Errors
 /// As [`run`].
-pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let search = search(&options.of, options.since, now)
-        .with(Field::Kind, options.kind.map(Kind::word))
-        .with(Field::Verdict, options.verdict.map(VerdictWord::word))
-        .with(Field::By, options.by.map(By::word));
+pub fn list(options: &ListOptions, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
+    let look = look.utc(options.utc).wide(options.look.wide);
+    let search = options.of.search(look.clock)?;
+    // Whoever asks for a kind of record wants records.
+    let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);
     let reader = Reader::open(db)?;
     let found = match &reader {
         Some(reader) => {
             let index = if search.is_empty() { None } else { progress::index(db, reader)? };
-            query::last(reader, index.as_ref(), &search, options.limit)?
+            let last = if records { query::last } else { query::last_calls };
+            last(reader, index.as_ref(), &search, options.limit)?
         }
         None => Vec::new(),
     };
@@ -209,9 +265,9 @@ pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> 
         let missing = LogError::NoLog(db.to_path_buf());
         writeln!(out, "{missing}: {}", missing.hint())?;
     } else if found.is_empty() {
-        writeln!(out, "No record is like that.")?;
+        writeln!(out, "No matches.")?;
     } else {
-        table(&found, out)?;
+        table(&found, look, out)?;
     }
     Ok(Finding::So)
 }
@@ -220,7 +276,8 @@ pub fn list(options: &ListOptions, db: &Path, now: i64, out: &mut dyn Write) -> 
 ///
 /// # Errors
 /// As [`run`].
-pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub fn show(options: &ShowOptions, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
+    let look = look.utc(options.utc).wide(options.look.wide);
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     let (found, others) = match options.what.parse() {
         Ok(seq) => (query::at(&reader, seq)?.into_iter().collect(), Vec::new()),
@@ -237,6 +294,9 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
         json_array(found.iter().map(Record::json), out)?;
         return Ok(Finding::So);
     }
+    if found.len() > 1 {
+        timeline(&found, look, out)?;
+    }
     for row in &found {
         whole(row, out)?;
     }
@@ -248,140 +308,4 @@ pub fn show(options: &ShowOptions, db: &Path, out: &mut dyn Write) -> Result<Fin
         }
     }
     Ok(Finding::So)
-}
-
-/// Verifies the chain.
-///
-/// # Errors
-/// As [`run`]; a broken chain is a finding.
-pub fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
-    // Before the log is opened, which may grow meanwhile.
-    let noted = noted::read(db);
-    let (verified, lost, left) = match Reader::open(db)? {
-        Some(reader) => {
-            let verified = query::verify(&reader, options.expect_head)?;
-            let lost = query::is_lost(&noted, verified.head, &reader)?;
-            (verified, lost, reader.left().to_vec())
-        }
-        None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
-        None => {
-            let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            (Verified { head: Head::EMPTY, broken: None, anchor }, true, Vec::new())
-        }
-    };
-    let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
-    let (seq, link) = (verified.head.seq, verified.head.link);
-    let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !aside => Finding::So,
-        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
-    };
-    if options.json {
-        let broken = verified
-            .broken
-            .as_ref()
-            .map(|broken| serde_json::json!({ "seq": broken.seq(), "what": broken.to_string() }));
-        let anchor = match verified.anchor {
-            Anchor::NotAsked => serde_json::Value::Null,
-            Anchor::Found { seq } => serde_json::json!({ "found": true, "seq": seq }),
-            Anchor::Missing => serde_json::json!({ "found": false, "seq": null }),
-        };
-        let report = serde_json::json!({
-            "holds": finding == Finding::So,
-            "records": seq,
-            "head": { "seq": seq, "link": link },
-            "broken": broken,
-            "anchor": anchor,
-            "noted": match &noted {
-                Noted::Nothing => serde_json::Value::Null,
-                Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
-                Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
-            },
-            "left": left.iter().map(left_json).collect::<Vec<_>>(),
-        });
-        writeln!(out, "{report}")?;
-        return Ok(finding);
-    }
-    match &verified.broken {
-        None if lost => writeln!(out, "What is there holds: {seq} records.")?,
-        None => writeln!(out, "The chain holds: {seq} records.")?,
-        Some(broken) => {
-            writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
-            writeln!(out, "The {seq} records before that hold.")?;
-        }
-    }
-    tell_noted(&noted, lost, &noted::place_of(db), out)?;
-    tell_left(&left, out)?;
-    match (verified.anchor, options.expect_head) {
-        (Anchor::Found { seq: anchor }, _) => {
-            writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
-        }
-        (Anchor::Missing, Some(expected)) => writeln!(
-            out,
-            "THE EXPECTED HEAD IS MISSING: no record that holds carries the link\n  {expected}\n\
-             Records were cut off or replaced since it was noted."
-        )?,
-        (Anchor::NotAsked | Anchor::Missing, _) => {}
-    }
-    writeln!(out, "Head: record {seq}, link\n  {link}")?;
-    if verified.anchor == Anchor::NotAsked && finding == Finding::So {
-        writeln!(
-            out,
-            "Not checked: whether records were cut off at the end together with that note; a\n\
-             chain cannot show that. Keep the link above somewhere else, and next time give it to\n  \
-               mcp-approve log verify --expect-head LINK"
-        )?;
-    }
-    Ok(finding)
-}
-
-fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> io::Result<()> {
-    let place = visible(&place.display().to_string());
-    match noted {
-        Noted::Nothing => writeln!(out, "No head is noted in {place} yet."),
-        Noted::Unreadable(why) => writeln!(out, "THE NOTED HEAD CANNOT BE READ: {place}: {why}."),
-        Noted::Head(head) if lost => writeln!(
-            out,
-            "RECORDS ARE MISSING: {place} has noted record {} with the link\n  {}\n\
-             and that record is not in the chain that holds. The log was removed, replaced or cut off since. If you moved\n\
-             it away yourself, move that file with it.",
-            head.seq, head.link
-        ),
-        Noted::Head(head) => writeln!(out, "The head noted in {place}, record {}, is in it.", head.seq),
-    }
-}
-
-/// The search that these options mean.
-fn search(of: &Of, since: Option<Since>, now: i64) -> Search {
-    Search::default()
-        .with_glob(Field::Server, of.server.as_ref())
-        .with_glob(Field::Tool, of.tool.as_ref())
-        .from(since.map(|since| since.moment(now)))
-}
-
-fn left_json(left: &Left) -> serde_json::Value {
-    match left {
-        Left::Broken { path } => serde_json::json!({ "path": path.display().to_string(), "changed": true }),
-        Left::Unfolded { path, why } => {
-            serde_json::json!({ "path": path.display().to_string(), "changed": false, "why": why })
-        }
-    }
-}
-
-fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
-    for one in left {
-        match one {
-            Left::Broken { path } => writeln!(
-                out,
-                "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG: what a server's wrapper left when it died is kept in\n  {}",
-                visible(&path.display().to_string())
-            )?,
-            Left::Unfolded { path, why } => writeln!(
-                out,
-                "Not checked: entries in {} that are not in the log yet: {}.",
-                visible(&path.display().to_string()),
-                visible(why)
-            )?,
-        }
-    }
-    Ok(())
 }

@@ -7,13 +7,16 @@ pub mod demo;
 pub mod doctor;
 pub mod error;
 pub mod help;
+pub mod install;
 pub mod lattice;
 pub mod log;
+pub mod look;
 mod manifest;
 mod person;
 mod print;
 pub mod rules;
 pub mod tools;
+mod waiting;
 pub mod wrap;
 
 use std::ffi::OsString;
@@ -29,6 +32,7 @@ use crate::policy::reading::nearest;
 use args::{Cli, Command, ToolsCommand, ToolsListOptions};
 use error::Error;
 use log::{Finding, LogCommand};
+use look::{Look, paged};
 use rules::options::RulesCommand;
 use wrap::WrapOptions;
 
@@ -91,7 +95,10 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
-        Command::Doctor(options) => doctor::run(options, &places?, out),
+        Command::Waiting(options) => waiting::run(options, &places?, now(), out),
+        Command::Install(options) => install::install(&options, &places?, now(), out),
+        Command::Uninstall(options) => install::uninstall(&options, &places?, now(), out),
+        Command::Doctor(options) => doctor::run(&options, &places?, out),
         Command::Completions { shell } => {
             completions::run(shell, out)?;
             Ok(ExitCode::SUCCESS)
@@ -113,10 +120,16 @@ fn review(
 ) -> Result<ExitCode, Error> {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
-    Ok(match log::run(&command, &db, now(), out)? {
-        Finding::So => ExitCode::SUCCESS,
-        Finding::NotSo => ExitCode::FAILURE,
-    })
+    let run = |out: &mut dyn Write| {
+        Ok(match log::run(&command, &db, Look::here(now()), out)? {
+            Finding::So => ExitCode::SUCCESS,
+            Finding::NotSo => ExitCode::FAILURE,
+        })
+    };
+    match command.look() {
+        Some(look) => paged(look, out, run),
+        None => run(out),
+    }
 }
 
 /// Milliseconds since 1970, UTC.

@@ -7,9 +7,16 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use crate::audit::moment::Clock;
 use crate::behavior::hazards::characters::is_hidden;
 
 pub(super) use crate::console::plain::visible;
+
+/// Where the user stands in time.
+pub(super) fn local(now: i64) -> Clock {
+    let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }
+}
 
 /// A column: how wide it is at least and at most, and on which side its cells begin.
 #[derive(Clone, Copy, Debug)]

@@ -14,6 +14,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::args::{Output, ToolsCommand};
+use super::look::{Look, LookOptions, paged};
 use super::print::{json_array, json_lines};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
@@ -38,12 +39,23 @@ pub(super) fn run(
 ) -> Result<ExitCode, Error> {
     match command {
         ToolsCommand::Classify(options) => classify::run(options, places, out),
-        ToolsCommand::List(options) => list::run(options, &places?, out),
+        ToolsCommand::List(options) => {
+            let (places, look) = (places?, Look::here(now).wide(options.look.wide));
+            paged(pages(options.look, options.output), out, |out| list::run(options, &places, look, out))
+        }
         ToolsCommand::Show(options) => show::run(options, &places?, out),
-        ToolsCommand::Search(options) => search::run(options, &places?, now, out),
+        ToolsCommand::Search(options) => {
+            let (places, look) = (places?, Look::here(now).wide(options.look.wide));
+            paged(pages(options.look, options.output), out, |out| search::run(options, &places, look, out))
+        }
         ToolsCommand::Review(options) => review::run(options, &places?, now, out),
         ToolsCommand::Pin(options) => review::pin(options, &places?, now, out),
     }
+}
+
+/// What is printed for programs goes through no pager.
+fn pages(look: LookOptions, output: Output) -> LookOptions {
+    LookOptions { no_pager: look.no_pager || output.json || output.jsonl, ..look }
 }
 
 /// What is remembered; `None` when no server was ever wrapped.

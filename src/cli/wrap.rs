@@ -38,9 +38,12 @@ pub struct WrapOptions {
     /// Decide by this policy too; of all policies the strictest rule wins
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
-    /// Let only the tools in this file be called: a JSON array of names, or an answer to tools/list
+    /// Let only the tools in this file be seen and called: a JSON array of names, or an answer to tools/list
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub scope: Option<PathBuf>,
+    /// Let only what this role grants be seen and called: viewer, analyst, editor, admin, or one of config.toml
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<String>,
     /// What happens to a call that must be asked while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
@@ -75,6 +78,7 @@ impl WrapOptions {
             (self.name.is_some(), "--name"),
             (self.policy.is_some(), "--policy"),
             (self.scope.is_some(), "--scope"),
+            (self.role.is_some(), "--role"),
             (self.unattended.is_some(), "--unattended"),
             (self.approval_timeout.is_some(), "--approval-timeout"),
             (self.host_timeout.is_some(), "--host-timeout"),
@@ -93,6 +97,7 @@ impl WrapOptions {
             name: self.name.clone(),
             policy: self.policy.as_ref().map(absolute),
             scope: self.scope.as_ref().map(absolute),
+            role: self.role.clone(),
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,

@@ -88,3 +88,50 @@ pub fn cell(tone: Tone, text: &str) -> Row {
 pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| cell(Tone::Ours, text).width()).max().unwrap_or(0)
 }
+
+/// What a call acts upon, in its room: cut where it tells least. Of a pair both ends stay readable; of a path the folders
+/// go, of a statement its middle, because it ends in its table.
+pub fn target(tone: Tone, text: &str, room: usize) -> Row {
+    const ARROW: &str = " → ";
+    if let Some((from, to)) = text.split_once(ARROW)
+        && room > ARROW.len() + 4
+    {
+        let room = room - 3;
+        let (from, to) = (cell(tone, from), cell(tone, to));
+        // A side that needs less than its half leaves the rest to the other.
+        let left = (room / 2).max(room.saturating_sub(to.width()));
+        let right = room - left.min(from.width());
+        let head = |side: &Row| if side.text().contains('/') { 0 } else { room / 4 };
+        let (first, last) = (head(&from), head(&to));
+        return from.elided(left, first).and(Tone::Quiet, ARROW).joined(to.elided(right, last));
+    }
+    let is_path = text.contains('/') && !text.contains([' ', '\n']);
+    let head = match (is_path, room) {
+        (true, ..32) => 0,
+        (true, _) => room / 4,
+        (false, ..32) => room / 2,
+        (false, _) => room * 2 / 3,
+    };
+    cell(tone, text).elided(room, head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tone, target};
+
+    #[test]
+    fn a_target_keeps_what_tells_most() {
+        for (text, room, ends) in [
+            ("notes.md", 12, ["notes.md", "notes.md"]),
+            ("src/deep/er/notes.md", 12, ["…er/notes.md", ""]),
+            ("old/a/b/c/first.md → new/second.md", 27, ["first.md → ", "second.md"]),
+            ("a.md → very/deep/down/in/here/b.md", 22, ["a.md → …", "/here/b.md"]),
+            ("one/two/three/a.md → four/five/six/b.md", 20, ["/a.md → …", "/b.md"]),
+        ] {
+            let shown = target(Tone::Ours, text, room);
+            assert!(ends.iter().all(|end| shown.text().contains(end)), "{}", shown.text());
+            assert!(shown.width() <= room, "{}", shown.text());
+        }
+        assert!(target(Tone::Ours, "a → b", 3).width() <= 3);
+    }
+}

@@ -137,6 +137,8 @@ pub struct Line {
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
+    /// What a call acts upon.
+    pub target: Option<String>,
     pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
@@ -163,6 +165,8 @@ struct Detail {
     operator: Option<String>,
     explained: Option<String>,
     why: Option<String>,
+    /// How many consoles were attached when it was asked; older records do not say.
+    consoles: Option<u64>,
     banner: Option<String>,
     review: Option<String>,
     name: Option<String>,
@@ -188,7 +192,14 @@ impl Line {
         let outcome = detail.result.as_deref().and_then(|word| word.parse().ok());
         let note = match kind {
             Some(Kind::Outcome) => detail.result.or(detail.reason),
-            Some(Kind::DecisionAsked) => detail.why,
+            Some(Kind::DecisionAsked) => {
+                let shown = detail.consoles.map(|consoles| match consoles {
+                    0 => "no console was open".to_owned(),
+                    1 => "shown in 1 console".to_owned(),
+                    more => format!("shown in {more} consoles"),
+                });
+                [shown, detail.why].into_iter().flatten().reduce(|shown, why| format!("{shown}; {why}"))
+            }
             Some(Kind::Fault) => {
                 [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))
             }
@@ -228,6 +239,7 @@ impl Line {
             session: fields.session.into_owned(),
             ticket: fields.ticket,
             tool: fields.tool,
+            target: fields.target,
             rule: fields.rule,
             outcome,
             note: note.unwrap_or_default(),

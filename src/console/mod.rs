@@ -23,6 +23,7 @@ pub mod panel;
 mod pin_book;
 pub mod pinned;
 pub mod plain;
+pub mod record_row;
 pub mod risk;
 pub mod row;
 mod rule_book;

@@ -6,6 +6,7 @@ pub mod batch;
 mod browse;
 pub mod figures;
 mod folding;
+mod notice;
 mod pace;
 pub mod queue;
 mod reading;

@@ -11,9 +11,9 @@ mod tools;
 use super::caption::{LABEL, caption, entry};
 use super::card::grouped;
 use super::model::{ListState, Model, Screen, Sought};
+use super::record_row::badge;
 use super::row::{Row, Tone};
 use super::screen::{self, Sides};
-use crate::behavior::taxonomy::Badge;
 
 /// Below this width a list keeps to what matters most.
 const NARROW: usize = 64;
@@ -37,7 +37,7 @@ pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<
     match model.screen {
         Screen::Queue | Screen::Detail => Vec::new(),
         Screen::Activity => activity::lines(model, range, width),
-        Screen::Log => range.filter_map(|at| log::line(model, at, width)).collect(),
+        Screen::Log => log::lines(model, range, width),
         Screen::Tools => tools::lines(model, range, width),
         Screen::Rules => rules::lines(model, range, width),
         Screen::Servers => servers::lines(model, range, width),
@@ -156,16 +156,6 @@ fn place(model: &Model) -> Row {
         return Row::default();
     }
     Row::of(Tone::Quiet, format!(" {} of {count}", at + 1))
-}
-
-/// The badge of what passed or was recorded, by its shape.
-fn badge(badge: Option<Badge>) -> Row {
-    match badge {
-        Some(Badge::Pure) => Row::of(Tone::Good, "○"),
-        Some(Badge::Likely) => Row::of(Tone::Ours, "◌"),
-        Some(Badge::Mutates) => Row::of(Tone::Warn, "●"),
-        None => Row::default(),
-    }
 }
 
 /// An entry of our own words.

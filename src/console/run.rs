@@ -186,13 +186,9 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Rings; asks for a notice where the operator does not look here already. Its words are our own: a number, and
-    /// nothing foreign.
+    /// Rings; asks for a notice where the operator does not look here already: server, effect and target of the last call.
     fn call(&mut self) -> Result<(), RunError> {
-        let words = match self.model.waiting() {
-            1 => "a call waits for your decision".to_owned(),
-            waiting => format!("{waiting} calls wait for your decision"),
-        };
+        let words = self.model.notice();
         let notice = if self.focus == Focus::Here { Notice::Off } else { self.outside.notice };
         self.screen.call(notice, &words)?;
         if notice == Notice::Desktop {

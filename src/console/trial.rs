@@ -18,7 +18,7 @@ use super::tried_policy;
 use crate::audit::index::{Index, SEGMENT};
 use crate::audit::store::{Reader, StoreError};
 use crate::audit::walk::Walked;
-use crate::gate::call::effect_line;
+use crate::gate::call::target;
 use crate::policy::parse;
 use crate::policy::past::{Ended, PastCall};
 use crate::policy::question::rules_name;
@@ -281,7 +281,7 @@ impl PastLine {
             server: call.server.clone(),
             ticket: call.ticket.clone(),
             tool: call.tool.clone(),
-            about: effect_line::about(&call.behavior, &call.arguments).unwrap_or_default(),
+            target: target::of(&call.behavior, &call.arguments).unwrap_or_default(),
             ruling: call.ruling,
             ended: call.ended,
             by: call.by.clone(),

@@ -101,7 +101,7 @@ pub struct Matched {
     pub lines: Vec<PastLine>,
 }
 
-/// A past call on one line. Its names and what it was about are foreign text.
+/// A past call on one line. Its names and its target are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastLine {
     /// Number of its decision's record.
@@ -111,8 +111,8 @@ pub struct PastLine {
     pub server: String,
     pub ticket: String,
     pub tool: String,
-    /// The value of its most telling argument.
-    pub about: String,
+    /// What it acted upon.
+    pub target: String,
     pub ruling: Decision,
     pub ended: Ended,
     /// The record's word for who decided.

@@ -7,7 +7,7 @@ use crate::hosts::{self, Listed, Start};
 /// Those of this user and this folder.
 pub(super) fn read() -> Vec<Unwrapped> {
     let Ok(user) = user::current() else { return Vec::new() };
-    let lists = hosts::lists(&user.home, std::env::current_dir().ok().as_deref());
+    let lists = hosts::lists(&hosts::Search::here(user.home).files());
     let bare = lists.servers.into_iter().filter(|server| server.start == Start::Unwrapped);
     let list = |server: &Listed| match &server.project {
         Some(project) => format!("{}, for {project}", server.file.display()),

@@ -71,6 +71,10 @@ impl Gate {
             }
         };
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
+        // A page that the host does not have yet is still its answer.
+        while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
+            self.on_parse_lists(now, out);
+        }
         for (id, flight) in self.flights.drain() {
             let entry =
                 self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));

@@ -32,9 +32,9 @@ use state::{Clock, Consoles, Ends, Host, Log, Rules};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
-use crate::capability::scope::Scope;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
+use crate::policy::scope::Scope;
 use crate::wire::call::Call;
 
 /// What happens to a call that must be asked while no console is attached.
@@ -70,7 +70,10 @@ pub struct Config {
     pub unattended: Unattended,
     pub mode: Mode,
     pub trust: Trust,
-    pub scope: Scope,
+    /// What may be used of the server: what the operator said, and what every wrapper above this one may use.
+    pub scope: Arc<Scope>,
+    /// The wrappers that this one was started underneath, the outermost first, as names for people.
+    pub above: Vec<String>,
     /// Callbacks that are asked about each call they are for.
     pub approvers: Vec<Approver>,
     /// What is remembered of this server from before; it moves into the catalog.
@@ -99,7 +102,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let pins = std::mem::take(&mut config.pins);
         Self {
-            catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce)),
+            catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             config,
             rules: Rules { policy, recent: Recent::default() },
             log: Log::default(),
@@ -174,6 +177,12 @@ impl Gate {
         if self.config.mode == Mode::Observe {
             entry = entry.with("mode", "observe");
         }
+        if let Some(scope) = self.config.scope.words() {
+            entry = entry.with("scope", scope);
+        }
+        if !self.config.above.is_empty() {
+            entry = entry.with("above", self.config.above.clone());
+        }
         self.record(entry, out);
     }
 
@@ -201,6 +210,9 @@ impl Gate {
     fn entry(&self, now: Now, kind: Kind) -> Entry {
         let mut entry = Entry::new(now.wall, kind, &self.config.server, &self.config.session);
         entry.policy = Some(self.rules.policy.digest);
+        if kind == Kind::Decision && !self.config.above.is_empty() {
+            entry = entry.with("above", self.config.above.clone());
+        }
         entry
     }
 

@@ -31,6 +31,7 @@ impl Gate {
             kind,
             what: String::new(),
             ticket: None,
+            target: None,
             badge: None,
             ruling: None,
             verdict: None,

@@ -1,10 +1,10 @@
 //! What the shell and the consoles may ask of the gate between two steps. Changes nothing.
 
 use crate::gate::Gate;
-use crate::gate::call::held::Asking;
-use crate::gate::data::report::{KnownTool, Status};
+use crate::gate::call::held::{Asking, Held};
+use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
-use crate::gate::server::described::Described;
+use crate::gate::server::described::{Described, Offer};
 use crate::wire::message::Gist;
 
 impl Gate {
@@ -17,6 +17,7 @@ impl Gate {
         if let Some(revision) = lifecycle.revision() {
             status.era = revision.text().to_owned();
         }
+        status.scope = self.scope_words();
         status.host = lifecycle.host().map(|(name, version)| format!("{name} {version}"));
         status.grants = self.grants.cards();
         let policy = &self.rules.policy;
@@ -26,6 +27,16 @@ impl Gate {
             None => policy.banner.clone(),
         };
         status
+    }
+
+    /// What may be used of the server: `viewer · 9 of 14 tools`, and the wrappers above; empty where nothing narrows it.
+    fn scope_words(&self) -> String {
+        let scope = self.config.scope.words().map(|scope| {
+            let listed = self.catalog.known().filter(|known| known.offer == Offer::Listed).count();
+            format!("{scope} · {listed} of {} tools", self.catalog.len())
+        });
+        let above = (!self.config.above.is_empty()).then(|| format!("underneath {}", self.config.above.join(", ")));
+        scope.into_iter().chain(above).collect::<Vec<_>>().join(" · ")
     }
 
     /// The tools that the server has described, by name; of more than 2,000 some.
@@ -45,6 +56,20 @@ impl Gate {
         self.calls.iter::<Asking>().map(|(held, asking)| self.snapshot(held, &asking.case.judged)).collect()
     }
 
+    /// The same calls in few words.
+    pub fn waiting(&self) -> Vec<WaitingCall> {
+        let brief = |(held, asking): (&Held, &Asking)| WaitingCall {
+            ticket: held.ticket.to_string(),
+            server: self.config.server.to_string(),
+            tool: held.call.name().to_owned(),
+            effect: asking.case.judged.effect.clone(),
+            target: asking.case.judged.target.clone(),
+            arrived: held.arrived.wall,
+            deadline: held.deadline_at(),
+        };
+        self.calls.iter::<Asking>().map(brief).collect()
+    }
+
     /// Whether there is a list to parse, now that the host has it: send
     /// [`Event::ParseLists`](crate::gate::data::event::Event::ParseLists).
     pub fn has_unparsed_lists(&self) -> bool {
@@ -53,8 +78,9 @@ impl Gate {
 
     /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held, any
     /// answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the last of
-    /// two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then. Nor may a
-    /// request pass unseen that a rule is about.
+    /// two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then. The same holds
+    /// wherever a scope hides tools: a list passes only as the answer that is cut. Nor may a request pass unseen that a rule
+    /// is about.
     pub fn keeps_back(&self, gist: &Gist) -> bool {
         self.forges(gist)
             || match gist {
@@ -66,15 +92,21 @@ impl Gate {
 
     /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
     pub(in crate::gate) fn forges(&self, gist: &Gist) -> bool {
+        let is_strict = !self.calls.is_empty() || !self.config.scope.is_whole();
         match gist {
             Gist::Response { id, .. } => {
                 let is_owed = || self.flights.contains(id) || self.host.plain_ids.contains(id);
                 let is_held = || self.calls.by_id(id).is_some();
-                self.catalog.is_ours(id) || !self.calls.is_empty() && (is_held() || !is_owed())
+                self.catalog.is_ours(id) || is_strict && (is_held() || !is_owed())
             }
-            Gist::Unreadable => !self.calls.is_empty(),
+            Gist::Unreadable => is_strict,
             Gist::Request { .. } | Gist::Notification { .. } => false,
         }
+    }
+
+    /// Whether a line that is too long to be held reaches the host.
+    pub fn streams(&self, gist: &Gist) -> bool {
+        !self.keeps_back(gist) && !self.cuts(gist)
     }
 
     /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is

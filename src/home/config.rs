@@ -16,11 +16,12 @@ use super::policy_file::{self, PolicyPlace, Why};
 use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
-use crate::capability::scope::Scope;
+use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Mode, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
+use crate::policy::scope::{Limit, Scope};
 use approver::Callback;
 use value::{check_name, parsed, path};
 
@@ -31,6 +32,7 @@ const KEYS: &[&str] = &[
     "name",
     "policy",
     "scope",
+    "role",
     "unattended",
     "approval-timeout",
     "host-timeout",
@@ -40,7 +42,7 @@ const KEYS: &[&str] = &[
     "trust",
     "expect",
 ];
-const TOP: &[&str] = &["server", "approver", "console", "roles"];
+const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub struct WrapSettings {
     /// In rules and tickets, before it is numbered among wrappers of the same name.
     pub name: String,
     pub policy: PolicyPlace,
-    /// The tools that the wrapper may use.
+    /// What the wrapper may use, by its scope file and its role.
     pub scope: Scope,
     pub unattended: Unattended,
     pub approval_timeout: Duration,
@@ -80,6 +82,8 @@ pub struct Level {
     pub policy: Option<PathBuf>,
     /// The file that lists the tools that may be used.
     pub scope: Option<PathBuf>,
+    /// The role whose capabilities may be used.
+    pub role: Option<String>,
     pub unattended: Option<Unattended>,
     pub approval_timeout: Option<Duration>,
     pub host_timeout: Option<Duration>,
@@ -102,6 +106,8 @@ pub enum ConfigError {
     Problems { path: PathBuf, problems: Vec<Problem> },
     #[error("the scope {} {why}", path.display())]
     Scope { path: PathBuf, why: String },
+    #[error("no role is called {name}")]
+    Role { name: String, known: Vec<String> },
 }
 
 impl ConfigError {
@@ -114,6 +120,10 @@ impl ConfigError {
                 "give a JSON array of tool names, or the server's answer to tools/list, in a file that only you can write"
                     .to_owned()
             }
+            Self::Role { known, .. } => format!(
+                "one of: {}; another is written in config.toml: [roles.reader] and below it capabilities = [\"*:read\"]",
+                known.join(", ")
+            ),
             Self::Problems { .. } => {
                 "mend the lines above, or move the file away: every key has its option, `mcp-approve wrap --help`"
                     .to_owned()
@@ -135,6 +145,7 @@ impl Level {
             name: self.name.or(next.name),
             policy: self.policy.or(next.policy),
             scope: self.scope.or(next.scope),
+            role: self.role.or(next.role),
             unattended: self.unattended.or(next.unattended),
             approval_timeout: self.approval_timeout.or(next.approval_timeout),
             host_timeout: self.host_timeout.or(next.host_timeout),
@@ -152,14 +163,17 @@ impl Level {
 /// # Errors
 /// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, .. } = load(places)?;
+    let Config { top, servers, approvers, roles } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
     Ok(WrapSettings {
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
-        scope: level.scope.map_or(Ok(Scope::Whole), scope)?,
+        scope: level.scope.map_or(Ok(Scope::default()), scope)?.meet(match level.role {
+            Some(name) => Scope::of(Limit::Role(role_of(roles, &name)?)),
+            None => Scope::default(),
+        }),
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -198,12 +212,18 @@ pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
     Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
-/// The roles of `config.toml`, in its order.
+/// The role of this name: one of the given, or of `config.toml`.
 ///
 /// # Errors
-/// As [`settle`].
-pub fn roles(places: &Places) -> Result<Vec<Role>, ConfigError> {
-    Ok(load(places)?.roles)
+/// As [`settle`], and where there is none.
+pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
+    role_of(load(places)?.roles, name)
+}
+
+fn role_of(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
+    let known = roles.iter().map(|role| role.name.clone()).collect();
+    let found = roles.into_iter().find(|role| role.name == name);
+    found.ok_or_else(|| ConfigError::Role { name: name.to_owned(), known })
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
@@ -213,14 +233,14 @@ fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
 /// Reads a scope. One that cannot be read stops the wrapper: without it more tools could be used.
 fn scope(path: PathBuf) -> Result<Scope, ConfigError> {
     let read = match policy_file::text(&path) {
-        Ok(text) => Scope::read(&text).map_err(|error| format!("cannot be used: {error}")),
+        Ok(text) => Listed::read(&text).map_err(|error| format!("cannot be used: {error}")),
         Err(why) => Err(why.to_string()),
     };
-    read.map_err(|why| ConfigError::Scope { path, why })
+    read.map(|listed| Scope::of(Limit::Listed(listed))).map_err(|why| ConfigError::Scope { path, why })
 }
 
 /// All of `config.toml` but `[console]`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Config {
     top: Level,
     servers: Vec<(String, Level)>,
@@ -234,7 +254,8 @@ fn load(places: &Places) -> Result<Config, ConfigError> {
     match policy_file::text(&path) {
         Ok(text) => parse(&text, places.config_dir()).map_err(|problems| ConfigError::Problems { path, problems }),
         Err(Why::Unreadable(cause)) if cause.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
-            Ok(Config::default())
+            // An empty file says the same, and always can be read.
+            parse("", places.config_dir()).map_err(|problems| ConfigError::Problems { path, problems })
         }
         Err(Why::Untrusted(error)) => Err(error.into()),
         Err(Why::Unreadable(cause)) => Err(ConfigError::Unreadable { path, cause }),
@@ -260,8 +281,7 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
-    let roles = document.get("roles");
-    let roles = roles.map(|value| role::read_all(&mut reading, value)).unwrap_or_default();
+    let roles = role::read_all(&mut reading, document);
     let problems = reading.finish();
     if problems.is_empty() { Ok(Config { top, servers, approvers, roles }) } else { Err(problems) }
 }
@@ -280,6 +300,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             }
             "policy" => level.policy = path(reading, value, name, folder),
             "scope" => level.scope = path(reading, value, name, folder),
+            "role" => level.role = reading.text(value, name),
             "unattended" => {
                 let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny)];
                 level.unattended = reading.word(value, name, &words);

@@ -117,6 +117,11 @@ impl Places {
         self.state.join("pins.db")
     }
 
+    /// `installed/`: what hosts' files were before servers in them were wrapped.
+    pub fn installed_dir(&self) -> PathBuf {
+        self.state.join("installed")
+    }
+
     /// `redaction.key`: what redacted values are hashed with.
     pub fn redaction_key(&self) -> PathBuf {
         self.state.join("redaction.key")

@@ -141,6 +141,10 @@ impl Consoles {
                 }
                 Some(Event::Attached { who, attached: self.attached() })
             }
+            FromConsoles::Peeked { console } => {
+                self.tell(console, &FromWrapper::Waiting { calls: gate.waiting() });
+                None
+            }
             FromConsoles::Shown { console } => {
                 self.show_next(console);
                 None
@@ -175,7 +179,7 @@ impl Consoles {
                     FromConsole::AcceptPolicy { file, digest } => {
                         Some(Event::PolicyAccepted { file, digest, who, console })
                     }
-                    FromConsole::Hello { .. } => None,
+                    FromConsole::Hello { .. } | FromConsole::Peek { .. } => None,
                 }
             }
         }

@@ -49,7 +49,7 @@ pub enum Way {
 
 /// Where a long line goes, by what is known of it.
 pub fn way(gate: &Gate) -> impl Fn(&Gist) -> Way + '_ {
-    |gist| if gate.keeps_back(gist) { Way::Nowhere } else { Way::ToHost }
+    |gist| if gate.streams(gist) { Way::ToHost } else { Way::Nowhere }
 }
 
 /// What became of a long line.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,7 +32,9 @@ use crate::home::config::WrapSettings;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
+use crate::link::delegation::{self, Handed, Record};
 use crate::policy::rule::Policy;
+use crate::policy::scope::{Limit, Scope};
 
 /// What a wrapper is started with.
 #[derive(Debug)]
@@ -106,6 +109,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let clock = Clock::start();
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
+    let session: Arc<str> = chance()?.into();
+    let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state);
     let adopted = Adopted::start();
     let mut child = Child::spawn(&command, guardian, core)?;
     match adopted {
@@ -137,7 +142,6 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         // Without a state folder no call runs, whatever its tool.
         (Pins::default(), None)
     };
-    let session: Arc<str> = chance()?.into();
     let (approvers, callbacks) = settings.approvers.into_iter().unzip();
     let config = Config {
         server: settings.name.as_str().into(),
@@ -148,7 +152,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         unattended: settings.unattended,
         mode: settings.mode,
         trust: settings.trust,
-        scope: settings.scope,
+        scope: Arc::new(scope),
+        above,
         approvers,
         pins,
         expected: settings.expect,
@@ -192,6 +197,41 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         signals,
     };
     Ok(wrapper.run().await)
+}
+
+/// What may be used: the wrapper's own scope and that of every wrapper above it, which are named; and the record of it, for
+/// those that the server may start underneath. Comes before the server, which finds the record from its first moment on.
+fn delegated(
+    own: Scope,
+    name: &str,
+    session: &str,
+    places: &Places,
+    state: &Result<(), String>,
+) -> (Scope, Vec<String>, Option<Handed>) {
+    let run_of = |home: Option<&Path>| {
+        let places = home.map_or_else(Places::of_user, Places::under);
+        places.ok().map(|places| places.run_dir())
+    };
+    let (scope, above) = match delegation::handed_down(&run_of) {
+        Ok(None) => (own, Vec::new()),
+        Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
+        Err(why) => {
+            notice::say(&format!("no tool can be used: {why}"));
+            (Scope::of(Limit::Nothing(why)), Vec::new())
+        }
+    };
+    let record =
+        Record { server: name.to_owned(), session: session.to_owned(), scope: scope.clone(), above: above.clone() };
+    let handed = match state.as_ref().map(|()| delegation::hand_on(&places.run_dir(), &record)) {
+        Ok(Ok(handed)) => Some(handed),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "wrappers that are started underneath this one get nothing");
+            None
+        }
+        // Nor can this one do anything.
+        Err(_) => None,
+    };
+    (scope, above, handed)
 }
 
 fn micros(time: Duration) -> u64 {

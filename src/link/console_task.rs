@@ -212,7 +212,9 @@ impl ConsoleTask {
                 self.refuse(id, subject.ticket, why);
             }
             Attachment::Attached => match serde_json::from_slice(&line) {
-                Ok(FromConsole::Hello { .. }) => self.garbage(id, "a second greeting".to_owned()),
+                Ok(FromConsole::Hello { .. } | FromConsole::Peek { .. }) => {
+                    self.garbage(id, "a second greeting".to_owned());
+                }
                 Ok(message) => self.say(FromConsoles::Said { console: id, message }),
                 Err(error) => self.garbage(id, error.to_string()),
             },
@@ -220,6 +222,9 @@ impl ConsoleTask {
     }
 
     fn greet(&mut self, id: ConsoleId, line: &[u8]) {
+        if let Ok(FromConsole::Peek { protocol: PROTOCOL }) = serde_json::from_slice(line) {
+            return self.say(FromConsoles::Peeked { console: id });
+        }
         let Some(greeting) = Greeting::read(line) else {
             return self.garbage(id, "no greeting".to_owned());
         };

@@ -8,7 +8,9 @@ use crate::wire::digest::Digest;
 pub use crate::gate::data::facts::{Facts, FileKind};
 pub use crate::gate::data::pin::PinState;
 pub use crate::gate::data::pinning::{PinOffer, ToolWord};
-pub use crate::gate::data::report::{Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status};
+pub use crate::gate::data::report::{
+    Activity, ActivityKind, Direction, KnownTool, OperatorVerdict, Settled, Status, WaitingCall,
+};
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
@@ -70,6 +72,8 @@ pub enum FromWrapper {
     Status(Status),
     /// All tools that the server has described, whenever that has changed.
     Tools { tools: Vec<KnownTool> },
+    /// The answer to [`FromConsole::Peek`]: what waits, oldest first.
+    Waiting { calls: Vec<WaitingCall> },
     /// A decision or edit of this console came to nothing.
     Refused { ticket: String, why: String },
 }
@@ -97,6 +101,8 @@ pub struct Wrapper {
 pub enum FromConsole {
     /// First of all.
     Hello { protocol: u32, version: String, operator: String, pid: u32 },
+    /// Instead of `Hello`: what waits? Whoever asks attaches to nothing, and is told nothing else.
+    Peek { protocol: u32 },
     /// The operator decided on exactly these bytes.
     Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.

@@ -2,10 +2,12 @@
 
 pub mod client;
 mod console_task;
+pub mod delegation;
 pub mod error;
 pub mod folder;
 pub mod message;
 mod outbox;
+pub mod peek;
 mod peer;
 mod reader;
 pub mod server;

@@ -87,26 +87,44 @@ fn parent(pid: u32) -> Option<u32> {
     kin(pid).map(|kin| kin.parent)
 }
 
-struct Kin {
-    parent: u32,
-    group: u32,
+/// A process's place in its family.
+pub(super) struct Kin {
+    pub(super) parent: u32,
+    pub(super) group: u32,
+    /// When it started, as its system says it: tells it from another of the same number.
+    pub(super) started: String,
 }
 
-fn kin(pid: u32) -> Option<Kin> {
+/// The words of a process's command line; none where they cannot be read.
+pub(super) fn command(pid: u32) -> Vec<String> {
+    if cfg!(target_os = "linux") {
+        let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = bytes.strip_suffix(b"\0").unwrap_or(&bytes).split(|byte| *byte == 0);
+        words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+    } else {
+        let out = Command::new("/bin/ps").args(["-o", "command=", "-p", &pid.to_string()]).output();
+        let text = out.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
+        text.split_ascii_whitespace().map(str::to_owned).collect()
+    }
+}
+
+/// The place of a process; `None` where it cannot be looked at.
+pub(super) fn kin(pid: u32) -> Option<Kin> {
     if cfg!(target_os = "linux") {
         let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
         // `pid (name) state parent group …`; the name may hold any bytes, `)` included.
         let stat = String::from_utf8_lossy(&stat);
         let (_, rest) = stat.rsplit_once(')')?;
-        let mut fields = rest.split_ascii_whitespace().skip(1);
-        read_kin(&mut fields)
+        // The time is the twenty-second field of all.
+        let mut fields = rest.split_ascii_whitespace();
+        let started = fields.clone().nth(19)?.to_owned();
+        fields.next()?;
+        Some(Kin { parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()?, started })
     } else {
-        let out = Command::new("/bin/ps").args(["-o", "ppid=,pgid=", "-p", &pid.to_string()]).output().ok()?;
+        let out = Command::new("/bin/ps").args(["-o", "ppid=,pgid=,lstart=", "-p", &pid.to_string()]).output().ok()?;
         let text = String::from_utf8(out.stdout).ok()?;
-        read_kin(&mut text.split_ascii_whitespace())
+        let mut fields = text.split_ascii_whitespace();
+        let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Kin { parent, group, started: fields.collect::<Vec<_>>().join(" ") })
     }
-}
-
-fn read_kin<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Kin> {
-    Some(Kin { parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
 }

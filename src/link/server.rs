@@ -42,6 +42,8 @@ pub enum FromConsoles {
         /// As the kernel says, else as the console says.
         pid: u32,
     },
+    /// Somebody who is no console asks what waits.
+    Peeked { console: ConsoleId },
     /// An attached console spoke. Never a second `Hello`.
     Said { console: ConsoleId, message: FromConsole },
     /// What [`Server::show`] said last to this console is written.
@@ -222,6 +224,7 @@ pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
         | FromWrapper::Settled(_)
         | FromWrapper::Status(_)
         | FromWrapper::Refused { .. }
+        | FromWrapper::Waiting { .. }
         | FromWrapper::Tools { .. } => Weight::Needed,
     };
     Ok(Line { bytes: bytes.into(), weight })

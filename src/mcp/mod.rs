@@ -2,6 +2,7 @@
 
 pub mod features;
 pub mod lifecycle;
+pub mod page;
 pub mod request;
 pub mod result;
 pub mod revision;

@@ -6,9 +6,10 @@ use serde_json::Value;
 /// The method of a call.
 pub const CALL: &str = "tools/call";
 
-/// Whether rules decide on a method. The handshake and the pings keep the session itself, and a notification cannot wait.
+/// Whether rules decide on a method. The handshake and the pings keep the session itself, by the list of tools calls are
+/// judged and scopes cut, and a notification cannot wait.
 pub fn is_ruled(method: &str) -> bool {
-    !matches!(method, "initialize" | "ping" | "server/discover") && !method.starts_with("notifications/")
+    !matches!(method, "initialize" | "ping" | "server/discover" | "tools/list") && !method.starts_with("notifications/")
 }
 
 /// What a request is about, by its `params`: an address, a prompt's name, a task, a question. Foreign text.
@@ -76,6 +77,11 @@ mod tests {
         let messages = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}]});
         assert_eq!(target(&messages), Some("hi"));
         assert_eq!(target(&json!(null)), None);
-        assert!(is_ruled("resources/read") && !is_ruled("initialize") && !is_ruled("notifications/cancelled"));
+        assert!(
+            is_ruled("resources/read")
+                && !is_ruled("initialize")
+                && !is_ruled("tools/list")
+                && !is_ruled("notifications/cancelled")
+        );
     }
 }

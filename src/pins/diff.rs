@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::reading::Known;
 use super::{Memory, PinsError};
+use crate::mcp::tool::Tool;
 
 /// A difference. Foreign text in both, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +22,20 @@ impl Memory {
     /// # Errors
     /// Why it could not be read.
     pub fn changes(&self, known: &Known) -> Result<Vec<Change>, PinsError> {
+        let before = self.trusted(known)?;
+        Ok(before.map(|before| changes(&before.definition, &known.tool.definition)).unwrap_or_default())
+    }
+
+    /// The definition of a tool that is trusted, where it is not the one seen last.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn trusted(&self, known: &Known) -> Result<Option<Tool>, PinsError> {
         let before = match known.pin.trusted {
             Some(digest) if digest != known.pin.latest => self.definition(digest)?,
             _ => None,
         };
-        let before = before.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(before.map(|before| changes(&before, &known.tool.definition)).unwrap_or_default())
+        Ok(before.and_then(|text| Tool::read(serde_json::from_str(&text).ok()?)))
     }
 }
 

@@ -24,6 +24,7 @@ pub mod reading;
 pub mod replay;
 pub mod role;
 pub mod rule;
+pub mod scope;
 pub mod suggest;
 pub mod under;
 pub mod when;

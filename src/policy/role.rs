@@ -1,37 +1,182 @@
-//! Roles: which tools a person or agent may use, by capability tags. Only searches for tools use them, no ruling does.
+//! Roles: which tools a person or agent may use, by capability tags and entitlements. Used by `--role` and `tools search`; no
+//! rule names one.
+
+use serde_json::{Value, json};
 
 use super::glob::Glob;
+use super::question::rules_name;
+use crate::behavior::conclude::Behavior;
+use crate::behavior::profile;
+use crate::behavior::tags;
+use crate::mcp::tool::Tool;
 
-/// One role: `[roles.NAME]` of `config.toml`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The roles that need no configuration, each with all that the one before it has.
+const GIVEN: [(&str, &[&str]); 4] =
+    [("viewer", &["*:read"]), ("analyst", &["*:read[?]"]), ("editor", &["*:write"]), ("admin", &["*"])];
+
+/// One role: one of the given, or `[roles.NAME]` of `config.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Role {
     pub name: String,
-    /// Tags that it grants: `documents:read`, `*:read`. None grants nothing.
+    /// Tags that it grants: `documents:read`, `*:read`. None grants nothing; `*` grants every tool, known or not.
     pub capabilities: Vec<Glob>,
     /// Servers whose tools it may use; any where none is named.
     pub servers: Vec<Glob>,
+    /// What the operator says that tools require.
+    pub requires: Vec<Requirement>,
+}
+
+/// What the operator says that some tools require: `[tools]` of `config.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// `TOOL` or `SERVER/TOOL`.
+    pub tools: Glob,
+    pub entitlements: Vec<String>,
 }
 
 /// Why a role may not use a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     Server,
-    /// The role has none of these tags, which are the tool's; the list is empty where the tool's action is unknown.
+    /// The role has none of these tags, which are the tool's; the list is empty where it is not known what the tool does.
     Capability(Vec<String>),
+    /// The tool requires this, and the role does not grant it.
+    Entitlement(String),
 }
 
 impl Role {
-    /// What keeps the role from a tool with these tags, of a server of this name; `None` where nothing does.
+    /// `viewer`, `analyst`, `editor` and `admin`.
+    pub fn given() -> Vec<Self> {
+        let mut granted: Vec<Glob> = Vec::new();
+        let role = |(name, more): &(&str, &[&str])| {
+            granted.extend(more.iter().filter_map(|glob| Glob::new(glob).ok()));
+            Self { name: (*name).to_owned(), capabilities: granted.clone(), ..Self::default() }
+        };
+        GIVEN.iter().map(role).collect()
+    }
+
+    /// What keeps the role from a tool of this name and server, or from a call of it; `None` where nothing does. `tool` is
+    /// `None` where the server has not described it.
     ///
-    /// A tool's tags are several words for one capability, so one of them is enough. A tool without any is not known to
-    /// be covered by anything.
-    pub fn lacks(&self, server: &str, tags: &[String]) -> Option<Lacks> {
-        if !self.servers.is_empty()
-            && !self.servers.iter().any(|glob| glob.matches(super::question::rules_name(server)))
-        {
+    /// A tool's tags are several words for one capability, so one of them is enough. What it requires must be granted, all of
+    /// it. A read that nobody confirmed has tags of its own, `files:read?`, and a tool that may change something has no tag
+    /// that says it reads: a role that grants `*:read` alone does not get it.
+    pub fn lacks(&self, server: &str, name: &str, tool: Option<&Tool>, behavior: &Behavior) -> Option<Lacks> {
+        let server = rules_name(server);
+        if !self.servers.is_empty() && !self.servers.iter().any(|glob| glob.matches(server)) {
             return Some(Lacks::Server);
         }
-        let granted = tags.iter().any(|tag| self.capabilities.iter().any(|glob| glob.matches(tag)));
-        (!granted).then(|| Lacks::Capability(tags.to_vec()))
+        let grants = |tag: &str| self.capabilities.iter().any(|glob| glob.matches(tag));
+        let tags = tags::held(behavior, name);
+        if !self.grants_all() && !tags.iter().any(|tag| grants(tag)) {
+            return Some(Lacks::Capability(tags));
+        }
+        let by_operator = self.requires.iter().filter(|one| one.is_for(server, name)).flat_map(|one| &one.entitlements);
+        let declared = tool.map(profile::required).unwrap_or_default();
+        let missing = by_operator.chain(&declared).find(|required| !self.grants_all() && !grants(required));
+        missing.map(|required| Lacks::Entitlement(required.clone()))
+    }
+
+    fn grants_all(&self) -> bool {
+        self.capabilities.iter().any(|glob| glob.text() == "*")
+    }
+
+    /// The role as [`Self::of`] reads it.
+    pub fn json(&self) -> Value {
+        let texts = |globs: &[Glob]| globs.iter().map(|glob| Value::from(glob.text())).collect::<Value>();
+        json!({
+            "name": self.name, "capabilities": texts(&self.capabilities), "servers": texts(&self.servers),
+            "requires": self.requires.iter().map(|one| json!([one.tools.text(), one.entitlements])).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Reads what [`Self::json`] wrote; `None` for anything else.
+    pub fn of(value: &Value) -> Option<Self> {
+        let texts = |value: &Value| -> Option<Vec<String>> {
+            value.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned())).collect()
+        };
+        let globs = |key: &str| -> Option<Vec<Glob>> {
+            texts(value.get(key)?)?.iter().map(|text| Glob::new(text).ok()).collect()
+        };
+        let requirement = |pair: &Value| {
+            let tools = Glob::new(pair.get(0)?.as_str()?).ok()?;
+            Some(Requirement { tools, entitlements: texts(pair.get(1)?)? })
+        };
+        Some(Self {
+            name: value.get("name")?.as_str()?.to_owned(),
+            capabilities: globs("capabilities")?,
+            servers: globs("servers")?,
+            requires: value.get("requires")?.as_array()?.iter().map(requirement).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl Requirement {
+    fn is_for(&self, server: &str, tool: &str) -> bool {
+        self.tools.matches(tool) || self.tools.matches(&format!("{server}/{tool}"))
+    }
+}
+
+impl Lacks {
+    /// In words that follow the role's name. Foreign text in it, raw.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Server => "is for other servers".to_owned(),
+            Self::Capability(tags) if tags.is_empty() => {
+                "grants no tool of which it is not known what it does".to_owned()
+            }
+            Self::Capability(tags) => format!("does not grant {}", tags.join(" or ")),
+            Self::Entitlement(required) => format!("does not grant {required}, which the tool requires"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lacks, Role};
+    use crate::behavior::conclude::Behavior;
+    use crate::behavior::confidence::Confidence;
+
+    fn behavior(identity: &str, confidence: Confidence) -> Behavior {
+        Behavior { identity: identity.parse().unwrap(), confidence, ..Behavior::unknown() }
+    }
+
+    #[test]
+    fn each_given_role_has_all_that_the_one_before_has() {
+        let cases = [
+            ("PURE|READ|CONTENT", Confidence::Proven, "viewer"),
+            ("PURE|READ|CONTENT", Confidence::Likely, "analyst"),
+            ("MUTATES|UPDATE|CONTENT", Confidence::None, "editor"),
+            ("MUTATES|OVERWRITE|CONTENT", Confidence::None, "editor"),
+            ("MUTATES|DELETE|CONTENT", Confidence::None, "admin"),
+            ("MUTATES|EXECUTE|DATA", Confidence::None, "admin"),
+            ("MUTATES|SEND|MESSAGE", Confidence::None, "admin"),
+            ("MUTATES|READ|CONTENT", Confidence::None, "admin"),
+            ("MUTATES|UNKNOWN|UNKNOWN", Confidence::None, "admin"),
+        ];
+        for (identity, confidence, first) in cases {
+            let behavior = behavior(identity, confidence);
+            let mut granted = false;
+            for role in Role::given() {
+                granted |= role.name == first;
+                let lacks = role.lacks("s", "frob_file", None, &behavior);
+                assert_eq!(lacks.is_none(), granted, "{} {identity} {confidence:?} {lacks:?}", role.name);
+                assert_eq!(Role::of(&role.json()).as_ref(), Some(&role));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tool_requires_must_be_granted_all_of_it() {
+        let read = behavior("PURE|READ|CONTENT", Confidence::Proven);
+        let tool = crate::mcp::tool::Tool::read(serde_json::json!({
+            "name": "read_file", "_meta": { "required_entitlements": ["files:read", "admin:system"] },
+        }));
+        let viewer = &Role::given()[0];
+        let lacks = viewer.lacks("s", "read_file", tool.as_ref(), &read);
+        assert_eq!(lacks, Some(Lacks::Entitlement("admin:system".to_owned())));
+        assert_eq!(viewer.lacks("s", "read_file", None, &read), None);
+        let admin = &Role::given()[3];
+        assert_eq!(admin.lacks("s", "read_file", tool.as_ref(), &read), None);
     }
 }

@@ -5,7 +5,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// The keys of a message.
-pub(super) const ENVELOPE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
+pub(crate) const ENVELOPE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// The keys of `params` of a `tools/call`.
 pub(super) const CALL: &[&str] = &["name", "arguments", "_meta", "task", "inputResponses", "requestState"];
@@ -38,7 +38,7 @@ const META: &[&str] = &[
 const META_PREFIX: &str = "io.modelcontextprotocol/";
 
 /// Whether `key` folds to one of `protocol` without being it.
-pub(super) fn shadows(key: &str, protocol: &[&str]) -> bool {
+pub(crate) fn shadows(key: &str, protocol: &[&str]) -> bool {
     if protocol.contains(&key) {
         return false;
     }

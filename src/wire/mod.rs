@@ -6,7 +6,7 @@ pub mod call;
 pub mod digest;
 mod envelope;
 mod flaw;
-mod fold;
+pub(crate) mod fold;
 pub mod id;
 mod judge;
 pub mod line;

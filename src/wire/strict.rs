@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
                     self.skip()?;
                 }
             }
-            Kind::Array => self.array()?,
+            Kind::Array => self.items(|_| {})?,
             Kind::Text => {
                 self.string()?;
             }
@@ -183,6 +183,32 @@ impl<'a> Reader<'a> {
         Ok(Some(key))
     }
 
+    /// Checks the next value, which must be an array, and hands over where each of its items stands.
+    ///
+    /// # Errors
+    /// [`Flaw::Syntax`] when it is none, or any flaw in it.
+    pub fn items(&mut self, mut found: impl FnMut(Range<usize>)) -> Result<(), Fault> {
+        self.space()?;
+        self.expect(b'[')?;
+        self.descend()?;
+        self.space()?;
+        if self.peek() == Some(b']') {
+            self.at += 1;
+        } else {
+            loop {
+                found(self.skip()?);
+                self.space()?;
+                if self.peek() == Some(b',') {
+                    self.at += 1;
+                } else {
+                    break self.expect(b']')?;
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
     /// Ends the text: nothing but white space may follow.
     ///
     /// # Errors
@@ -256,27 +282,6 @@ impl<'a> Reader<'a> {
         if self.depth > DEPTH {
             return self.fault(Flaw::TooDeep);
         }
-        Ok(())
-    }
-
-    fn array(&mut self) -> Result<(), Fault> {
-        self.expect(b'[')?;
-        self.descend()?;
-        self.space()?;
-        if self.peek() == Some(b']') {
-            self.at += 1;
-        } else {
-            loop {
-                self.skip()?;
-                self.space()?;
-                if self.peek() == Some(b',') {
-                    self.at += 1;
-                } else {
-                    break self.expect(b']')?;
-                }
-            }
-        }
-        self.depth -= 1;
         Ok(())
     }
 

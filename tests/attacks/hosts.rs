@@ -6,10 +6,15 @@ use std::path::Path;
 use mcp_approve::console::found::{Finding, Unwrapped};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::Msg;
-use mcp_approve::hosts::{Lists, Start, lists};
+use mcp_approve::hosts::{self, Lists, Search, Start};
 use mcp_approve::link::client::ClientEvent;
 
 use crate::desk::{Desk, wrapper};
+
+fn lists(home: &Path, folder: Option<&Path>) -> Lists {
+    let variables = Vec::new();
+    hosts::lists(&Search { home: home.into(), folder: folder.map(Path::to_path_buf), variables }.files())
+}
 
 fn write(folder: &Path, place: &str, text: &str) {
     let file = folder.join(place);
@@ -126,5 +131,5 @@ fn e6_the_console_shows_what_is_not_wrapped_and_how_to_mend_it() {
     desk.press(Key::Enter);
     desk.line("its host starts it without mcp-approve: none of its calls is");
     desk.line("/home/ada/.cursor/mcp.json");
-    desk.line("put mcp-approve -- before its command there");
+    desk.line("run mcp-approve install");
 }

@@ -44,7 +44,7 @@ fn full_of(text: &str) -> Desk {
         *field = Some(text.into());
     }
     call.ruling.rule = Some(text.into());
-    call.about = Some(text.into());
+    call.target = Some(text.into());
     call.asked_again = Some(text.into());
     call.caller = vec![("thread".into(), text.into())];
     let mut facts = file(text, text);

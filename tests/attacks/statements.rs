@@ -78,7 +78,7 @@ fn b14_a_comment_or_a_quote_is_no_condition_on_the_card() {
         let (card, screen) = card(tool, "sql", text);
         let above = above(&screen).replace("\n", " ");
         wrong.unless(card.effect.starts_with(says), || format!("{text}: {}", card.effect));
-        wrong.unless(card.about.as_deref() == Some(says), || format!("{text}: {:?}", card.about));
+        wrong.unless(card.target.as_deref() == Some(says), || format!("{text}: {:?}", card.target));
         wrong.unless(above.contains(says), || format!("{text}:\n{screen}"));
         wrong.unless(!above.contains("where its condition holds"), || format!("{text}:\n{screen}"));
         wrong.unless(card.danger.is_some() || text.starts_with("UPDATE"), || text.to_owned());

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mcp_approve::audit::fields::Field;
 use mcp_approve::audit::index::{Index, SEGMENT, Step};
+use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::search::Search;
@@ -67,6 +68,7 @@ fn entry(dice: &mut Dice, n: i64) -> Entry {
     entry.latency_us = Some(dice.roll(10_000_000));
     let text = serde_json::json!({ "path": format!("/home/{}/{n}", dice.one(&WORDS)), "n": dice.roll(100_000) });
     entry.arguments = Some(text.to_string());
+    entry.target = dice.perhaps(&["a/1", "b", "a\"/1", "src/main.rs"]).map(str::to_owned);
     entry.with("reason", dice.one(&WORDS))
 }
 
@@ -89,7 +91,9 @@ fn search(dice: &mut Dice, reader: &Reader, newest: u64) -> Search {
             3 => format!("rule:{}", dice.one(&["scr*", "=no-delete", "caf\u{e9}", "zzz"])),
             4 => format!("ticket:{}", dice.one(&["=git-7", "system-12", "größe", "=Filesystem-1000", "*-9"])),
             5 => format!("since:{}s until:{}s", 9_000 - dice.roll(4_000), dice.roll(4_000)),
-            6 => dice.one(&["server:git", "session:12", "badge:pure", "ruling:ask"]).to_owned(),
+            6 => dice
+                .one(&["server:git", "session:12", "badge:pure", "ruling:ask", "target:a/1", "target:=b"])
+                .to_owned(),
             // Part of what stands there, wherever it begins.
             _ => {
                 let found = query::at(reader, dice.roll(newest) + 1).unwrap().unwrap();
@@ -102,7 +106,7 @@ fn search(dice: &mut Dice, reader: &Reader, newest: u64) -> Search {
         };
         text = format!("{text} {term}");
     }
-    Search::read(&text, NOON + 9_000_000).unwrap_or_default()
+    Search::read(&text, Clock::utc(NOON + 9_000_000)).unwrap_or_default()
 }
 
 fn walked(reader: &Reader, index: &Index, search: &Search, order: Order, from: u64) -> Vec<i64> {
@@ -135,8 +139,8 @@ fn same(dice: &mut Dice, reader: &Reader, index: &Index) {
     for _ in 0..2 {
         let glob = |text: &str| Glob::new(text).unwrap();
         let search = Search::default()
-            .with_glob(Field::Server, dice.perhaps(&["git", "filesystem*", "G*"]).map(glob).as_ref())
-            .with_glob(Field::Tool, dice.perhaps(&["*_file", "*It"]).map(glob).as_ref())
+            .with_part(Field::Server, dice.perhaps(&["git", "filesystem*", "G*"]).map(glob).as_ref())
+            .with_part(Field::Tool, dice.perhaps(&["*_file", "*It"]).map(glob).as_ref())
             .with(Field::Verdict, dice.perhaps(&[VerdictWord::Deny]).map(VerdictWord::word))
             .with(Field::By, dice.perhaps(&[By::Operator]).map(By::word))
             .from(dice.perhaps(&[NOON + 5_000_500]));

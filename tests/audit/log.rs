@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use clap::Parser;
-use mcp_approve::audit::moment::Since;
-use mcp_approve::audit::record::{Entry, Kind};
+use mcp_approve::audit::moment::{Clock, Since};
+use mcp_approve::audit::record::{By, Entry, Kind};
 use mcp_approve::audit::store::Store;
 use mcp_approve::cli::log::{Finding, LogCommand, LogError, run};
+use mcp_approve::cli::look::Look;
+use mcp_approve::wire::digest::Digest;
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -21,7 +23,7 @@ struct Line {
 pub fn log(db: &Path, line: &str) -> (Result<Finding, LogError>, String) {
     let line = Line::try_parse_from(line.split(' ')).unwrap();
     let mut out = Vec::new();
-    let finding = run(&line.command, db, NOON + 3_600_000, &mut out);
+    let finding = run(&line.command, db, Look::plain(NOON + 3_600_000), &mut out);
     (finding, String::from_utf8(out).unwrap())
 }
 
@@ -46,7 +48,8 @@ fn append(db: &Path, entries: impl IntoIterator<Item = Entry>) {
 fn mixed(db: &Path) {
     let mut ended = Entry::new(NOON + 1_800_000, Kind::ServerEnd, &"git#2".into(), &"s2".into());
     ended = ended.with("status", 0);
-    append(db, [read(1), read(2), write(3), ended]);
+    let told = write(3).with("operator", "ada (pid 7)").with("reason", "fine by me");
+    append(db, [read(1), read(2), told, ended]);
 }
 
 #[test]
@@ -68,6 +71,15 @@ fn filters_choose_records() {
         ("log list --since 31m", &[4]),
         ("log list --since 2h", &[1, 2, 3, 4]),
         ("log list --since 2026-11-21T10:00:00.002Z", &[2, 3, 4]),
+        ("log list --since yesterday --until yesterday", &[]),
+        ("log list --since today", &[1, 2, 3, 4]),
+        ("log list --tool write", &[3]),
+        ("log list --verdict allow --tool READ", &[1, 2]),
+        ("log list /tmp/3 verdict:allow", &[3]),
+        ("log list tool:write since:today until:2026-11-21", &[3]),
+        ("log list target:/tmp/2", &[2]),
+        ("log list operator:ada reason:fine", &[3]),
+        ("log list operator:bob", &[]),
     ];
     for (line, expected) in cases {
         assert_eq!(seqs(&db, line), *expected, "{line}");
@@ -79,8 +91,8 @@ fn wrong_filters_are_refused_with_what_is_right() {
     for (line, told) in [
         ("log list --kind decided", "decision-asked"),
         ("log list --by me", "operator"),
-        ("log list --verdict allow", "approve deny"),
-        ("log list --since yesterday", "30d"),
+        ("log list --verdict perhaps", "approve deny"),
+        ("log list --since tomorrow", "30d"),
         ("log list --server [", "--server"),
         ("log list --json --jsonl", "cannot be used with"),
         ("log verify --expect-head 12", "64 hex"),
@@ -101,10 +113,27 @@ fn moments_are_understood() {
         ("2w", NOON - 336 * HOUR),
         ("2026-11-21T10:00:00Z", NOON),
         ("2026-11-21T11:00:00+01:00", NOON),
+        ("2026-11-21T09:30", NOON - HOUR / 2),
+        ("today", NOON - 10 * HOUR),
+        ("yesterday", NOON - 34 * HOUR),
+        ("2026-11-20", NOON - 34 * HOUR),
+        ("09:00", NOON - HOUR),
     ] {
-        assert_eq!(text.parse::<Since>().unwrap().moment(NOON), moment, "{text}");
+        assert_eq!(text.parse::<Since>().unwrap().moment(Clock::utc(NOON)), moment, "{text}");
     }
-    for text in ["", "d", "-1d", "1.5h", "2026-11-21"] {
+    // Days and times of day are local: an hour before UTC they begin an hour earlier.
+    let east = Clock { offset: 3600, ..Clock::utc(NOON) };
+    for (text, from, to) in [
+        ("yesterday", NOON - 35 * HOUR, NOON - 11 * HOUR),
+        ("2026-11-20", NOON - 35 * HOUR, NOON - 11 * HOUR),
+        ("11:00", NOON, NOON),
+        ("2026-11-21T11:00", NOON, NOON),
+        ("2026-11-21T10:00:00Z", NOON, NOON),
+    ] {
+        let since: Since = text.parse().unwrap();
+        assert_eq!((since.moment(east), since.end(east)), (from, to), "{text}");
+    }
+    for text in ["", "d", "-1d", "1.5h", "2026-11", "2026-13-01", "tomorrow", "25:00"] {
         assert!(text.parse::<Since>().is_err(), "{text}");
     }
 }
@@ -146,13 +175,50 @@ fn a_json_row_has_every_field_of_the_contract() {
 fn the_table() {
     let (_folder, db) = folder();
     mixed(&db);
-    insta::assert_snapshot!(so(&db, "log list"), @r#"
-    SEQ  TIME                      KIND        TICKET        TOOL        BADGE    IDENTITY  DECISION             ARGUMENTS
-    1    2026-11-21T10:00:00.001Z  decision    filesystem-1  read_file   PURE               approve by default   {"path":"/tmp/1"}
-    2    2026-11-21T10:00:00.002Z  decision    filesystem-2  read_file   PURE               approve by default   {"path":"/tmp/2"}
-    3    2026-11-21T10:00:00.003Z  decision    filesystem-3  write_file  MUTATES            approve by operator  {"path":"/tmp/3"}
-    4    2026-11-21T10:30:00.000Z  server-end  git#2
-    "#);
+    insta::assert_snapshot!(so(&db, "log list"), @r"
+    TIME       VERDICT    WHO     TOOL       TARGET
+    10:00:00 ○ approved   default read_file  /tmp/1
+    10:00:00 ○ approved   default read_file  /tmp/2
+    10:00:00 ● approved   ada     write_file /tmp/3  fine by me
+    ");
+    insta::assert_snapshot!(so(&db, "log list --records"), @r"
+    TIME       VERDICT    WHO     TOOL       TARGET
+    10:00:00 ○ approved   default read_file  /tmp/1
+    10:00:00 ○ approved   default read_file  /tmp/2
+    10:00:00 ● approved   ada     write_file /tmp/3  fine by me
+    10:30:00   ended              git#2
+    ");
+}
+
+/// A call is one row, by whatever says most of how it stands, and no row is wider than the terminal.
+#[test]
+fn a_call_is_one_row_that_fits() {
+    let (_folder, db) = folder();
+    let long = "/home/ada/projects/shop/reports/2026/november/a very long name of a report.md";
+    let asked = |n| Entry {
+        kind: Kind::DecisionAsked,
+        verdict: None,
+        by: None,
+        target: Some(format!("{long} → /srv/archive/2026/november/old report {n}.md")),
+        ..write(n)
+    };
+    let withdrawn = |n| Entry { kind: Kind::Withdrawn, verdict: None, by: Some(By::Cancel), ..write(n) };
+    let decided = |n| Entry { target: asked(n).target, ..write(n) }.with("operator", "ada (pid 7)");
+    append(&db, [asked(1), decided(1), withdrawn(1), asked(2), asked(3), withdrawn(3), asked(4), decided(4)]);
+    insta::assert_snapshot!(so(&db, "log list"), @r"
+    TIME       VERDICT    WHO    TOOL       TARGET
+    10:00:00 ● approved   ada    write_file …me of a report.md → …er/old report 1.md
+    10:00:00 ● asked             write_file …me of a report.md → …er/old report 2.md
+    10:00:00 ● withdrawn  cancel write_file /tmp/3
+    10:00:00 ● approved   ada    write_file …me of a report.md → …er/old report 4.md
+    ");
+    let list = so(&db, "log list");
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    let wide = so(&db, "log list --wide");
+    assert!(wide.contains(long) && wide.contains("filesystem-4") && wide.contains(&Digest::of(b"line").to_string()));
+    assert_eq!(so(&db, "log list --limit 2").lines().count(), 3);
+    let until = so(&db, "log list --until 2026-11-20");
+    assert_eq!(until, "No matches.\n");
 }
 
 #[test]
@@ -168,15 +234,20 @@ fn one_record_and_all_of_a_ticket() {
       session    s1
       ticket     filesystem-3
       tool       write_file
+      target     /tmp/3
       badge      MUTATES
       ruling     ask
       verdict    approve
       by         operator
       digest     38a9c1e721584da284b90ceea4ed7eb8db15ac4ea86c2c75ec925d5f8799fcf0
       assurance  L0
-      link       d33565ba4e8e7aad8dfb7e68713001689ade71f2ed7eefd304f308badaffac2c
+      link       0edefd70334afee577fa13c6fc2c78376062ec5b2f4dcabe9519906c767d2458
       arguments  {
                    "path": "/tmp/3"
+                 }
+      detail     {
+                   "operator": "ada (pid 7)",
+                   "reason": "fine by me"
                  }
     "#);
     let both: Vec<Value> = serde_json::from_str(&so(&db, "log show filesystem-3 --json")).unwrap();
@@ -194,7 +265,7 @@ fn nothing_yet() {
     assert!(so(&db, "log list").contains("there is no audit log yet"));
     assert!(matches!(log(&db, "log verify").0, Err(LogError::NoLog(_))), "no log verifies nothing");
     log_of(&db, 1);
-    assert_eq!(so(&db, "log list --tool x"), "No record is like that.\n");
+    assert_eq!(so(&db, "log list --tool x"), "No matches.\n");
 }
 
 #[test]
@@ -241,6 +312,8 @@ fn verify_finds_tampering_in_the_file() {
         let (finding, out) = log(&db, "log verify");
         assert_eq!(finding.unwrap(), Finding::NotSo, "{name}");
         assert!(out.contains("THE CHAIN IS BROKEN"), "{name}: {out}");
+        let alone = out.contains("Only that record was changed");
+        assert_eq!(alone, matches!(*name, "a body" | "a writer" | "one more"), "{name}: {out}");
     }
 }
 

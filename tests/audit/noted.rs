@@ -23,7 +23,7 @@ fn verify(db: &Path) -> (Finding, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
         let command = LogCommand::Verify(VerifyOptions { expect_head: None, json });
-        let finding = run(&command, db, NOON, &mut out).unwrap();
+        let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
         (finding, String::from_utf8(out).unwrap())
     };
     let ((finding, text), (same, json)) = (told(false), told(true));
@@ -94,6 +94,23 @@ fn e4_a_log_that_was_cut_off_at_its_end_is_found_without_an_anchor() {
     assert_eq!((&json["records"], &json["noted"]["found"]), (&4.into(), &false.into()), "{json}");
     record(&db, WRITER, [read(6), read(7)]);
     assert_eq!(verify(&db).0, Finding::NotSo, "what was appended since hides it");
+}
+
+#[test]
+fn one_changed_record_is_told_as_one_and_not_as_a_log_that_was_cut_off() {
+    let (_folder, db) = folder();
+    record(&db, WRITER, (1..=5).map(read));
+    let raw = Connection::open(&db).unwrap();
+    let change =
+        "DROP TRIGGER record_is_not_changed; UPDATE record SET body = replace(body, 'approve', 'deny') WHERE seq = 3";
+    raw.execute_batch(change).unwrap();
+    let (finding, text, json) = verify(&db);
+    assert_eq!((finding, &json["changed"], &json["records"]), (Finding::NotSo, &1.into(), &2.into()), "{json}");
+    assert!(text.contains("Only that record was changed: the 2 after it follow"), "{text}");
+    assert!(text.contains("record 5, is in it") && !text.contains("MISSING"), "{text}");
+    // What is behind it may be cut off as well.
+    raw.execute_batch("DROP TRIGGER record_is_not_removed; DELETE FROM record WHERE seq = 5").unwrap();
+    assert!(verify(&db).1.contains("RECORDS ARE MISSING"));
 }
 
 #[test]

@@ -95,6 +95,9 @@ fn no_changing_argument_runs_unasked() {
         rows.iter().filter(|row| row.row["severity"] != "clear" && row.runs()).map(Row::shown).collect::<Vec<_>>();
     eprintln!("{} arguable ran\n{}", arguable.len(), arguable.join("\n"));
     assert!(clear.count() >= 400);
+    // Only who knows the device, the service or the tool's other arguments can tell these: the number may only fall.
+    let known = rows.iter().filter(|row| row.row["severity"] == "known" && row.runs()).count();
+    assert!(known <= 18, "{known} of the rows that are known to run do");
     assert!(ran.is_empty(), "{} ran\n{}", ran.len(), ran.join("\n"));
 }
 

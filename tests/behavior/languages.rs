@@ -3,7 +3,7 @@
 use mcp_approve::behavior::arguments::effect::Analysis;
 use mcp_approve::behavior::arguments::found;
 use mcp_approve::behavior::arguments::path::{Leads, leads};
-use mcp_approve::gate::call::effect_line;
+use mcp_approve::gate::call::{effect_line, target};
 use serde_json::{Value, json};
 
 use super::{called, named};
@@ -251,22 +251,18 @@ fn paths_that_climb_are_told_by_their_words() {
 fn the_effect_line_says_this_call_first() {
     let line = |description: &str, arguments: Value| {
         let tool = named("run", description);
-        effect_line::effect(&called(&tool, &arguments), "run", &arguments)
+        let behavior = called(&tool, &arguments);
+        let target = target::of(&behavior, &arguments);
+        effect_line::effect(&behavior, "run", &arguments, target.as_deref())
     };
-    assert_eq!(
-        line("Executes SQL.", json!({ "query": "DELETE FROM users" })),
-        "DELETE on users without WHERE — query = \"DELETE FROM users\""
-    );
+    assert_eq!(line("Executes SQL.", json!({ "query": "DELETE FROM users" })), "DELETE on users without WHERE");
     assert_eq!(
         line("Executes any SQL statement.", json!({ "query": "SELECT 1 FROM t" })),
-        "SELECT on t, which only reads — query = \"SELECT 1 FROM t\""
+        "SELECT on t, which only reads"
     );
-    assert_eq!(
-        line("Runs shell commands.", json!({ "command": "rm -rf x" })),
-        "runs rm with -rf — command = \"rm -rf x\""
-    );
+    assert_eq!(line("Runs shell commands.", json!({ "command": "rm -rf x" })), "runs rm with -rf — rm -rf x");
     let many = line("Executes SQL.", json!({ "sql": ["DROP TABLE a", "DROP TABLE b"] }));
-    assert_eq!(many, "DROP TABLE a, and 1 more — sql = 2 values");
+    assert_eq!(many, "DROP TABLE a, and 1 more");
     let broken = line("Executes SQL on PostgreSQL.", json!({ "sql": "DROP TABLE \"a\n\n\tb\"" }));
     assert!(broken.starts_with("DROP TABLE \"a b\""), "one line, whatever a name holds: {broken}");
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
+use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::search::Search;
@@ -61,7 +62,7 @@ fn log(records: i64) {
     let mut id = 0;
     let mut page = |find: &str, from: Edge| {
         id += 1;
-        let search = Search::read(find, NINE).unwrap();
+        let search = Search::read(find, Clock::utc(NINE)).unwrap();
         let start = Instant::now();
         ask.send(Task::Page(Wanted { id, search, from, most: 300 })).unwrap();
         let mut first = None;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::audit::fields::Field;
 use mcp_approve::audit::index::Index;
+use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
@@ -117,7 +118,7 @@ impl Desk {
 
     /// Time to the first line and to the page's end, and the lines.
     fn page(&self, find: &str) -> (Duration, Duration, usize) {
-        let search = Search::read(find, NOON).unwrap();
+        let search = Search::read(find, Clock::utc(NOON)).unwrap();
         let start = Instant::now();
         self.ask.send(Task::Page(Wanted { id: 1, search, from: Edge::Newest, most: 300 })).unwrap();
         let (mut first, mut found) = (None, 0);

@@ -1,6 +1,7 @@
 //! `mcp-approve help`: topics for a width, commands, and what it says of a word it does not know.
 
 use clap::CommandFactory as _;
+use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::search::Search;
 use mcp_approve::cli::args::Cli;
 use mcp_approve::cli::help::{TOPICS, topic};
@@ -65,7 +66,7 @@ fn the_topics_name_every_option_and_every_field() {
     let search = topic("search").unwrap();
     let rows = search.lines().filter_map(|line| line.strip_prefix("| `"));
     let mut shown: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
-    let known = Search::read("qqqqqqqqqqqq:x", 0).unwrap_err().hint;
+    let known = Search::read("qqqqqqqqqqqq:x", Clock::utc(0)).unwrap_err().hint;
     let mut known: Vec<&str> = known.strip_prefix("fields are ").unwrap().split(", ").collect();
     shown.sort_unstable();
     known.sort_unstable();

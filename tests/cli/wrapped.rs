@@ -257,3 +257,34 @@ fn what_an_earlier_session_was_approved_to_do_is_expected_of_the_next_one() {
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.code() == Some(2) && error.contains("no approved call of this session"), "{error}");
 }
+
+#[test]
+fn who_asked_is_a_field_of_the_record_and_of_the_search() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (id, agent) in [(1, "reviewer"), (2, "writer")] {
+        let meta = json!({ "acme.dev/agentName": "planner", "sub_agent": agent, "user": "ada", "traceparent": trace });
+        let params = json!({ "name": "read", "arguments": {}, "_meta": meta });
+        host.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string());
+        host.answer(id);
+    }
+    host.hang_up();
+    host.wait();
+    let detail = &log::decisions(home.path(), "read")[0]["detail"];
+    let caller = json!({ "agent": "planner", "sub-agent": "reviewer", "user": "ada" });
+    assert_eq!((&detail["caller"], &detail["traceparent"]), (&caller, &json!(trace)));
+    for (search, found) in [("agent:reviewer", 1), ("agent:planner", 2), ("agent:planner/writer", 1), ("agent:eve", 0)]
+    {
+        let out = log::run(home.path(), &["list", "--jsonl", "--kind", "decision", search]);
+        assert_eq!(String::from_utf8_lossy(&out.stdout).lines().count(), found, "{search}");
+    }
+    // What host and server said that they can do is a record of the session, and what passed is counted at its end.
+    let records = log::records(home.path());
+    let of_kind = |kind: &str| records.iter().find(|record| record["kind"] == kind).unwrap_or_else(|| panic!("{kind}"));
+    assert!(of_kind("session")["detail"]["features"].as_array().is_some_and(|all| all.contains(&json!("tools"))));
+    assert!(of_kind("host")["detail"]["features"].is_array());
+    let passed = of_kind("passed")["detail"]["passed"].to_string();
+    assert!(passed.contains("notifications/initialized") && passed.contains("\"digests\""), "{passed}");
+}

@@ -8,7 +8,7 @@ use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use mcp_approve::console::tried::PastLine;
-use mcp_approve::gate::call::effect_line;
+use mcp_approve::gate::call::{effect_line, target};
 use mcp_approve::gate::data::facts::{Facts, FileKind};
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use mcp_approve::link::message::{Activity, ActivityKind, Direction, Status, Wrapper};
@@ -27,7 +27,7 @@ pub fn past_line(n: i64, ended: Ended) -> PastLine {
         server: "filesystem".into(),
         ticket: format!("filesystem-{n}"),
         tool: "create_file".into(),
-        about: format!("notes/{n}.md"),
+        target: format!("notes/{n}.md"),
         ruling: Decision::Ask,
         ended,
         by: "operator".into(),
@@ -57,6 +57,7 @@ pub fn status() -> Status {
         failed: 0,
         era: "2025-11-25".into(),
         phase: "Active".into(),
+        scope: String::new(),
         host: Some("claude-code 2.1.329".into()),
         banner: None,
         grants: Vec::new(),
@@ -101,7 +102,7 @@ pub fn write(ticket: &str) -> Snapshot {
         disputed: false,
         hazards: Vec::new(),
         effect: "creates notes/today.md (10 bytes)".into(),
-        about: Some("notes/today.md".into()),
+        target: Some("notes/today.md".into()),
         ruling: Ruling {
             decision: Decision::Ask,
             rule: None,
@@ -135,14 +136,14 @@ pub fn write(ticket: &str) -> Snapshot {
 pub fn own(ticket: &str) -> Snapshot {
     let path = format!("notes/{ticket}.md");
     let arguments = serde_json::json!({ "path": path, "content": "milk\neggs\n", "mode": 420 }).to_string();
-    Snapshot { about: Some(path), ..with_arguments(write(ticket), &arguments) }
+    Snapshot { target: Some(path), ..with_arguments(write(ticket), &arguments) }
 }
 
 /// A dangerous call that is identical with no other.
 pub fn own_delete(ticket: &str) -> Snapshot {
     let path = format!("src/{ticket}");
     let arguments = serde_json::json!({ "path": path, "recursive": true }).to_string();
-    Snapshot { about: Some(path), ..with_arguments(delete(ticket), &arguments) }
+    Snapshot { target: Some(path), ..with_arguments(delete(ticket), &arguments) }
 }
 
 /// A dangerous call: `a`, then `y`, after its last line was shown.
@@ -159,7 +160,7 @@ pub fn delete(ticket: &str) -> Snapshot {
             output_domain: OutputDomain::Ack,
         },
         effect: "deletes the folder src and everything in it".into(),
-        about: Some("src".into()),
+        target: Some("src".into()),
         arguments: arguments.into(),
         digest: Digest::of(format!("{ticket}{arguments}").as_bytes()),
         danger: Some("it deletes: DELETE cannot be taken back".into()),
@@ -184,7 +185,7 @@ pub fn overwrite(ticket: &str, old: &str, new: &str) -> Snapshot {
         signature: Some("write_file(path: String, content: String) -> WriteFileSuccess".into()),
         identity: Identity { action: Action::Overwrite, ..call.identity },
         effect: "replaces something — path = \"notes.md\"".into(),
-        about: Some("notes.md".into()),
+        target: Some("notes.md".into()),
         danger: Some("it replaces a whole content".into()),
         facts: vec![file("notes.md", old)],
         ..call
@@ -210,6 +211,7 @@ pub fn carrying(ticket: &str, tool: &str, action: Action, name: &str, text: &str
     let call = with_arguments(delete(ticket), &arguments.to_string());
     let behavior = Behavior { analyses: arguments::found(None, &arguments), ..Behavior::unknown() };
     let read = !behavior.analyses.is_empty();
+    let target = target::of(&behavior, &arguments);
     Snapshot {
         readings: arguments::readings(None, &arguments),
         tool: tool.into(),
@@ -218,11 +220,11 @@ pub fn carrying(ticket: &str, tool: &str, action: Action, name: &str, text: &str
         signature: Some(format!("{tool}({name}: String) -> Data")),
         identity: Identity { action, ..call.identity },
         effect: if read {
-            effect_line::effect(&behavior, tool, &arguments)
+            effect_line::effect(&behavior, tool, &arguments, target.as_deref())
         } else {
             format!("runs something — {name} = \"…\"")
         },
-        about: effect_line::about(&behavior, &arguments),
+        target,
         danger: Some("it runs or stops something".into()),
         ..call
     }
@@ -248,6 +250,7 @@ pub fn passed(second: i64, kind: ActivityKind, what: &str) -> Activity {
         kind,
         what: what.into(),
         ticket: None,
+        target: None,
         badge: None,
         ruling: None,
         verdict: None,

@@ -168,6 +168,7 @@ pub fn activity(what: &str) -> FromWrapper {
         kind: ActivityKind::Call,
         what: what.to_owned(),
         ticket: Some("filesystem-1".to_owned()),
+        target: None,
         badge: None,
         ruling: Some(Decision::Allow),
         verdict: Some(VerdictWord::Approve),
@@ -212,7 +213,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             disputed: true,
             hazards: Vec::new(),
             effect: "writes".to_owned(),
-            about: None,
+            target: None,
             ruling: Ruling { decision: Decision::Ask, rule: None, reason: "it MUTATES".to_owned() },
             near: Vec::new(),
             safe: Safe {

@@ -108,7 +108,10 @@ fn a_console_that_talks_nonsense_is_let_go() {
             let mut said = 0;
             loop {
                 match house.next().await {
-                    FromConsoles::Attached { .. } | FromConsoles::Detached { .. } | FromConsoles::Shown { .. } => {}
+                    FromConsoles::Attached { .. }
+                    | FromConsoles::Detached { .. }
+                    | FromConsoles::Shown { .. }
+                    | FromConsoles::Peeked { .. } => {}
                     FromConsoles::Said { .. } => said += 1,
                     FromConsoles::Rejected { why } => {
                         assert!(matches!(why, Rejection::Garbage { .. }), "{what}: {why}");

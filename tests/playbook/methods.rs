@@ -50,7 +50,7 @@ fn what_no_rule_is_about_passes_and_leaves_its_number() {
     let sampled = sampled.expect("a record of its own");
     assert_eq!(sampled.kind, Kind::Passed);
     assert_eq!(detail(sampled, "from"), Some(&"server".into()));
-    assert_eq!(detail(sampled, "target"), Some(&"hi".into()));
+    assert_eq!(sampled.target.as_deref(), Some("hi"));
     world.wait(31);
     let count = world.entries.iter().filter_map(|entry| detail(entry, "passed")).next_back().expect("the numbers");
     let row = |method: &str| {
@@ -80,7 +80,7 @@ fn a_request_of_the_host_is_asked_about_and_runs_as_it_was_shown() {
     let mut world = ruled("ask", "resources/read");
     assert_eq!(world.host(READ), [Did::Ask("files-1".into())]);
     let card = &world.cards["files-1"];
-    assert_eq!((card.method.as_deref(), card.about.as_deref()), (Some("resources/read"), Some("note:///a")));
+    assert_eq!((card.method.as_deref(), card.target.as_deref()), (Some("resources/read"), Some("note:///a")));
     assert_eq!(card.arguments, r#"{"uri":"note:///a"}"#);
     let did = world.approve("files-1");
     assert!(did.contains(&Did::Forward(READ.into())), "{did:?}");
@@ -177,7 +177,7 @@ fn a_file_outside_of_the_declared_folders_asks() {
 fn a_request_of_the_server_is_asked_about_and_denied() {
     let mut world = ruled("ask", "sampling/*");
     assert_eq!(world.server(SAMPLE), [Did::Ask("files-1".into())]);
-    assert_eq!(world.cards["files-1"].about.as_deref(), Some("hi"));
+    assert_eq!(world.cards["files-1"].target.as_deref(), Some("hi"));
     let did = world.approve("files-1");
     assert!(did.contains(&Did::Forward(SAMPLE.into())), "{did:?}");
     let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"role":"assistant"}}"#;

@@ -1,9 +1,7 @@
 //! What the log acknowledges is what runs: a receipt for anything else makes no token.
 
-use crate::world::{Did, World, call, config};
+use crate::world::{Did, World};
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
-use mcp_approve::capability::scope::Scope;
-use mcp_approve::gate::Config;
 use mcp_approve::wire::digest::Digest;
 
 #[test]
@@ -36,19 +34,5 @@ fn a_forward_names_its_decision() {
     let forward = &world.entries[number_of(Kind::Forward) - 1];
     let named = forward.detail.iter().find(|(name, _)| *name == "decision_entry").map(|(_, value)| value.as_u64());
     assert_eq!(named, Some(Some(number_of(Kind::Decision) as u64)));
-    world.finish();
-}
-
-#[test]
-fn a_tool_outside_the_scope_is_refused_and_recorded() {
-    let scope = Scope::read(r#"["read_file"]"#).expect("a scope");
-    let mut world = World::with(Config { scope, ..config() }, "").ready();
-    let read = call("7", "read_file", r#"{"path":"/a"}"#);
-    assert_eq!(world.host(&read), [Did::Forward(read.clone())]);
-    let did = world.call("8", "write_file", r#"{"path":"/a","content":"x"}"#);
-    let [Did::Answer(text)] = &did[..] else { panic!("{did:?}") };
-    assert!(text.contains(r#""code":-32000"#) && text.contains("Permission denied"), "{text}");
-    let last = world.entries.last().expect("an entry");
-    assert_eq!((last.kind, last.verdict, last.by), (Kind::Decision, Some(VerdictWord::Deny), Some(By::Scope)));
     world.finish();
 }

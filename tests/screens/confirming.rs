@@ -36,7 +36,7 @@ fn likely(ticket: &str) -> Snapshot {
         offer: Some(PinOffer::Reads),
         evidence: vec![says(Source::Description, "shows")],
         effect: "reads — id = 7".into(),
-        about: Some("7".into()),
+        target: Some("7".into()),
         ruling: Ruling { reason: "the default for PURE? asks".into(), ..call.ruling.clone() },
         ..call
     }

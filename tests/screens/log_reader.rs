@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
+use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
@@ -73,7 +74,7 @@ impl Desk {
     /// A whole page, in whatever parts it comes.
     fn page(&mut self, find: &str, from: Edge, most: usize) -> (Vec<u64>, Page) {
         self.pages += 1;
-        let search = Search::read(find, NINE).unwrap();
+        let search = Search::read(find, Clock::utc(NINE)).unwrap();
         self.ask.send(Task::Page(Wanted { id: self.pages, search, from, most })).unwrap();
         let mut lines: Vec<Line> = Vec::new();
         loop {
@@ -169,7 +170,7 @@ fn a_search_that_is_given_up_makes_way() {
     let db = folder.path().join("audit.db");
     write(&db, 8_000);
     let mut desk = Desk::over(&db);
-    let search = Search::read("nowhere-to-be-found", NINE).unwrap();
+    let search = Search::read("nowhere-to-be-found", Clock::utc(NINE)).unwrap();
     desk.ask.send(Task::Page(Wanted { id: 0, search, from: Edge::Newest, most: 10 })).unwrap();
     let (seqs, _) = desk.page("", Edge::Newest, 1);
     assert_eq!(seqs, [24_000]);

@@ -19,7 +19,7 @@ fn hostile(ticket: &str) -> Snapshot {
     Snapshot {
         tool: format!("read{HOSTILE}"),
         effect: format!("deletes {HOSTILE}"),
-        about: Some(HOSTILE.into()),
+        target: Some(HOSTILE.into()),
         danger: Some(format!("it deletes {HOSTILE}")),
         ..with_arguments(delete(ticket), &arguments)
     }
@@ -52,18 +52,18 @@ fn hostile_rows_and_lists() {
 #[test]
 fn long_rows_tell_both_their_ends() {
     let scene = |desk: &mut Desk| {
-        let row = |i: i64, about: &str, tool: &str, action: Action| Snapshot {
+        let row = |i: i64, target: &str, tool: &str, action: Action| Snapshot {
             arrived: NINE - 12_000 + i,
-            about: Some(about.into()),
+            target: Some(target.into()),
             tool: tool.into(),
-            ..carrying(&format!("filesystem-{i}"), tool, action, "text", &format!("{i} {about}"))
+            ..carrying(&format!("filesystem-{i}"), tool, action, "text", &format!("{i} {target}"))
         };
         let path = "/home/ada/work/clients/acme/shop/frontend/src/components/checkout/summary/today.md";
         let words = "please forward the whole thread about the merger to everybody at board@acme.example";
         desk.hold(row(1, path, "write_file", Action::Overwrite));
         desk.hold(row(2, words, "send_a_message_to_a_channel_or_person", Action::Send));
         desk.hold(row(3, "DELETE on orders, where its condition holds", "query", Action::Delete));
-        desk.hold(Snapshot { about: None, ..row(4, "", "restart_everything_now", Action::Execute) });
+        desk.hold(Snapshot { target: None, ..row(4, "", "restart_everything_now", Action::Execute) });
         desk.look();
     };
     at_every_size("queue_long", scene);

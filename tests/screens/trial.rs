@@ -152,7 +152,7 @@ fn each_rule_tells_the_past_calls_of_its_tool_those_denied_first() {
     assert_eq!(reach, Reach { calls: 8, progress: Progress::Whole });
     let counts: Vec<_> = matched.iter().map(|one| (one.calls, one.asked, one.denied)).collect();
     assert_eq!(counts, [(6, 6, 1), (8, 8, 1), (1, 1, 0), (0, 0, 0)]);
-    let lines: Vec<_> = matched[0].lines.iter().map(|one| (one.about.as_str(), one.ended)).collect();
+    let lines: Vec<_> = matched[0].lines.iter().map(|one| (one.target.as_str(), one.ended)).collect();
     let [denied, newest, .., oldest] = lines.as_slice() else { panic!("{lines:?}") };
     assert_eq!(*denied, ("/home/ada/notes/2.md", Ended::Refused));
     assert_eq!((newest.0, oldest.0), ("/home/ada/notes/6.md", "/home/ada/notes/1.md"));
@@ -200,7 +200,7 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
     assert_eq!((reach, replayed.changed), (Reach { calls: 12, progress: Progress::Whole }, 7));
     assert_eq!(replayed.counts, [(Decision::Ask, Decision::Allow, 7)]);
     let (line, now, rule) = &replayed.changes[0];
-    assert_eq!((line.about.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
+    assert_eq!((line.target.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
     let (replayed, reach) = trials.replayed(accepted(Some("filesystem#3")));
     assert_eq!((reach.calls, replayed.changed), (11, 6));
     std::fs::write(&file, "version = 1\nrules = 3\n").unwrap();

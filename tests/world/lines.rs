@@ -1,9 +1,9 @@
 //! What tests say to a gate: its configuration, a server's tools, calls as lines.
 
 use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::capability::scope::Scope;
 use mcp_approve::gate::data::pin::Pins;
 use mcp_approve::gate::{Config, Mode, Unattended};
+use mcp_approve::policy::scope::Scope;
 
 /// What a gate is told in tests.
 pub fn config() -> Config {
@@ -16,7 +16,8 @@ pub fn config() -> Config {
         unattended: Unattended::Wait,
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
-        scope: Scope::Whole,
+        scope: Scope::default().into(),
+        above: Vec::new(),
         approvers: Vec::new(),
         pins: Pins::default(),
         expected: None,

@@ -49,7 +49,7 @@ pub fn of_words(words: &[&str]) -> Choice {
     ) || matches!(
         words,
         [.., "function" | "tool" | "task" | "job" | "api" | "workflow", "name"] | ["request" | "command", "type"]
-    ) || matches!(words, ["on" | "when" | "after" | "then", _, ..])
+    ) || matches!(words, ["on" | "when" | "after" | "then", _, ..] | ["scope" | "model"])
     {
         Choice::Runs
     } else if matches!(words, ["type" | "mode" | "kind" | "intent"]) || last == "mode" {

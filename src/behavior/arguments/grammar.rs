@@ -10,6 +10,7 @@ pub mod influx;
 pub mod jq;
 pub mod kql;
 pub mod promql;
+pub mod search;
 pub mod sparql;
 
 use super::effect::{Effect, Found};

@@ -1,5 +1,6 @@
 //! HTTP in arguments: methods, overriding headers, addresses. Judges the request; what the server makes of it is its own.
 
+use super::choice;
 use super::effect::{Effect, Found};
 use super::explain::address;
 use crate::behavior::taxonomy::Action;
@@ -56,6 +57,23 @@ pub fn method_of_query(url: &str) -> Option<&str> {
         let (name, value) = pair.split_once('=')?;
         let name = address::decoded(name)?;
         is_override(&name).then_some(value)
+    })
+}
+
+/// The act that a form chooses, where it is not known to read: `action=restore_defaults&id=7`.
+pub fn act_of_form(text: &str) -> Option<&str> {
+    let is_part = |part: &str| {
+        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'%' | b'+'))
+    };
+    let pairs = text.trim_start_matches('?').split('&').map(|pair| pair.split_once('='));
+    let pairs: Option<Vec<_>> =
+        pairs.map(|pair| pair.filter(|(name, value)| is_part(name) && is_part(value))).collect();
+    pairs?.into_iter().find_map(|(name, value)| {
+        let chooses = matches!(
+            name.to_ascii_lowercase().as_str(),
+            "action" | "act" | "do" | "op" | "operation" | "cmd" | "command" | "method"
+        );
+        (chooses && !choice::is_known_read(value)).then_some(value)
     })
 }
 

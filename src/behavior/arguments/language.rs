@@ -59,7 +59,9 @@ pub fn named(word: &str) -> Languages {
         "jq" | "jmespath" => one(L::Jq),
         "jql" | "wiql" | "odata" => one(L::Filter),
         "aql" | "arangodb" | "cql" | "cassandra" | "scylladb" | "flux" | "gremlin" | "tinkerpop" | "splunk" | "spl"
-        | "dax" | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog" => one(L::Other),
+        | "dax" | "mdx" | "xquery" | "datalog" | "datomic" | "xslt" | "esql" | "ksql" | "prolog"
+        // Of instruments, machines and routers.
+        | "scpi" | "gcode" | "routeros" | "snmp" | "modbus" => one(L::Other),
         _ if word.len() > 3 && word.ends_with("sql") && !word.starts_with("no") => one(L::Sql),
         // A query language that no list has.
         _ if word.len() >= 3 && word.len() <= 12 && word.ends_with("ql") => one(L::Other),

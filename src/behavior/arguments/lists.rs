@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::effect::{Found, Language};
-use super::explain::key::Key;
+use super::explain::key::{Key, Role};
 use super::explain::place::Place;
 use super::texts::kind_of;
 use super::walk::{At, Walk};
-use super::{mongo, redis, shell};
+use super::{http, mongo, redis, shell};
 
 impl Walk<'_> {
     /// A list that is one thing: a pipeline, an argument vector. Whether it was.
@@ -19,6 +19,31 @@ impl Walk<'_> {
             let found = mongo::pipeline(items);
             self.whole(Language::MongoDb, at.name, found);
             return true;
+        }
+        let words = |item: &'_ Value| {
+            item.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        };
+        // Lists of commands, one list each.
+        if at.key.role == Role::Open
+            && items.iter().filter_map(words).any(|words| {
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                words.len() > 1 && !redis::read(&words).effect.reads()
+            })
+        {
+            self.unexplained("holds a list that may be a command, and is not known to read");
+        }
+        // A header and its value.
+        if at.key.role == Role::Headers
+            && let [name, value] = items
+            && let (Some(name), Some(value)) = (name.as_str(), value.as_str())
+            && !name.contains(':')
+        {
+            if let Some(method) = http::overriding(name, value) {
+                self.method(name, method);
+                self.unexplained("puts another method in the place of the request's own");
+            } else if !http::is_plain_header(name) {
+                self.unexplained("is a header that is not known to read");
+            }
         }
         let is_args = at.name.eq_ignore_ascii_case("args");
         let plural = at.name.ends_with(['s', 'S']);

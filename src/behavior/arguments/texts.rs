@@ -8,7 +8,7 @@ use super::explain::key::{self, Acts, Role};
 use super::explain::place::{Declared, Place};
 use super::explain::prose;
 use super::explain::shape::{self, Reads};
-use super::explain::{Kind, text};
+use super::explain::{Kind, address, encoded, text};
 use super::statement::{self, Joined};
 use super::walk::{At, Walk};
 use super::{grammar, graphql, http, shell, sql};
@@ -23,6 +23,7 @@ const MOST_TEXTS_IN_TEXTS: usize = 4;
 const STATEMENT: usize = 128;
 
 const CONDITION: Kind = Kind::Borrowed("a condition");
+const IN_FIELDS: Kind = Kind::Borrowed("words to search for, some in fields");
 
 /// Why a leaf is not explained.
 type Why = &'static str;
@@ -78,13 +79,33 @@ impl<'a> Walk<'a> {
         match self.statement(at, text) {
             Some(judged) => judged,
             None if at.declared == Declared::Free && names_a_host(text) => Err("may be an address without its scheme"),
-            None => match text::of_read(text, at.key.role, self.reads(at), 0)? {
-                "plain words" if at.key.role == Role::Open && self.runs_statements() => {
-                    Err("may be a statement in a language that nothing names")
-                }
-                kind => Ok(Kind::Borrowed(kind)),
-            },
+            None => self.of_shape(at, place, text, depth),
         }
+    }
+
+    /// What explains a text that is no statement: its own shape, and what it hides.
+    fn of_shape(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, depth: usize) -> Result<Kind, Why> {
+        let kind = match text::of_read(text, at.key.role, self.reads(at), 0) {
+            // `acme%2Fplatform`.
+            Err(why) if text.contains('%') => match address::decoded(text).filter(|plain| !plain.contains('%')) {
+                Some(plain) => text::of_read(&plain, at.key.role, self.reads(at), 0).map_err(|_| why)?,
+                None => return Err(why),
+            },
+            judged => judged?,
+        };
+        if kind == "plain words" && at.key.role == Role::Open && self.runs_statements() {
+            return Err("may be a statement in a language that nothing names");
+        }
+        if let Some(hidden) = encoded::text(text).filter(|_| kind == "an identifier") {
+            if self.inner >= MOST_TEXTS_IN_TEXTS || !self.spend(hidden.len()) {
+                return Err("holds encoded text deeper than is read");
+            }
+            self.inner += 1;
+            let judged = self.text(at, place, &hidden, depth + 1);
+            self.inner -= 1;
+            return judged.map_err(|_| "is encoded text that is not explained");
+        }
+        Ok(Kind::Borrowed(kind))
     }
 
     /// Whether this is in a parameter that the operator says is plain text.
@@ -119,7 +140,7 @@ impl<'a> Walk<'a> {
                 return Some(Err("chooses a change, or an act that is not known"));
             }
         }
-        if is_listed && choice != Choice::Act {
+        if is_listed && !matches!(choice, Choice::Act | Choice::Runs) {
             return None;
         }
         if choice == Choice::Runs {
@@ -169,7 +190,11 @@ impl<'a> Walk<'a> {
 
     /// What the readers say of a text that is, or may be, a statement.
     fn statement(&mut self, at: &At<'_>, text: &str) -> Option<Result<Kind, Why>> {
-        let may = matches!(at.key.role, Role::Open | Role::Condition) || at.name.eq_ignore_ascii_case("text");
+        if http::act_of_form(text).is_some() {
+            return Some(Err("chooses an act that is not known to read"));
+        }
+        let may = matches!(at.key.role, Role::Open | Role::Condition | Role::Selector)
+            || at.name.eq_ignore_ascii_case("text");
         if at.possible.is_empty() {
             if matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options) {
                 self.command(at, text);
@@ -177,7 +202,10 @@ impl<'a> Walk<'a> {
             }
             return self.by_shape(at, text, may);
         }
-        if at.key.role == Role::Condition {
+        if at.key.role == Role::Names && text::of(text, Role::Names, 0).is_ok() {
+            return None;
+        }
+        if matches!(at.key.role, Role::Condition | Role::Selector) {
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
             }
@@ -193,8 +221,13 @@ impl<'a> Walk<'a> {
         let joined = statement::read(at.possible, text, at.dialect);
         // A condition by itself is no statement of a language that only a description names.
         let may_be_one = at.sure.is_empty() && may && !at.possible.has(Language::Other);
-        if matches!(joined, Joined::Unread(_)) && may_be_one && grammar::filter::reads(text) {
-            return Some(Ok(CONDITION));
+        if matches!(joined, Joined::Unread(_)) && may_be_one {
+            if grammar::filter::reads(text) {
+                return Some(Ok(CONDITION));
+            }
+            if are_words_in_fields(text) {
+                return Some(Ok(IN_FIELDS));
+            }
         }
         match joined {
             Joined::Reads(language, found) => {
@@ -231,6 +264,9 @@ impl<'a> Walk<'a> {
             }
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
+            }
+            if are_words_in_fields(text) {
+                return Some(Ok(IN_FIELDS));
             }
         }
         let shape = statement::by_shape(text);
@@ -290,6 +326,10 @@ impl<'a> Walk<'a> {
     }
 }
 
+fn are_words_in_fields(text: &str) -> bool {
+    grammar::search::reads(text) && !shape::is_statement(text, Reads::Words)
+}
+
 /// Whether a text is a host and a path on it: `example.org/solr`.
 fn names_a_host(text: &str) -> bool {
     let Some((host, _)) = text.split_once('/') else { return false };
@@ -312,5 +352,6 @@ pub(super) fn kind_of(language: Language, found: &Found) -> Kind {
 /// Whether a text in this language that was not read counts as one that nobody knows: such a call is dangerous, not only
 /// unexplained.
 fn was_always_read(language: Language, at: &At<'_>) -> bool {
-    matches!(language, Language::Sql | Language::GraphQl | Language::Redis) && at.key.role != Role::Condition
+    matches!(language, Language::Sql | Language::GraphQl | Language::Redis)
+        && !matches!(at.key.role, Role::Condition | Role::Selector)
 }

@@ -245,7 +245,13 @@ impl<'a> Walk<'a> {
         at.possible = at.key.languages;
         let may = !matches!(
             at.key.role,
-            Role::Plain | Role::Pattern | Role::Address | Role::Headers | Role::Destination | Role::Schedule
+            Role::Plain
+                | Role::Pattern
+                | Role::Address
+                | Role::Headers
+                | Role::Destination
+                | Role::Schedule
+                | Role::Identifier
         );
         if at.sure.is_empty() && !may {
             return;
@@ -257,7 +263,7 @@ impl<'a> Walk<'a> {
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
                     Language::Shell => of_commands,
-                    Language::Redis => at.key.role != Role::Condition,
+                    Language::Redis => !matches!(at.key.role, Role::Condition | Role::Selector),
                     _ => at.key.role != Role::Options,
                 });
                 kept.map(Languages::of).fold(Languages::default(), Languages::with)

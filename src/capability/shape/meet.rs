@@ -212,7 +212,8 @@ fn text_of(record: &Record, name: &str) -> Option<String> {
     }
 }
 
-fn with_tag(tag: &str, text: &str, mut record: Record) -> Record {
+/// A variant as the record that it is, its tag among the fields.
+pub(super) fn with_tag(tag: &str, text: &str, mut record: Record) -> Record {
     let of = Type::Choice(vec![serde_json::Value::from(text).to_string()]);
     record.fields.insert(0, Field { name: tag.to_owned(), required: true, of, doc: Doc::default() });
     record

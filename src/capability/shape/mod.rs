@@ -4,11 +4,13 @@
 //! narrower: whatever fits the schema fits the type.
 
 mod meet;
+mod order;
 mod read;
 mod show;
 
 use std::collections::BTreeMap;
 
+pub use order::is_within;
 pub use show::{Shown, fields, shown};
 
 /// One type. Names in it are foreign text.

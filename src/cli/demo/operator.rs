@@ -245,6 +245,7 @@ impl<'a> Play<'a> {
                 FromWrapper::Hello { .. }
                 | FromWrapper::Activity(_)
                 | FromWrapper::Status(_)
+                | FromWrapper::Waiting { .. }
                 | FromWrapper::Tools { .. } => {}
             },
             ClientEvent::Incompatible { name, protocol, version } => {

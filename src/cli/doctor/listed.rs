@@ -1,13 +1,35 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
-use super::{Check, good, note};
+use super::{Check, Fix, good, note};
+use crate::cli::args::HostsHome;
+use crate::cli::error::Error;
 use crate::home::user;
-use crate::hosts::{self, Lists, Start};
+use crate::hosts::{self, Lists, Search, Start};
+
+/// Where hosts' files are looked for: this user's home and this folder, or what was named.
+///
+/// # Errors
+/// The user database has no home for this user.
+pub(in crate::cli) fn search(hosts: &HostsHome) -> Result<Search, Error> {
+    match &hosts.dir {
+        Some(dir) => {
+            let home = std::path::absolute(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
+            Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
+        }
+        None => match user::current() {
+            Ok(user) => Ok(Search::here(user.home)),
+            Err(error) => Err(Error::Wrong {
+                what: format!("the hosts' files cannot be found: {error}"),
+                hint: "name your home with --hosts-home DIR".to_owned(),
+            }),
+        },
+    }
+}
 
 /// Looks at the lists of every known host, for this user and this folder.
-pub(super) fn checks() -> Vec<Check> {
-    match user::current() {
-        Ok(user) => of(&hosts::lists(&user.home, std::env::current_dir().ok().as_deref())),
+pub(super) fn checks(hosts: &HostsHome) -> Vec<Check> {
+    match search(hosts) {
+        Ok(search) => of(&hosts::lists(&search.files())),
         Err(error) => vec![note("hosts", format!("their lists of servers were not looked at: {error}"))],
     }
 }
@@ -18,23 +40,23 @@ fn of(lists: &Lists) -> Vec<Check> {
         let file = server.file.display();
         let project = server.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
         let name = format!("{} of {} ({file}{project})", server.name, server.host);
-        let (what, hint) = match server.start {
-            Start::Wrapped => continue,
-            Start::Remote => continue,
-            Start::Unwrapped => (
-                format!("{name} is NOT wrapped: none of its calls is held or recorded"),
-                "put `mcp-approve --` before its command",
-            ),
-            Start::Observed => {
-                (format!("{name} is only observed: every call passes"), "take `--observe` away once you have rules")
-            }
-        };
-        checks.push(Check { hint: Some(hint.to_owned()), ..note("hosts", what) });
+        checks.push(match server.start {
+            Start::Wrapped | Start::Remote => continue,
+            Start::Unwrapped => Check {
+                fix: Some(Fix::Install),
+                ..note("hosts", format!("{name} is NOT wrapped: none of its calls is held or recorded"))
+            },
+            Start::Observed => Check {
+                hint: Some("take `--observe` away once you have rules".to_owned()),
+                ..note("hosts", format!("{name} is only observed: every call passes"))
+            },
+        });
     }
     let remote = lists.servers.iter().filter(|server| server.start == Start::Remote).count();
     if remote > 0 {
-        let what =
-            format!("servers reached over the network: {remote}; mcp-approve stands on pipes, and does not see them");
+        let what = format!(
+            "servers reached over the network: {remote}; mcp-approve holds calls on pipes, and does not see them"
+        );
         checks.push(note("hosts", what));
     }
     checks.extend(lists.unread.iter().map(|one| {
@@ -43,7 +65,7 @@ fn of(lists: &Lists) -> Vec<Check> {
     }));
     if checks.is_empty() {
         checks.push(match lists.files {
-            0 => note("hosts", "no list of servers was found of Claude, Cursor, Codex, Gemini CLI, VS Code or Zed"),
+            0 => note("hosts", "no host's list of servers was found"),
             files => {
                 let servers = lists.servers.len();
                 good("hosts", format!("every server they start is wrapped (servers: {servers}, lists: {files})"))
@@ -73,7 +95,7 @@ mod tests {
             let checks = of(&Lists { servers, unread, files });
             checks.iter().map(|one| format!("{} {}", word(one.state), one.what)).collect::<Vec<_>>().join("\n")
         };
-        assert!(said(Vec::new(), 0).starts_with("note no list of servers was found"));
+        assert!(said(Vec::new(), 0).starts_with("note no host's list of servers was found"));
         assert_eq!(
             said(vec![listed(Start::Wrapped)], 1),
             "ok every server they start is wrapped (servers: 1, lists: 1)"

@@ -24,7 +24,7 @@ use crate::policy::rule::{Decision, Policy};
 
 /// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
 #[derive(Debug, Default)]
-struct Reach {
+pub(in crate::cli) struct Reach {
     unasked: Vec<String>,
     /// The tool and the rule.
     by_rule: Vec<(String, String)>,
@@ -35,7 +35,7 @@ struct Reach {
 }
 
 impl Reach {
-    fn all(&self) -> usize {
+    pub(in crate::cli) fn all(&self) -> usize {
         self.unasked.len() + self.by_rule.len() + self.asked + self.denied
     }
 }
@@ -46,11 +46,12 @@ pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write)
         what: format!("the hosts' lists cannot be found: {error}"),
         hint: "`mcp-approve doctor` says more".to_owned(),
     })?;
-    let lists = hosts::lists(&user.home, std::env::current_dir().ok().as_deref());
+    let lists = hosts::lists(&hosts::Search::here(user.home).files());
     let reach = reach(places, now)?;
     let open = lists.servers.iter().any(|one| matches!(one.start, Start::Unwrapped | Start::Observed));
     if as_json {
-        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(one.name.as_str()))).collect();
+        let rows: Vec<Value> =
+            lists.servers.iter().map(|one| row(one, reach.get(&hosts::rules_name(&one.name)))).collect();
         writeln!(out, "{}", pretty(&Value::Array(rows)))?;
     } else {
         tell(&lists, &reach, out)?;
@@ -59,7 +60,7 @@ pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write)
 }
 
 /// What is known of every server that was wrapped here, by the name that rules have for it.
-fn reach(places: &Places, now: i64) -> Result<BTreeMap<String, Reach>, Error> {
+pub(in crate::cli) fn reach(places: &Places, now: i64) -> Result<BTreeMap<String, Reach>, Error> {
     places.check_state()?;
     let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
     let policy = layers.load(Keeps::Nothing);
@@ -103,7 +104,7 @@ fn word(start: Start) -> &'static str {
     }
 }
 
-fn row(one: &Listed, reach: Option<&Reach>) -> Value {
+pub(in crate::cli) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
     let tools = reach.map(|reach| {
         json!({
             "all": reach.all(), "changing": reach.changing, "unasked": reach.unasked,
@@ -128,7 +129,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
             let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
             writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
         }
-        let known = reach.get(one.name.as_str()).filter(|reach| reach.all() > 0);
+        let known = reach.get(&hosts::rules_name(&one.name)).filter(|reach| reach.all() > 0);
         writeln!(out, "  {}: {}", visible(&one.name), said(one.start, known))?;
         if let (Start::Wrapped, Some(reach)) = (one.start, known) {
             if !reach.unasked.is_empty() {
@@ -147,7 +148,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
 }
 
 /// What a host's server may do, in one sentence.
-fn said(start: Start, known: Option<&Reach>) -> String {
+pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
     let tools = |reach: &Reach| format!("{} tools, {} of which change something", reach.all(), reach.changing);
     match (start, known) {
         (Start::Unwrapped, None) => "NOT wrapped: everything runs unasked, and is not recorded".to_owned(),

@@ -13,7 +13,7 @@ use crate::audit::store::Reader;
 use crate::capability::types;
 use crate::cli::error::Error;
 use crate::cli::log::LogError;
-use crate::cli::print::{self, Column, pretty, visible};
+use crate::cli::print::{self, Column, local, pretty, visible};
 use crate::home::places::Places;
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
@@ -86,7 +86,7 @@ fn granted(
         }
     }
     let db = places.audit_db();
-    let search = Search::default().from(options.since.map(|since| since.moment(now)));
+    let search = Search::default().from(options.since.map(|since| since.moment(local(now))));
     if let Some(reader) = Reader::open(&db).map_err(LogError::from)? {
         let tally = query::decisions(&reader, None, &search).map_err(LogError::from)?;
         for (server, tools) in &tally.tools {

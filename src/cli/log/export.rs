@@ -1,17 +1,17 @@
 //! `mcp-approve log export`: records for other programs, with what proves them. What is hidden in the log stays hidden.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use super::{Finding, LogError, Of, search};
+use super::{Finding, LogError, Of};
 use crate::audit::chain::Row;
-use crate::audit::fields::{Field, Record, TEXTS};
-use crate::audit::moment::Since;
+use crate::audit::fields::{Record, TEXTS, Why};
+use crate::audit::moment::Clock;
 use crate::audit::query;
-use crate::audit::record::Kind;
 use crate::audit::redact::push_string;
 use crate::audit::store::Reader;
 use crate::cli::print::{visible, visible_json};
@@ -27,12 +27,6 @@ pub struct ExportOptions {
     pub format: Format,
     #[command(flatten)]
     pub of: Of,
-    /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
-    #[arg(long)]
-    pub kind: Option<Kind>,
-    /// Only since then: 30d, 1h, 5m, or a time like 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
     /// Print the program that checks a jsonl export instead (Python 3, nothing to install)
     #[arg(long, exclusive = true)]
     pub verifier: bool,
@@ -50,15 +44,15 @@ pub enum Format {
 ///
 /// # Errors
 /// As [`super::run`].
-pub(super) fn run(options: &ExportOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
+pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<Finding, LogError> {
     if options.verifier {
         out.write_all(VERIFIER.as_bytes())?;
         return Ok(Finding::So);
     }
-    let search = search(&options.of, options.since, now).with(Field::Kind, options.kind.map(Kind::word));
+    let search = options.of.search(clock)?;
     let reader = Reader::open(db)?.ok_or_else(|| LogError::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
-        writeln!(out, "seq,{},latency_ms,arguments,writer,link", TEXTS.join(","))?;
+        writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }
     let mut written = Ok(());
     query::each(&reader, &search, &mut |row| {
@@ -85,17 +79,22 @@ fn jsonl(row: &Row<'_>) -> String {
 fn csv(row: &Row<'_>) -> String {
     let record = Record::new(row);
     let json = |json: Option<&RawValue>| visible_json(json.map_or("", |json| json.get()));
-    let texts = |texts: [Option<&str>; 13]| texts.map(|text| visible(text.unwrap_or_default()));
-    let (texts, latency, arguments) = match record.fields() {
-        Some(fields) => (texts(fields.texts()), json(fields.latency_ms), json(fields.arguments)),
+    let texts = |texts: [Option<&str>; TEXTS.len()]| texts.map(|text| visible(text.unwrap_or_default()));
+    let (texts, rest) = match record.fields() {
+        Some(fields) => {
+            let Why { operator, reason } = fields.why();
+            let text = |text: Option<Cow<'_, str>>| visible(&text.unwrap_or_default());
+            let rest = [json(fields.latency_ms), json(fields.arguments), text(operator), text(reason)];
+            (texts(fields.texts()), rest)
+        }
         None => {
-            let mut unreadable = <[Option<&str>; 13]>::default();
+            let mut unreadable = <[Option<&str>; TEXTS.len()]>::default();
             unreadable[1] = Some("UNREADABLE");
-            (texts(unreadable), String::new(), visible(&record.body))
+            (texts(unreadable), [String::new(), visible(&record.body), String::new(), String::new()])
         }
     };
-    let cells =
-        [row.seq.to_string()].into_iter().chain(texts).chain([latency, arguments, hex(row.writer), hex(row.link)]);
+    let proof = [hex(row.writer), hex(row.link)];
+    let cells = [row.seq.to_string()].into_iter().chain(texts).chain(rest).chain(proof);
     cells.map(|cell| quoted(&cell)).collect::<Vec<_>>().join(",")
 }
 

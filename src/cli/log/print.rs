@@ -4,69 +4,72 @@ use std::io::{self, Write};
 
 use serde::Deserialize;
 
-use crate::audit::fields::{Fields, Record, TEXTS};
+use crate::audit::fields::{Record, TEXTS};
+use crate::audit::moment::Clock;
 use crate::audit::redact::string_token;
-use crate::cli::print::{self, Column, visible};
+use crate::cli::look::Look;
+use crate::cli::print::visible;
+use crate::console::found::Line;
+use crate::console::record_row::{Names, RecordColumns, sentence};
+use crate::console::row::{Row, Tone};
+use crate::console::time;
 
-const TITLES: [&str; 9] = ["SEQ", "TIME", "KIND", "TICKET", "TOOL", "BADGE", "IDENTITY", "DECISION", "ARGUMENTS"];
-const COLUMNS: [Column; 9] = [
-    Column::LEFT.at_most(20),
-    Column::LEFT.at_most(24),
-    Column::LEFT.at_most(14),
-    Column::LEFT.at_most(24),
-    Column::LEFT.at_most(28),
-    Column::LEFT.at_most(7),
-    Column::LEFT.at_most(16),
-    Column::LEFT.at_most(36),
-    Column::LEFT.at_most(60),
-];
+/// What stands for what happened where a record cannot be read.
+const UNREADABLE: &str = "UNREADABLE";
 
-/// A text table, one record a line.
-pub(super) fn table(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
-    print::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(records.iter().map(cells)), out)
-}
-
-fn cells(record: &Record) -> [String; 9] {
-    let seq = record.seq.to_string();
-    let cells = match record.fields() {
-        Some(fields) => {
-            let ticket = fields.ticket.as_deref().unwrap_or(&fields.server);
-            [
-                seq,
-                fields.time.to_string(),
-                fields.kind.to_string(),
-                ticket.to_owned(),
-                fields.tool.clone().unwrap_or_default(),
-                fields.badge.clone().unwrap_or_default(),
-                fields.identity.clone().unwrap_or_default(),
-                decision(&fields),
-                fields.arguments.map_or("", |json| json.get()).to_owned(),
-            ]
+/// One record a line, under the columns' names.
+pub(super) fn table(records: &[Record], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let lines: Vec<Line> = records.iter().map(line).collect();
+    let times: Vec<String> = lines.iter().map(|line| moment(line, look)).collect();
+    let when = times.iter().map(String::len).max().unwrap_or(0).max(4);
+    let newest = lines.iter().map(|line| line.seq).max().unwrap_or(0);
+    let names = if look.is_wide() { Names::Shown(newest) } else { Names::Left };
+    let columns = RecordColumns::of(&lines.iter().collect::<Vec<_>>(), look.width, when, names);
+    writeln!(out, "{}", look.line(&columns.heading()))?;
+    for ((record, line), time) in records.iter().zip(&lines).zip(&times) {
+        let mut row = columns.row(line, time);
+        if look.is_wide() {
+            row = row.and(Tone::Ours, "  ").joined(hashes(record));
         }
-        None => {
-            let mut cells = <[String; 9]>::default();
-            cells[0] = seq;
-            cells[2] = "UNREADABLE".to_owned();
-            cells[8].clone_from(&record.body);
-            cells
-        }
-    };
-    cells.map(|cell| visible(&cell))
-}
-
-/// `approve by rule scratch-files`, `ask`, or nothing.
-fn decision(fields: &Fields<'_>) -> String {
-    let mut words = match (&fields.verdict, &fields.ruling) {
-        (Some(word), _) | (None, Some(word)) => word.clone(),
-        (None, None) => return String::new(),
-    };
-    for (link, word) in [(" by ", &fields.by), (" ", &fields.rule)] {
-        if let Some(word) = word {
-            words.push_str(link);
-            words.push_str(word);
-        }
+        writeln!(out, "{}", look.line(&row))?;
     }
-    words
+    Ok(())
+}
+
+/// What one call's records say happened, one below the other.
+pub(super) fn timeline(records: &[Record], look: Look, out: &mut dyn Write) -> io::Result<()> {
+    for line in records.iter().map(line) {
+        let time = line.time.map_or_else(String::new, |at| time::date(at, look.clock.offset));
+        let row = Row::of(Tone::Quiet, format!("{time}  ")).joined(sentence(&line)).clipped(look.width);
+        writeln!(out, "{}", look.line(&row))?;
+    }
+    writeln!(out)
+}
+
+fn line(record: &Record) -> Line {
+    match record.fields() {
+        Some(_) => Line::of(record),
+        None => Line { kind_word: UNREADABLE.to_owned(), note: record.body.clone(), ..Line::of(record) },
+    }
+}
+
+/// Today's times without their day; whole ones where there is room.
+fn moment(line: &Line, look: Look) -> String {
+    let Clock { now, offset } = look.clock;
+    line.time.map_or_else(String::new, |at| match look.is_wide() {
+        true => time::date(at, offset),
+        false => time::moment(at, now, offset),
+    })
+}
+
+/// The identity, the call's digest and the record's link.
+fn hashes(record: &Record) -> Row {
+    let fields = record.fields();
+    let text = |text: Option<&str>| text.unwrap_or("-").to_owned();
+    let identity = text(fields.as_ref().and_then(|fields| fields.identity.as_deref()));
+    let digest = text(fields.as_ref().and_then(|fields| fields.digest.as_deref()));
+    let link = record.link.map_or_else(|| "-".to_owned(), |link| link.to_string());
+    Row::default().and_foreign(Tone::Quiet, &format!("{identity} {digest} {link}"))
 }
 
 /// How the arguments of a read were explained, as details tell.

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Finding, LogError, Of, progress, search};
+use super::{Finding, LogError, Of, progress};
 use crate::audit::detections::{self, Detections};
-use crate::audit::moment::{Since, rfc3339};
+use crate::audit::moment::{Clock, rfc3339};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::record::By;
@@ -20,9 +20,6 @@ use crate::cli::print::{self, Column, visible, visible_json};
 pub struct StatsOptions {
     #[command(flatten)]
     pub of: Of,
-    /// Only since then: 30d, 1h, 5m, or a time like 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
     /// At most so many tools, the most called
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
@@ -47,8 +44,8 @@ fn counted(count: u64, what: &str) -> String {
 ///
 /// # Errors
 /// As [`super::run`].
-pub(super) fn run(options: &StatsOptions, db: &Path, now: i64, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let search = search(&options.of, options.since, now);
+pub(super) fn run(options: &StatsOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Result<Finding, LogError> {
+    let search = options.of.search(clock)?;
     let reader = Reader::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::options::ReplayOptions;
 use super::{Site, past};
 use crate::cli::error::Error;
+use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::policy::replay::{Change, Replay, replay};
 use crate::policy::rule::Policy;
@@ -22,7 +23,7 @@ pub(super) fn run(
     site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?;
+    let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?;
     if calls.is_none() && !options.json {
         writeln!(out, "There is no log yet at {}, so nothing would change.", visible(&site.db.display().to_string()))?;
         return Ok(ExitCode::SUCCESS);

@@ -10,6 +10,7 @@ use super::alter::visible_lines;
 use super::options::SuggestOptions;
 use super::{Site, past};
 use crate::cli::error::Error;
+use crate::cli::print::local;
 use crate::console::plain::visible;
 use crate::home::policy_file;
 use crate::policy::maker::{Title, id_for};
@@ -26,7 +27,7 @@ pub(super) fn run(
     site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    let calls = past::since(&site.db, options.since.map(|since| since.moment(site.now)))?.unwrap_or_default();
+    let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
     // What the check of the file would refuse is not suggested.
     let mut found = suggest(policy, &calls, site.now, usize::MAX);
     found.rules.retain(|one| policy_file::read(&format!("version = 1\n{}", text(one, "x", None))).is_ok());

@@ -32,25 +32,26 @@ impl Bars<'_> {
     /// What keeps one tool out; `None` where nothing does.
     pub(super) fn of(&self, known: &Known) -> Option<Bar> {
         let tags = tags::of(&known.behavior, &known.tool.name);
-        self.role(known, &tags)
+        self.role(known)
             .or_else(|| self.policy(known))
             .or_else(|| self.standing(known))
             .or_else(|| self.wishes(known, &tags))
     }
 
-    fn role(&self, known: &Known, tags: &[String]) -> Option<Bar> {
+    fn role(&self, known: &Known) -> Option<Bar> {
         let role = self.role?;
-        let (kind, why) = match role.lacks(&known.server.name, tags)? {
-            Lacks::Server => ("is not for their server", format!("is for the servers {} only", listed(&role.servers))),
-            Lacks::Capability(tags) if tags.is_empty() => {
-                ("has no capability for them", "grants no tool of which nobody knows what it does".to_owned())
-            }
-            Lacks::Capability(tags) => (
-                "has no capability for them",
-                format!("has no capability for {} (it has {})", tags.join(" or "), listed(&role.capabilities)),
-            ),
+        let lacks = role.lacks(&known.server.name, &known.tool.name, Some(&known.tool), &known.behavior)?;
+        let kind = match &lacks {
+            Lacks::Server => "is not for their server",
+            Lacks::Capability(_) => "has no capability for them",
+            Lacks::Entitlement(_) => "does not grant what they require",
         };
-        Some(Bar { kind: format!("the role {} {kind}", role.name), why: format!("the role {} {why}", role.name) })
+        let has = match &lacks {
+            Lacks::Server => format!("; it is for {}", listed(&role.servers)),
+            Lacks::Capability(_) | Lacks::Entitlement(_) => format!("; it grants {}", listed(&role.capabilities)),
+        };
+        let why = format!("the role {} {}{has}", role.name, lacks.words());
+        Some(Bar { kind: format!("the role {} {kind}", role.name), why })
     }
 
     fn policy(&self, known: &Known) -> Option<Bar> {

@@ -6,9 +6,12 @@ use std::process::ExitCode;
 use super::row::Answers;
 use super::{answers, memory, print, row};
 use crate::behavior::tags;
+use crate::behavior::taxonomy::Badge;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::error::Error;
-use crate::cli::print::{self as printing, Column, visible};
+use crate::cli::look::Look;
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::home::places::Places;
 use crate::pins::reading::Known;
 
@@ -16,50 +19,71 @@ use crate::pins::reading::Known;
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 
-const TITLES: [&str; 9] = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", "CALLS", "EVIDENCE", "REMARKS"];
-const ANY: Column = Column::LEFT;
-const COLUMNS: [Column; 9] = [ANY, ANY.at_most(40), ANY, ANY, ANY.at_most(28), ANY, ANY, ANY.at_most(40), ANY];
-
 /// Lists the tools.
-pub(super) fn run(options: &ToolsListOptions, places: &Places, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(
+    options: &ToolsListOptions,
+    places: &Places,
+    look: Look,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let memory = memory(places)?;
     let mut tools = super::known(memory.as_ref(), options.server.as_deref())?;
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
     let tally = answers(places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
-    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, out))?;
+    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, look, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table<'t>(tools: &[Known], seen: &dyn Fn(&Known) -> Answers<'t>, out: &mut dyn Write) -> io::Result<()> {
-    let rows = tools.iter().map(|known| {
-        let identity = known.behavior.identity;
+fn table<'t>(tools: &[Known], seen: &dyn Fn(&Known) -> Answers<'t>, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    let short = |known: &Known| {
         [
-            visible(&known.server.name),
-            visible(&known.tool.name),
-            known.behavior.badge().word().to_owned(),
-            format!("{} {}", identity.hash(), identity.action.word()),
-            visible(&tag(known)),
-            format!("v{} {}", known.pin.version, known.pin_state.word()),
-            seen(known).calls().to_string(),
-            visible(&row::because(&known.behavior)),
-            remarks(known),
+            cell(Tone::Quiet, &known.server.name),
+            cell(Tone::Strong, &known.tool.name),
+            badge(known),
+            cell(Tone::Ours, &tag(known)),
+            Row::of(Tone::Ours, seen(known).calls().to_string()),
+            Row::of(Tone::Warn, remarks(known)),
         ]
-    });
-    printing::table(&COLUMNS, 2, std::iter::once(TITLES.map(str::to_owned)).chain(rows), out)?;
+    };
+    if look.is_wide() {
+        let rows = tools.iter().map(|known| {
+            let [server, tool, badge, tag, calls, remarks] = short(known);
+            let identity = known.behavior.identity;
+            let identity = cell(Tone::Quiet, &format!("{} {}", identity.hash(), identity.action.word()));
+            let pin = Row::of(Tone::Ours, format!("v{} {}", known.pin.version, known.pin_state.word()));
+            let evidence = cell(Tone::Ours, &row::because(&known.behavior));
+            [server, tool, badge, identity, tag, pin, calls, evidence, remarks]
+        });
+        let rows: Vec<_> = rows.collect();
+        let titles = ["SERVER", "TOOL", "BADGE", "IDENTITY", "TAG", "PIN", "CALLS", "EVIDENCE", "REMARKS"];
+        look.list(titles, &rows, out)?;
+    } else {
+        let rows: Vec<_> = tools.iter().map(short).collect();
+        look.list(["SERVER", "TOOL", "BADGE", "TAG", "CALLS", "REMARKS"], &rows, out)?;
+    }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
-        writeln!(
-            out,
-            "{likely} of them look like reads (PURE?) or are new: confirm them with mcp-approve tools review"
-        )?;
+        let what = "look like reads (PURE?) or are new: confirm them with mcp-approve tools review";
+        look.say(&format!("{likely} of them {what}"), out)?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
         writeln!(out, "{waiting} of them on the review list: mcp-approve tools review")?;
     }
     Ok(())
+}
+
+/// A tool's badge as its word.
+pub(super) fn badge(known: &Known) -> Row {
+    let badge = known.behavior.badge();
+    let tone = match badge {
+        Badge::Pure => Tone::Good,
+        Badge::Likely => Tone::Ours,
+        Badge::Mutates => Tone::Warn,
+    };
+    Row::of(tone, badge.word())
 }
 
 /// The tag that a role would name; a dash where nobody knows what the tool does.

@@ -11,6 +11,8 @@ use super::show::print_changes;
 use super::{memory, named, print, row};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Badge;
+use crate::capability::set::Growth;
+use crate::capability::types;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::error::Error;
 use crate::cli::person;
@@ -65,13 +67,19 @@ pub(super) fn run(
     tools.retain(|known| !reasons(known).is_empty());
     let output = options.output;
     if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
-        let rows: Vec<Value> = servers.iter().map(server_row).chain(tools.iter().map(tool_row)).collect();
+        let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
+        for known in &tools {
+            rows.push(tool_row(known, grown(memory.as_ref(), known)?));
+        }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
         print(output, rows, NOTHING, out, |out| {
             for row in rows {
                 let text = |key: &str| visible(row[key].as_str().unwrap_or_default());
                 let tool = if row["tool"].is_null() { String::new() } else { format!(" / {}", text("tool")) };
                 writeln!(out, "{}{tool}: {}", text("server"), text("why"))?;
+                if !row["capability"].is_null() {
+                    writeln!(out, "    {}", text("capability"))?;
+                }
                 if !row["tool"].is_null() {
                     writeln!(out, "    {}  {}: {}", text("identity"), text("now"), text("because"))?;
                 }
@@ -124,6 +132,9 @@ pub(super) fn run(
         }
         if let Some(view) = known.outside_view {
             writeln!(out, "    outside  {view}, by `tools classify --verify-with`")?;
+        }
+        if let Some(grown) = grown(Some(memory), known)? {
+            writeln!(out, "    {}", visible(&grown))?;
         }
         for evidence in &known.behavior.evidence {
             writeln!(out, "    evidence {}", visible(&row::evidence(evidence)))?;
@@ -254,12 +265,23 @@ fn server_row(server: &Server) -> Value {
     })
 }
 
-fn tool_row(known: &Known) -> Value {
+/// The capability that a server has more of since its definition was trusted; `None` where it has none.
+fn grown(memory: Option<&Memory>, known: &Known) -> Result<Option<String>, Error> {
+    let now = types::signature(&known.tool);
+    if known.pin_state == PinState::New {
+        return Ok(Some(format!("new capability: {now}")));
+    }
+    let before = memory.map(|memory| memory.trusted(known)).transpose()?.flatten();
+    let before = before.filter(|before| Growth::between(before, &known.tool) == Growth::Wider);
+    Ok(before.map(|before| format!("wider capability: {now}; it was {}", types::signature(&before))))
+}
+
+fn tool_row(known: &Known, grown: Option<String>) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),
         "badge": known.behavior.badge().word(), "identity": known.behavior.identity.hash(),
-        "because": row::because(&known.behavior),
+        "because": row::because(&known.behavior), "capability": grown,
         "version": known.pin.version, "digest": known.pin.latest.to_string(),
         "fingerprint": known.server.fingerprint,
     })

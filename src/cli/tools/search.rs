@@ -8,20 +8,22 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::bars::{self, Bar, Bars};
-use super::list::{NONE, tag};
+use super::list::{NONE, badge, tag};
 use super::row::Answers;
 use super::{answers, memory, print, row};
 use crate::behavior::profile::{self, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::Error;
+use crate::cli::look::Look;
 use crate::cli::print::{clipped, visible};
+use crate::console::columns::cell;
+use crate::console::row::{Row, Tone};
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::pins::reading::Known;
-use crate::policy::role::Role;
 use crate::policy::rule::Policy;
 
 struct Hit<'t> {
@@ -40,14 +42,15 @@ impl Hit<'_> {
     }
 }
 
-/// Searches. `now` is milliseconds since 1970, UTC.
+/// Searches.
 pub(super) fn run(
     options: &ToolsSearchOptions,
     places: &Places,
-    now: i64,
+    look: Look,
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
-    let role = options.role.as_deref().map(|name| role(places, name)).transpose()?;
+    let now = look.clock.now;
+    let role = options.role.as_deref().map(|name| config::role(places, name)).transpose()?;
     let policy = policy(places)?;
     let memory = memory(places)?;
     let tools = super::known(memory.as_ref(), options.server.as_deref())?;
@@ -91,19 +94,8 @@ pub(super) fn run(
         hits.extend(struck.into_iter().take(options.output.limit.unwrap_or(usize::MAX)));
     }
     let rows: Vec<_> = hits.iter().map(json).collect();
-    print(options.output, &rows, &none, out, |out| table(&hits, &left_out, out))?;
+    print(options.output, &rows, &none, out, |out| table(&hits, &left_out, look, out))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn role(places: &Places, name: &str) -> Result<Role, Error> {
-    let roles = config::roles(places)?;
-    let known: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
-    let hint = match known.as_slice() {
-        [] => "none is written yet; in config.toml: [roles.reader] and below it capabilities = [\"*:read\"]".to_owned(),
-        known => format!("those of config.toml are: {}", known.join(", ")),
-    };
-    let unknown = || Error::Wrong { what: format!("no role is called {name}"), hint };
-    roles.iter().find(|role| role.name == name).cloned().ok_or_else(unknown)
 }
 
 /// The policy for all servers, as it stands. Where it is broken its denials stand, as they do for calls.
@@ -161,7 +153,36 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Hit<'_>], left_out: &str, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[Hit<'_>], left_out: &str, look: Look, out: &mut dyn Write) -> io::Result<()> {
+    if look.is_wide() {
+        whole(hits, out)?;
+    } else {
+        let rows: Vec<_> = hits.iter().map(short).collect();
+        look.list(["SCORE", "BADGE", "SERVER", "TOOL", "TAG", "SAYS"], &rows, out)?;
+    }
+    if left_out.is_empty() { Ok(()) } else { look.say(left_out, out) }
+}
+
+/// The first line of what a server says of a tool.
+fn first(known: &Known) -> Option<&str> {
+    let text = known.tool.description.as_deref()?;
+    text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
+}
+
+fn short(hit: &Hit<'_>) -> [Row; 6] {
+    let known = &hit.known;
+    let (score, says) = match &hit.bar {
+        None => {
+            (Row::of(Tone::Ours, format!("{:5.2}", hit.score())), cell(Tone::Foreign, first(known).unwrap_or_default()))
+        }
+        Some(bar) => (Row::of(Tone::Danger, "    ✗"), cell(Tone::Danger, &format!("may not be used: {}", bar.why))),
+    };
+    let (server, tool) = (cell(Tone::Quiet, &known.server.name), cell(Tone::Strong, &known.tool.name));
+    [score, badge(known), server, tool, cell(Tone::Ours, &tag(known)), says]
+}
+
+/// Each with its identity, its evidence, and why it has its place.
+fn whole(hits: &[Hit<'_>], out: &mut dyn Write) -> io::Result<()> {
     for hit in hits {
         let known = &hit.known;
         let score = if hit.bar.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
@@ -180,15 +201,10 @@ fn table(hits: &[Hit<'_>], left_out: &str, out: &mut dyn Write) -> io::Result<()
             writeln!(out, "         may not be used: {}", visible(&bar.why))?;
             continue;
         }
-        let first =
-            known.tool.description.as_deref().and_then(|text| text.lines().find(|line| !line.trim().is_empty()));
-        if let Some(first) = first {
-            writeln!(out, "         | {}", clipped(&visible(first.trim()), 100))?;
+        if let Some(first) = first(known) {
+            writeln!(out, "         | {}", clipped(&visible(first), 100))?;
         }
         writeln!(out, "         why: {}", visible(&hit.why))?;
-    }
-    if !left_out.is_empty() {
-        writeln!(out, "{}", visible(left_out))?;
     }
     Ok(())
 }

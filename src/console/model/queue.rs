@@ -230,7 +230,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         disputed,
         hazards,
         effect,
-        about,
+        target,
         ruling,
         near,
         safe,
@@ -247,7 +247,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)
         && (confidence, unexplained, offer) == (&other.confidence, &other.unexplained, &other.offer)
-        && (disputed, hazards, effect, about) == (&other.disputed, &other.hazards, &other.effect, &other.about)
+        && (disputed, hazards, effect, target) == (&other.disputed, &other.hazards, &other.effect, &other.target)
         && (ruling, near) == (&other.ruling, &other.near)
         && (safe, undeclared) == (&other.safe, &other.undeclared)
         && (host, danger) == (&other.host, &other.danger)

@@ -24,7 +24,7 @@ impl Model {
         let effect = laid.map_or(held.snapshot.effect.as_str(), crate::console::card::Card::effect);
         let call = &held.snapshot;
         let part = reading::gravest(&call.readings);
-        Some(word(effect, part, call.about.as_deref().unwrap_or_default(), &call.arguments))
+        Some(word(effect, part, call.target.as_deref().unwrap_or_default(), &call.arguments))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::audit::fields::Field;
 use crate::audit::record::{By, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::console::card::counted;
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, cell, target, widest};
 use crate::console::model::{Following, Model, Origin, Passed};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
@@ -32,9 +32,14 @@ impl Model {
                 Field::Verdict => activity.verdict.map(|verdict| verdict.word()),
                 Field::By => activity.by.map(|by| by.word()),
                 Field::Rule => activity.rule.as_deref(),
+                Field::Target => activity.target.as_deref(),
+                Field::Operator => Some(activity.who.as_str()),
+                Field::Reason => Some(activity.reason.as_str()),
+                // Only records have it.
+                Field::Agent => None,
             };
             let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
-            let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket);
+            let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket).chain(&activity.target);
             let text = text.map(String::as_str).collect::<Vec<_>>().join("\n");
             search.wants(Some(activity.time), of, text.as_bytes())
         };
@@ -128,13 +133,21 @@ fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row 
         cell(tone(activity), &activity.what),
     ]);
     let mut right = outcome(activity);
-    if width < NARROW {
+    // What the call is about comes before who let it pass and how long it took.
+    let upon = activity.target.as_deref().map_or(0, |upon| cell(Tone::Ours, upon).width().min(LEAST));
+    if width < NARROW || row.width() + upon + right.width() + 3 > width {
         right.runs.truncate(1);
     } else if let Some(latency) = activity.latency_us.filter(|latency| tells(activity, *latency)) {
         right.push(Tone::Quiet, format!("{:>8}", time::latency(latency)));
     }
     let right = right.and(Tone::Ours, " ");
     let room = width.saturating_sub(right.width() + 1);
+    if let Some(upon) = &activity.target
+        && room > row.width() + 3
+    {
+        let left = room - row.width() - 1;
+        row = row.and(Tone::Ours, " ").joined(target(Tone::Ours, upon, left));
+    }
     // Why it was decided so stands between, as far as there is room for more than a few letters.
     let why = if activity.by == Some(By::Default) { &activity.explained } else { &activity.reason };
     if !why.is_empty() && room > row.width() + 14 {
@@ -142,6 +155,9 @@ fn line(passed: &Passed, columns: &Columns, model: &Model, width: usize) -> Row 
     }
     ends(row.clipped(room), right, width)
 }
+
+/// So much of a target is worth more than who let the call pass.
+const LEAST: usize = 30;
 
 /// Whether a latency is worth its columns: of every answer, and of a decision that took somebody's time.
 fn tells(activity: &Activity, latency: u64) -> bool {

@@ -1,10 +1,10 @@
 //! The Log screen's list: each record on one line, the newest first, with the figures of deciding above it.
 
-use super::{NARROW, WIDE, badge, grouped};
-use crate::audit::record::{By, Kind, Outcome, VerdictWord};
-use crate::console::columns::{Columns, cell};
+use super::{NARROW, WIDE, grouped};
+use crate::audit::record::By;
 use crate::console::found::Line;
 use crate::console::model::Model;
+use crate::console::record_row::{Names, RecordColumns};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
@@ -83,77 +83,20 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     vec![Row::of(Tone::Strong, "The log has no records yet.")]
 }
 
-pub(super) fn line(model: &Model, at: usize, width: usize) -> Option<Row> {
-    let line = model.browse.window.lines.get(at)?;
-    Some(of(line, model, width))
+pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
+    let window = &model.browse.window;
+    let shown: Vec<&Line> = range.filter_map(|at| window.lines.get(at)).collect();
+    let clock = (model.now, model.settings.offset);
+    let moments: Vec<String> = shown.iter().map(|line| moment(line, clock, width)).collect();
+    let when = moments.iter().map(String::len).max().unwrap_or(0);
+    let names = if width < WIDE { Names::Left } else { Names::Shown(window.newest) };
+    let columns = RecordColumns::of(&shown, width.saturating_sub(1), when, names);
+    let row = |(line, when): (&&Line, &String)| Row::of(Tone::Ours, " ").joined(columns.row(line, when));
+    shown.iter().zip(&moments).map(row).collect()
 }
 
-/// One record on one line.
-pub(super) fn of(line: &Line, model: &Model, width: usize) -> Row {
-    let digits = grouped(model.browse.window.newest).len().max(3);
-    let (when, tool) = if width < NARROW { (8, 12) } else { (11, 22) };
-    let columns = if width < WIDE {
-        Columns::default().left(1, when, "").left(1, 2, "")
-    } else {
-        Columns::default().right(1, digits, "").left(2, when, "").left(1, 2, "").left(0, 18, "")
-    };
-    let columns = columns.left(if width < WIDE { 0 } else { 1 }, tool, "").rest(1);
-    let moment = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
-    // Where it is narrow, the day says enough of another day.
-    let moment = if width < NARROW { moment.split(' ').next().unwrap_or_default().to_owned() } else { moment };
-    let seq = (width >= WIDE).then(|| Row::of(Tone::Quiet, grouped(line.seq)));
-    let ticket = (width >= WIDE).then(|| cell(Tone::Quiet, line.ticket.as_deref().unwrap_or(&line.server)));
-    let tool = match &line.tool {
-        Some(tool) => cell(Tone::Strong, tool),
-        None => cell(Tone::Quiet, &line.server),
-    };
-    let cells = seq.into_iter().chain([Row::of(Tone::Quiet, moment), badge(line.badge)]);
-    columns.row(cells.chain(ticket).chain([tool, happened(line)]))
-}
-
-/// What the record says happened, in our words, and its reason.
-pub(super) fn happened(line: &Line) -> Row {
-    let mut row = match line.kind {
-        Some(Kind::Decision) => match line.verdict {
-            Some(VerdictWord::Approve) => Row::of(Tone::Good, "approved"),
-            Some(VerdictWord::Deny) => Row::of(Tone::Danger, "denied"),
-            None => Row::of(Tone::Warn, "decided"),
-        },
-        Some(Kind::DecisionAsked) => Row::of(Tone::Warn, "asked"),
-        Some(Kind::Forward) => Row::of(Tone::Ours, "forwarded"),
-        Some(Kind::Outcome) if matches!(line.outcome, Some(Outcome::Ok | Outcome::Streamed)) => {
-            Row::of(Tone::Ours, "answered")
-        }
-        Some(Kind::Outcome) => Row::of(Tone::Danger, "answered"),
-        Some(Kind::Withdrawn) => Row::of(Tone::Warn, "withdrawn"),
-        Some(Kind::Fault) => Row::of(Tone::Danger, "fault"),
-        Some(Kind::ServerStart) => Row::of(Tone::Ours, "server started"),
-        Some(Kind::ServerEnd) => Row::of(Tone::Ours, "server ended"),
-        Some(Kind::Host) => Row::of(Tone::Ours, "host"),
-        Some(Kind::Attach) => Row::of(Tone::Ours, "console attached"),
-        Some(Kind::Detach) => Row::of(Tone::Ours, "console left"),
-        Some(Kind::Tools) => Row::of(Tone::Ours, "tools"),
-        Some(Kind::Policy) => Row::of(Tone::Ours, "policy changed"),
-        Some(Kind::Passed) => Row::of(Tone::Ours, "passed without a decision"),
-        Some(Kind::Session) => Row::of(Tone::Ours, "server says what it can do"),
-        Some(Kind::Checkpoint) => Row::of(Tone::Ours, "checkpoint"),
-        None => Row::default().and_foreign(Tone::Warn, &line.kind_word),
-    };
-    match (&line.rule, line.by) {
-        (Some(rule), _) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
-        (None, Some(_)) if !line.who.is_empty() => {
-            row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
-        }
-        (None, Some(by)) => row.push(Tone::Quiet, format!(" by {}", by.word())),
-        (None, None) => {}
-    }
-    // What policy decides takes no time worth a word.
-    if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
-        row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
-    }
-    let note = if line.by == Some(By::Default) && !line.explained.is_empty() { &line.explained } else { &line.note };
-    if !note.is_empty() && line.outcome != Some(Outcome::Ok) {
-        row = row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, note);
-    }
-    row
+/// When a record was made. Where it is narrow, the day says enough of another day.
+fn moment(line: &Line, (now, offset): (i64, i32), width: usize) -> String {
+    let moment = line.time.map_or_else(String::new, |at| time::moment(at, now, offset));
+    if width < NARROW { moment.split(' ').next().unwrap_or_default().to_owned() } else { moment }
 }

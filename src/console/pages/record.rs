@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{caption, entry, foreign, grouped, log, ours};
-use crate::audit::record::Kind;
+use super::{caption, entry, foreign, grouped, ours};
 use crate::console::card::nearest;
 use crate::console::found::{Certain, Line, Opened};
 use crate::console::model::Model;
+use crate::console::record_row::sentence;
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
@@ -21,13 +21,8 @@ pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
 
 fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     let line = &opened.line;
-    let mut rows = entry("what", log::happened(line), width);
-    // What came back says nothing of why the call ran; that is the first thing one asks.
-    if line.kind == Some(Kind::Outcome)
-        && let Some(decided) = opened.beside.iter().find(|other| other.kind == Some(Kind::Decision))
-    {
-        rows.extend(entry("why", log::happened(decided), width));
-    }
+    let mut rows = entry("what", sentence(line), width);
+    rows.extend(foreign("target", line.target.as_deref().unwrap_or_default(), width));
     if let Some(at) = line.time {
         rows.extend(ours("when", time::date(at, model.settings.offset), width));
     }
@@ -36,6 +31,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.extend(foreign("ticket", line.ticket.as_deref().unwrap_or_default(), width));
     rows.extend(foreign("session", &line.session, width));
     rows.extend(foreign("rule", line.rule.as_deref().unwrap_or_default(), width));
+    rows.extend(story(opened, model, width));
     rows.push(caption("chain", "", width));
     let place = format!("record {} of {}", grouped(line.seq), grouped(opened.newest));
     rows.extend(ours("place", place, width));
@@ -55,12 +51,6 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
         Err(why) => entry("BROKEN", Row::of(Tone::Danger, format!("✗ {why}")), width),
     });
     rows.extend(fields(&opened.record.body, width));
-    if !opened.beside.is_empty() {
-        rows.push(caption("the same call", "", width));
-        for other in &opened.beside {
-            rows.push(beside(other, model, width));
-        }
-    }
     if let Some(explained) = &opened.explained {
         rows.push(caption("rules", "what they say of it as they are written now", width));
         let now = Row::of(Tone::Ours, format!("{}: ", explained.ruling.decision.word()));
@@ -90,15 +80,26 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows
 }
 
-fn beside(other: &Line, model: &Model, width: usize) -> Row {
-    let when = other.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
-    let row = Row::of(Tone::Quiet, format!(" {:>7} {when:<11} ", grouped(other.seq)));
-    row.joined(log::happened(other)).clipped(width)
+/// What happened to the call, in order: asked, decided, forwarded, answered. Nothing where the record is of no call.
+fn story(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
+    if opened.line.ticket.is_none() {
+        return Vec::new();
+    }
+    let mut lines: Vec<&Line> = opened.beside.iter().chain([&opened.line]).collect();
+    lines.sort_by_key(|line| line.seq);
+    let mut rows = vec![caption("the whole call", "", width)];
+    for line in lines {
+        let when = line.time.map_or_else(String::new, |at| time::moment(at, model.now, model.settings.offset));
+        let mark = if line.seq == opened.line.seq { " ▸ " } else { "   " };
+        let row = Row::of(Tone::Key, mark).and(Tone::Quiet, format!("{when}  ")).joined(sentence(line));
+        rows.extend(row.hung(width, 5));
+    }
+    rows
 }
 
 /// Every field of the body but those above: objects and lists one level deep.
 fn fields(body: &str, width: usize) -> Vec<Row> {
-    const SHOWN: [&str; 6] = ["time", "server", "session", "ticket", "tool", "rule"];
+    const SHOWN: [&str; 7] = ["time", "server", "session", "ticket", "tool", "target", "rule"];
     let Ok(Value::Object(fields)) = serde_json::from_str(body) else {
         let mut rows = vec![caption("body", "it cannot be read as a record", width)];
         rows.extend(Row::default().and_foreign(Tone::Foreign, body).wrapped(width));

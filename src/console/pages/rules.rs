@@ -316,7 +316,7 @@ fn suggested_sheet(rule: &SuggestedRule, width: usize) -> Vec<Row> {
         format!("{}: all ran, approved or observed; no call it covers was denied", counted(rule.saves, "question"));
     rows.extend(ours("saves", saves, width));
     for call in rule.lines.iter().take(3) {
-        rows.extend(foreign("", &call.about, width));
+        rows.extend(foreign("", &call.target, width));
     }
     rows.push(Row::default());
     let row = Row::of(Tone::Key, " Enter").and(Tone::Quiet, " shows the rule and its calls, to be written  ");

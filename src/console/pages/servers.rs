@@ -67,7 +67,10 @@ fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
                 Row::of(Tone::Ours, format!("{} calls", grouped(status.calls))),
                 Row::of(fails, format!("{} failed", status.failed)),
                 spark(model, one, 12),
-                cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
+                match status.scope.as_str() {
+                    "" => cell(Tone::Quiet, status.host.as_deref().unwrap_or("no host yet")),
+                    scope => cell(Tone::Warn, scope),
+                },
             ])
         }
         ServerLine::Ended(at) => {
@@ -167,9 +170,8 @@ fn unwrapped(one: &Unwrapped, width: usize) -> Vec<Row> {
     let mut rows = entry("not wrapped", Row::of(Tone::Danger, words), width);
     rows.extend(foreign("host", &one.host, width));
     rows.extend(foreign("list", &one.list, width));
-    let hint =
-        Row::of(Tone::Ours, "put ").and(Tone::Key, "mcp-approve --").and(Tone::Ours, " before its command there");
-    rows.extend(entry("to mend", hint, width));
+    let hint = Row::of(Tone::Ours, "run ").and(Tone::Key, "mcp-approve install");
+    rows.extend(entry("to fix", hint, width));
     rows
 }
 
@@ -191,6 +193,9 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let level = wrapper.assurance.as_str();
     let assurance = Row::default().and_foreign(Tone::Ours, level).and(Tone::Quiet, format!(": {}", promise(level)));
     rows.extend(entry("assurance", assurance, width));
+    if !status.scope.is_empty() {
+        rows.extend(foreign("scope", &status.scope, width));
+    }
     if wrapper.observe {
         rows.extend(entry("OBSERVE", Row::of(Tone::Danger, "every call passes, and is only recorded"), width));
     }

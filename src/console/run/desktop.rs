@@ -1,7 +1,7 @@
 //! A notice on the desktop, shown by the desktop's own program. Owns neither when nor the words: both come from the loop.
 //!
 //! Not by the `notify-rust` crate: with its D-Bus it is 724 KiB of program, more than the whole terminal. Every desktop has
-//! a small program for this; it runs beside the console, is never waited for, and gets our own words as one argument.
+//! a small program for this; it runs beside the console, is never waited for, and gets its words as one argument.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -52,7 +52,16 @@ impl Program {
             Speaks::NotifySend => command.args(["--app-name=mcp-approve", "--expire-time=10000", "--", "mcp-approve"]),
             Speaks::AppleScript => command.args(["-e", SCRIPT, "--"]),
         };
-        command.arg(words).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        match self.speaks {
+            // The body of such a notice is markup.
+            Speaks::NotifySend => {
+                command.arg(words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
+            }
+            Speaks::AppleScript => {
+                command.arg(words);
+            }
+        }
+        command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 }
@@ -137,6 +146,14 @@ mod tests {
             let said = read(&told);
             assert!(said.ends_with(&format!("{last}--help \"; display dialog \"x\n")), "{said}");
         }
+    }
+
+    #[test]
+    fn what_a_call_names_is_no_markup() {
+        let (_folder, program, told) = desktop("notify-send", "");
+        Desktop { program: Some(program), last: None }.show("files: deletes <a href=\"x\">&b</a>", 0);
+        let said = read(&told);
+        assert!(said.ends_with("files: deletes &lt;a href=\"x\"&gt;&amp;b&lt;/a&gt;\n"), "{said}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
 use super::{Command, note};
+use crate::audit::moment::Clock;
 use crate::audit::record::Kind;
 use crate::audit::search::{Search, exactly};
 use crate::console::found::{Edge, Line, Task, Wanted};
@@ -195,11 +196,11 @@ pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Soug
 
 /// Sets a screen's search. One that cannot be meant is told, and the last one stands.
 pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
-    let now = model.now;
+    let clock = Clock { now: model.now, offset: model.settings.offset };
     let Some(list) = model.browse.list_mut(screen) else { return };
     text.clone_into(&mut list.find);
     (list.problem, list.sought) = (None, Sought::Typed);
-    match Search::read(text, now) {
+    match Search::read(text, clock) {
         Err(meaningless) => list.problem = Some(meaningless.to_string()),
         Ok(read) => {
             *list = ListState { find: text.to_owned(), search: read, ..ListState::default() };

@@ -182,6 +182,7 @@ fn as_passed(line: &Line) -> Option<Activity> {
         kind,
         what: line.tool.clone().unwrap_or_else(|| line.note.clone()),
         ticket: line.ticket.clone(),
+        target: line.target.clone(),
         badge: line.badge,
         ruling: line.ruling,
         verdict: line.verdict,

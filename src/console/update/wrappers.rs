@@ -91,6 +91,8 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
             model.browse.known.insert(session, tools);
             findings::rebuild(model);
         }
+        // It answers a question that no console asks.
+        FromWrapper::Waiting { .. } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
     Vec::new()

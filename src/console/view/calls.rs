@@ -101,7 +101,7 @@ pub(super) fn line(model: &Model, call: &PastLine, width: usize) -> Row {
         let ticket = Row::default().and_foreign(Tone::Quiet, &call.ticket).clipped(18).padded(19);
         row.joined(ticket).and_foreign(Tone::Ours, &call.tool).and(Tone::Ours, " ")
     };
-    row.and_foreign(Tone::Foreign, &call.about).clipped(width)
+    row.and_foreign(Tone::Foreign, &call.target).clipped(width)
 }
 
 fn ended(call: &PastLine) -> Row {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
-use crate::console::columns::{Columns, cell, widest};
+use crate::console::columns::{Columns, cell, target, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::Group;
 use crate::console::model::{CallState, Held, Model, Sort};
@@ -86,8 +86,10 @@ const TRAILING: usize = 12;
 const TRAILING_NARROW: usize = 7;
 /// Below this width a list is narrow.
 const NARROW: usize = 64;
-/// What a call is about gets at least so much, where it can.
-const TELLING: usize = 16;
+/// A tool gives way to the target, down to so much.
+const LEAST: usize = 12;
+/// A longer target need not be shown whole while a tool is cut for it.
+const MOST: usize = 48;
 
 impl Widths {
     fn of(shown: &[Group<'_>], width: usize) -> Self {
@@ -102,8 +104,8 @@ impl Widths {
         if room < tool.min(10) + 2 + about.min(8) {
             return Self { ticket: 0, tool: 0, about: room, time };
         }
-        let least = about.min(TELLING);
-        let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(10));
+        let least = about.min(MOST).min(room.saturating_sub(tool.min(LEAST) + 2));
+        let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(LEAST));
         let rest = room.saturating_sub(tool + 2);
         let (ticket, about) = match rest.checked_sub(ticket + 2) {
             Some(left) if left >= about.min(40) => (ticket, left),
@@ -133,7 +135,7 @@ impl Widths {
         };
         let room = self.about.saturating_sub(times.width());
         // Where there is no room for both, a tool stands for what nothing more is known about.
-        let about = match snapshot.about {
+        let about = match snapshot.target {
             None if self.tool == 0 => cell(Tone::Strong, &snapshot.tool),
             _ => telling(held, room),
         };
@@ -150,23 +152,16 @@ impl Widths {
 
 /// What a call is about, else what it does.
 fn about(held: &Held) -> &str {
-    held.snapshot.about.as_deref().unwrap_or(&held.snapshot.effect)
+    held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)
 }
 
 /// Cut to its room where it tells least: a path in its folders, anything else behind its beginning.
 pub(super) fn telling(held: &Held, room: usize) -> Row {
-    let text = about(held);
-    let is_path = text.contains('/') && !text.contains([' ', '\n']);
-    let head = match (is_path, room) {
+    match &held.snapshot.target {
+        Some(text) => target(Tone::Ours, text, room),
         // Our own words begin with what matters.
-        _ if held.snapshot.about.is_none() => room,
-        (true, ..32) => 0,
-        (true, _) => room / 4,
-        // A statement ends in its table, a sentence in whom it is for.
-        (false, ..32) => room / 2,
-        (false, _) => room * 2 / 3,
-    };
-    Row::default().and_foreign(Tone::Ours, text).elided(room, head)
+        None => cell(Tone::Ours, &held.snapshot.effect).elided(room, room),
+    }
 }
 
 /// What is left as a bar and in figures, or how it stands.

@@ -1,13 +1,13 @@
 //! A line from the host: a call is held; anything else that is canonical passes at once; the rest is refused.
 
 use crate::audit::record::{By, Kind, VerdictWord};
-use crate::capability::scope::InScope;
 use crate::gate::Gate;
 use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::{INVALID_REQUEST, duplicate};
+use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
 use crate::gate::call::replies::{self, answer};
+use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
@@ -18,6 +18,7 @@ use crate::mcp::features;
 use crate::mcp::lifecycle::Phase;
 use crate::mcp::request;
 use crate::mcp::revision::Revision;
+use crate::policy::scope::Outside;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -69,10 +70,11 @@ impl Gate {
                 return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }
         };
-        let Some(scope) = self.config.scope.admit(&call) else {
-            let reply = replies::out_of_scope(&call);
-            return self.deny_unheld(now, &call, By::Scope, "the tool lies outside the scope", reply, out);
-        };
+        if call.method().is_none()
+            && let Err(Outside(why)) = self.config.scope.may_name(call.name())
+        {
+            return self.deny_unheld(now, &call, By::Scope, &why, replies::out_of_scope(&call), out);
+        }
         if self.calls.is_full(call.line().bytes().len()) || self.flights.is_full() {
             let reply = replies::too_many(&call);
             return self.deny_unheld(
@@ -84,7 +86,7 @@ impl Gate {
                 out,
             );
         }
-        let held = self.hold(now, call, scope);
+        let held = self.hold(now, call);
         match session {
             Some(session) => self.describe(now, held, Describing { session, before: None }, out),
             None => {
@@ -94,7 +96,7 @@ impl Gate {
         }
     }
 
-    fn hold(&mut self, now: Now, call: Box<Call>, scope: InScope) -> Held {
+    fn hold(&mut self, now: Now, call: Box<Call>) -> Held {
         let number = self.calls.next_number();
         // A server has no host that gives up on it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
@@ -105,7 +107,6 @@ impl Gate {
             ticket: self.ticket(number).into(),
             deadline: deadline::deadline(now.mono, approval, host_limit, host, has_token),
             call,
-            scope,
             arrived: now,
             asked: AskRecord::NotAsked,
             original: None,
@@ -125,6 +126,8 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Decision);
         entry.ticket = Some(self.ticket(number));
         entry.tool = Some(call.name().to_owned());
+        let target = target::of_unjudged(call);
+        entry.target.clone_from(&target);
         entry.digest = Some(call.digest());
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
@@ -135,6 +138,7 @@ impl Gate {
         answer(call, reply, out);
         self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
             one.what = call.name().to_owned();
+            one.target = target;
             one.verdict = Some(VerdictWord::Deny);
             one.by = Some(by);
             one.bytes = call.line().content().len() as u64;
@@ -156,6 +160,10 @@ impl Gate {
                     return;
                 }
                 if method == "tools/list" {
+                    if !self.config.scope.is_whole() && !self.catalog.has_room() {
+                        let refusal = too_many_lists(id);
+                        return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                    }
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
                 }
@@ -187,6 +195,9 @@ impl Gate {
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
+                    if !self.config.scope.is_whole() {
+                        self.catalog.host_cancels(&id);
+                    }
                     self.cancelled_in_flight(now, &id, out);
                 }
                 self.learn_host(now, &plain, &method, out);

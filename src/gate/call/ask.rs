@@ -2,7 +2,6 @@
 //! anything else comes to nothing.
 
 use crate::audit::record::{By, Kind};
-use crate::capability::scope::InScope;
 use crate::gate::Gate;
 use crate::gate::call::grant;
 use crate::gate::call::held::{
@@ -18,6 +17,7 @@ use crate::gate::data::terms::GrantTerms;
 use crate::gate::server::catalog::Known;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
+use crate::policy::scope::Outside;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
@@ -190,11 +190,10 @@ impl Gate {
                 self.calls.put(held, asking);
                 out.push(refuse(why));
             }
-            Ok(Edit { call, session, scope }) => {
+            Ok((call, session)) => {
                 let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
                 held.original.get_or_insert(Original { digest, arguments });
                 *held.call = call;
-                held.scope = scope;
                 // What the edited call would touch is looked at before it is shown.
                 held.seen = Seen::default();
                 held.asked_again = None;
@@ -203,8 +202,8 @@ impl Gate {
         }
     }
 
-    /// Reads an edit; why it is refused, where it is.
-    fn read_edit(&self, now: Now, held: &Held, shown: &Judged, arguments: &str) -> Result<Edit, String> {
+    /// Reads an edit: the call, and that its session allows it; why it is refused, where it is.
+    fn read_edit(&self, now: Now, held: &Held, shown: &Judged, arguments: &str) -> Result<(Call, InSession), String> {
         let call = held.call.with_arguments(arguments);
         let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
         let judged = judged::judge(now, &call, shown.described.clone(), self.judge_input(), &Seen::default());
@@ -216,16 +215,12 @@ impl Gate {
             return Err(format!("the policy denies the edited call: {}", judged.ruling.reason));
         }
         let session = self.host.lifecycle.call(&call).map_err(|phase| format!("the edit is refused: {phase}"))?;
-        let scope = self.config.scope.admit(&call).ok_or("the edit is refused: the tool lies outside the scope")?;
-        Ok(Edit { call, session, scope })
+        let outside = self.config.scope.holds(self.asked_of_scope(&call, &judged)).err();
+        match outside {
+            Some(Outside(why)) => Err(format!("the edit is refused: {why}")),
+            None => Ok((call, session)),
+        }
     }
-}
-
-/// A call as the operator edited it, with its proofs made anew for the new bytes.
-struct Edit {
-    call: Call,
-    session: InSession,
-    scope: InScope,
 }
 
 fn by_operator(word: &OperatorWord, asking: &Asking, reason: String) -> Verdict {

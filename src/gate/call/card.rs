@@ -2,7 +2,6 @@
 
 use crate::behavior::arguments;
 use crate::behavior::arguments::reading::Reading;
-use crate::capability::scope::Scope;
 use crate::gate::Gate;
 use crate::gate::call::caller;
 use crate::gate::call::held::Held;
@@ -19,7 +18,6 @@ impl Gate {
     /// The card of a call that waits for an operator.
     pub(in crate::gate) fn snapshot(&self, held: &Held, judged: &Judged) -> Snapshot {
         let tool = judged.described.as_ref().map(|known| &known.tool);
-        let waits_ms = held.deadline.saturating_sub(held.arrived.mono) / 1000;
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
@@ -41,7 +39,7 @@ impl Gate {
             disputed: judged.behavior.disputed,
             hazards: judged.behavior.hazards.clone(),
             effect: judged.effect.clone(),
-            about: judged.about.clone(),
+            target: judged.target.clone(),
             ruling: judged.ruling.clone(),
             near: judged.near.clone(),
             safe: self.safe(held, judged),
@@ -52,7 +50,7 @@ impl Gate {
             digest: held.call.digest(),
             bytes: held.call.line().content().len() as u64,
             arrived: held.arrived.wall,
-            deadline: i64::try_from(waits_ms).ok().map(|waits| held.arrived.wall.saturating_add(waits)),
+            deadline: held.deadline_at(),
             host: self.host_of(&held.call).map(|(name, version)| format!("{name} {version}")),
             caller: caller::of(held.call.meta_text()),
             danger: judged.danger.clone(),
@@ -66,16 +64,24 @@ impl Gate {
     /// The three checks of `Safe(agent, tool, state)`.
     fn safe(&self, held: &Held, judged: &Judged) -> Safe {
         let described = judged.described.is_some();
-        let capability = match (&self.config.scope, described) {
-            _ if held.call.method().is_some() => "it calls no tool, so no capability and no scope is about it",
-            (Scope::Whole, true) => {
+        let mut capability = match (self.config.scope.words(), described) {
+            _ if held.call.method().is_some() => {
+                "it calls no tool, so no capability and no scope is about it".to_owned()
+            }
+            (None, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
+                    .to_owned()
             }
-            (Scope::Only(_), true) => {
-                "the server offers this tool and the scope allows it (it is in Caps(S) ∩ Scope), and the arguments fit its schema"
+            (Some(scope), true) => {
+                format!(
+                    "the server offers this tool and the scope allows it (it is in Caps(S) ∩ {scope}), and the arguments fit its schema"
+                )
             }
-            (_, false) => "the server has not described this tool, so its arguments could not be checked",
+            (_, false) => "the server has not described this tool, so its arguments could not be checked".to_owned(),
         };
+        if !self.config.above.is_empty() {
+            capability.push_str(&format!("; started underneath {}", self.config.above.join(", ")));
+        }
         let session = if held.call.is_modern() {
             "stateless request (2026-07-28): legal at any time".to_owned()
         } else {
@@ -87,7 +93,7 @@ impl Gate {
         Safe {
             capability: Check {
                 state: if described || held.call.method().is_some() { CheckState::Holds } else { CheckState::Fails },
-                what: capability.into(),
+                what: capability,
             },
             guardrail: Check {
                 state: CheckState::Pending,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::gate::Gate;
+use crate::gate::call::entries::target_of;
 use crate::gate::call::held::{
     Approval, AskRecord, Asking, Decided, Deciding, Denial, Forwarding, Held, Stage, Verdict, Withdrawal, Withdrawn,
 };
@@ -132,6 +133,7 @@ impl Gate {
         self.show(now, to, ActivityKind::Call, out, |one| {
             one.what = held.call.name().to_owned();
             one.ticket = Some(held.ticket.to_string());
+            one.target = target_of(held, judged);
             one.badge = judged.map(|judged| judged.behavior.badge());
             one.ruling = judged.map(|judged| judged.ruling.decision);
             one.verdict = Some(word);

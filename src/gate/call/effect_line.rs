@@ -2,56 +2,21 @@
 
 use serde_json::Value;
 
+use super::target::{stated, worst};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 
-/// Argument names that say what a call is about, the most telling first.
-const TELLING: [&str; 24] = [
-    "path",
-    "file_path",
-    "filename",
-    "source",
-    "destination",
-    "command",
-    "cmd",
-    "script",
-    "sql",
-    "query",
-    "statement",
-    "url",
-    "uri",
-    "to",
-    "recipient",
-    "repo",
-    "branch",
-    "id",
-    "name",
-    "title",
-    "key",
-    "table",
-    "topic",
-    "paths",
-];
-
-/// How many characters of a value the line shows; the card shows all of it.
-const SHOWN: usize = 80;
-
-/// The line: `overwrites a content — path = "/tmp/a.txt"`, or, where an argument shows what this very call would do,
-/// that: `DELETE on users without WHERE — sql = "…"`. Values in it are foreign text, raw; it is one line.
-pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
+/// The line: what this very call does, as far as an argument shows it, and what it acts upon: `replaces content —
+/// /tmp/a.txt`, `DELETE on users without WHERE`. Values in it are foreign text, raw.
+pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value, target: Option<&str>) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));
-    match telling(arguments) {
-        Some(about) => format!("{does} — {about}"),
-        None => does,
+    match target {
+        // A statement's own line says it already.
+        Some(target) if stated(behavior).is_none() => format!("{does} — {target}{}", led(arguments, target)),
+        _ => does,
     }
-}
-
-/// The worst that the arguments show.
-fn worst(behavior: &Behavior) -> Option<&Analysis> {
-    let weight = |one: &Analysis| (one.effect, one.action.caution());
-    behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
 /// What the arguments show: the worst of it, and how much more there is.
@@ -141,105 +106,15 @@ fn object(domain: OutputDomain) -> &'static str {
     }
 }
 
-/// What a call is about, as short as it can be said: the value of its most telling argument, or where it moves from and
-/// to; of a statement, what it does to which table. Foreign text, raw.
-pub fn about(behavior: &Behavior, arguments: &Value) -> Option<String> {
-    let statement = worst(behavior).filter(|worst| worst.language == Language::Sql);
-    statement.map(|statement| brief(&statement.says)).or_else(|| named(arguments))
-}
-
-fn named(arguments: &Value) -> Option<String> {
-    let fields = arguments.as_object()?;
-    let text = |name: &str| fields.get(name).and_then(Value::as_str);
-    if let (Some(from), Some(to)) = (text("source"), text("destination")) {
-        return Some(format!("{} → {}", brief(from), brief(to)));
-    }
-    let (name, value) = most_telling(arguments)?;
-    Some(match value {
-        Value::String(text) => brief(text),
-        // A bare number says nothing without its name.
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            format!("{name} = {}", worded(value))
-        }
-    })
-}
-
-fn telling(arguments: &Value) -> Option<String> {
-    let (name, value) = most_telling(arguments)?;
-    let text = match value {
-        Value::String(text) if path::is_path_key(name) && text.len() <= path::LONGEST => {
-            format!("{}{}", short(text), led(text))
-        }
-        Value::String(text) => short(text),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => worded(value),
-    };
-    Some(format!("{name} = {text}"))
-}
-
 /// Where a path leads, when it leads out of where one would look for it.
-fn led(path: &str) -> &'static str {
-    match path::leads(path) {
+fn led(arguments: &Value, target: &str) -> &'static str {
+    let is_path = |(name, value): (&String, &Value)| path::is_path_key(name) && value.as_str() == Some(target);
+    if target.len() > path::LONGEST || !arguments.as_object().is_some_and(|fields| fields.iter().any(is_path)) {
+        return "";
+    }
+    match path::leads(target) {
         Leads::Climbs => ", which climbs out of where it starts",
         Leads::Home => ", in the home folder",
         Leads::Below | Leads::Absolute => "",
-    }
-}
-
-/// The argument that says most, else the first that says anything on one row.
-fn most_telling(arguments: &Value) -> Option<(&str, &Value)> {
-    let arguments = arguments.as_object()?;
-    let known = TELLING.iter().find_map(|name| Some((*name, arguments.get(*name)?)));
-    let plain = |value: &Value| !matches!(value, Value::Null | Value::Object(_) | Value::Array(_));
-    let any = || arguments.iter().find(|(_, value)| plain(value)).map(|(name, value)| (name.as_str(), value));
-    known.or_else(any)
-}
-
-fn worded(value: &Value) -> String {
-    match value {
-        Value::Array(list) => format!("{} values", list.len()),
-        Value::Object(map) => format!("{} fields", map.len()),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
-    }
-}
-
-/// Both ends of a text, with a mark where its middle is left out: a path tells most at its end.
-fn brief(text: &str) -> String {
-    const END: usize = 100;
-    let cut = |nth: Option<(usize, char)>| nth.map(|(at, _)| at);
-    match (cut(text.char_indices().nth(END)), cut(text.char_indices().nth_back(END - 1))) {
-        (Some(head), Some(tail)) if head < tail => format!("{}…{}", &text[..head], &text[tail..]),
-        _ => text.to_owned(),
-    }
-}
-
-fn short(text: &str) -> String {
-    let total = text.chars().count();
-    if total <= SHOWN {
-        return format!("\"{text}\"");
-    }
-    let head: String = text.chars().take(SHOWN).collect();
-    format!("\"{head}\" … {} more characters", total - SHOWN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_list_is_told_what_a_call_is_about() {
-        for (arguments, told) in [
-            (json!({ "content": "x", "path": "a/b.md" }), Some("a/b.md")),
-            (json!({ "source": "a", "destination": "b" }), Some("a → b")),
-            (json!({ "idle_days": 0 }), Some("idle_days = 0")),
-            (json!({ "options": {}, "label": "bug" }), Some("bug")),
-            (json!({}), None),
-            (json!([1]), None),
-        ] {
-            assert_eq!(named(&arguments).as_deref(), told, "{arguments}");
-        }
-        let long = format!("/{}/today.md", "deep/".repeat(60));
-        let told = named(&json!({ "path": long })).unwrap();
-        assert!(told.chars().count() == 201 && told.ends_with("/deep//today.md"), "{told}");
     }
 }

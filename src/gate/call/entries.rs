@@ -13,6 +13,7 @@ use crate::gate::call::caller;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
+use crate::gate::call::target;
 use crate::gate::data::event::Now;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
@@ -27,6 +28,7 @@ impl Gate {
         let mut entry = self.entry(now, kind);
         entry.ticket = Some(held.ticket.to_string());
         entry.tool = Some(held.call.name().to_owned());
+        entry.target = target_of(held, judged);
         entry.digest = Some(held.call.digest());
         if let Some(judged) = judged {
             entry.badge = Some(judged.behavior.badge());
@@ -42,6 +44,8 @@ impl Gate {
         // Which rule asks: its hits are counted by this.
         entry.rule.clone_from(&judged.ruling.rule);
         entry.arguments = Some(held.call.arguments_text().to_owned());
+        // Whether somebody could see it at once.
+        entry.detail.push(("consoles", self.consoles.attached.into()));
         self.add_judgement(&mut entry, held, judged);
         if let Some(original) = &held.original {
             entry.detail.push(("edited_from", original.digest.to_string().into()));
@@ -58,11 +62,12 @@ impl Gate {
         entry.rule.clone_from(&verdict.rule);
         entry.latency_us = Some(now.mono.saturating_sub(held.arrived.mono));
         entry.detail.push(("reason", verdict.reason.as_str().into()));
-        if held.asked != AskRecord::Recorded {
-            entry.arguments = Some(held.call.arguments_text().to_owned());
-            if let Some(judged) = judged {
-                self.add_judgement(&mut entry, held, judged);
-            }
+        // Whoever filters decisions, or exports them, wants to know what each was about.
+        entry.arguments = Some(held.call.arguments_text().to_owned());
+        if held.asked != AskRecord::Recorded
+            && let Some(judged) = judged
+        {
+            self.add_judgement(&mut entry, held, judged);
         }
         if let Some(operator) = &verdict.operator {
             entry.detail.push(("operator", operator.who.as_ref().into()));
@@ -174,10 +179,13 @@ pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
     let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
     entry.detail.push(("method", method.into()));
     entry.detail.push(("from", side(call.origin()).into()));
-    if let Some(target) = request::target(&params) {
-        entry.detail.push(("target", target.chars().take(TARGET).collect::<String>().into()));
-    }
+    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect());
     entry
+}
+
+/// What a call acts upon, judged or not.
+pub(in crate::gate) fn target_of(held: &Held, judged: Option<&Judged>) -> Option<String> {
+    judged.map_or_else(|| target::of_unjudged(&held.call), |judged| judged.target.clone())
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.

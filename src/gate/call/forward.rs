@@ -24,8 +24,8 @@ impl Gate {
         receipt: &Receipt,
         out: &mut Vec<Effect>,
     ) {
-        let Approval { case: Case { session, judged }, verdict, grant, .. } = approval;
-        let minted = GuardrailToken::mint(&self.config.session, &held.call, &held.scope, &session, receipt);
+        let Approval { case: Case { session, scope, judged }, verdict, grant, .. } = approval;
+        let minted = GuardrailToken::mint(&self.config.session, &held.call, &scope, &session, receipt);
         let token = match minted {
             Ok(token) => token,
             Err(unproven) => {
@@ -60,6 +60,7 @@ impl Gate {
             ticket: held.ticket,
             method: call.method().map(str::to_owned),
             tool: call.name().to_owned(),
+            target: judged.target,
             digest: call.digest(),
             forwarded: now,
             badge: judged.behavior.badge(),

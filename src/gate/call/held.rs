@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::capability::scope::InScope;
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::data::event::{ConsoleId, Now};
 use crate::gate::data::terms::GrantTerms;
 use crate::mcp::lifecycle::InSession;
+use crate::policy::scope::InScope;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::line::Line;
@@ -20,7 +20,6 @@ pub struct Held {
     pub number: u64,
     pub ticket: Arc<str>,
     pub call: Box<Call>,
-    pub scope: InScope,
     pub arrived: Now,
     /// Monotonic microseconds; denied then for want of an answer.
     pub deadline: u64,
@@ -59,10 +58,11 @@ pub struct Beat {
     pub sent: u32,
 }
 
-/// What is known of a call once it was judged: that its session allows it, and the judgement.
+/// What is known of a call once it was judged: that its session and its scope allow it, and the judgement.
 #[derive(Debug)]
 pub struct Case {
     pub session: InSession,
+    pub scope: InScope,
     pub judged: Box<Judged>,
 }
 
@@ -191,6 +191,12 @@ impl Held {
     /// Whether its judgement rests on what was found on the disk, so that it is looked at again before it runs.
     pub fn looks_again(&self) -> bool {
         !self.seen.look.is_empty() && self.seen.found.is_some()
+    }
+
+    /// When it is denied for want of an answer, in milliseconds since 1970, UTC; `None`: it waits as long as the host does.
+    pub fn deadline_at(&self) -> Option<i64> {
+        let waits_ms = self.deadline.saturating_sub(self.arrived.mono) / 1000;
+        i64::try_from(waits_ms).ok().map(|waits| self.arrived.wall.saturating_add(waits))
     }
 }
 

@@ -17,6 +17,8 @@ use crate::gate::server::catalog::Known;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
+use crate::policy::scope::{Asked, Outside};
+use crate::wire::call::Call;
 
 impl Gate {
     /// What calls are judged by.
@@ -45,7 +47,14 @@ impl Gate {
     ) {
         self.prune_grants(now, out);
         let judged = Box::new(judgement::judge(now, &held.call, described, self.judge_input(), &held.seen));
-        let case = Case { session, judged };
+        let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
+            Ok(scope) => scope,
+            Err(Outside(why)) => {
+                let reply = replies::out_of_scope(&held.call);
+                return self.deny(now, held, Some(judged), Verdict::by(By::Scope, None, why), reply, out);
+            }
+        };
+        let case = Case { session, scope, judged };
         if !case.judged.violations.is_empty() {
             return self.refuse_arguments(now, held, case, out);
         }
@@ -57,6 +66,12 @@ impl Gate {
             return self.consult(held, case, approvers, out);
         }
         self.act(now, held, case, out);
+    }
+
+    /// What the scope is asked of a call: its tool, and what the call itself was found to do.
+    pub(in crate::gate) fn asked_of_scope<'a>(&'a self, call: &'a Call, judged: &'a Judged) -> Asked<'a> {
+        let tool = judged.described.as_ref().map(|described| &described.tool);
+        Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
     }
 
     fn refuse_arguments(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {

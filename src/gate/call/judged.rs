@@ -14,6 +14,7 @@ use crate::capability::schema::{Fits, Violation};
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
+use crate::gate::call::target;
 use crate::gate::data::event::Now;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
@@ -60,8 +61,8 @@ pub struct Judged {
     /// How the leaves of its arguments were explained, where it reads: their names are foreign text.
     pub explained: String,
     pub effect: String,
-    /// What it is about, for a list.
-    pub about: Option<String>,
+    /// What it acts upon.
+    pub target: Option<String>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
     /// The approver that decided, where one did.
@@ -163,9 +164,11 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     // A call that reads and passes at once is shown to no one.
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
+    let target = target::of(&behavior, &arguments);
+    let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref());
     Judged {
-        effect: if is_shown { effect_line::effect(&behavior, call.name(), &arguments) } else { String::new() },
-        about: if is_shown { effect_line::about(&behavior, &arguments) } else { None },
+        effect: if is_shown { effect() } else { String::new() },
+        target,
         danger: danger(&behavior, &arguments, found),
         explained,
         wanted,

@@ -82,7 +82,7 @@ fn judge_request(wall: i64, call: &Call, method: &str, input: JudgeInput<'_>, se
     };
     Judged {
         effect: effect(&behavior, call.origin()).to_owned(),
-        about,
+        target: about,
         danger: None,
         explained: String::new(),
         wanted,

@@ -24,5 +24,6 @@ pub mod replies;
 pub mod request;
 pub mod retry;
 pub mod table;
+pub mod target;
 pub mod touched;
 pub mod withdraw;

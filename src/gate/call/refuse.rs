@@ -94,3 +94,9 @@ pub(in crate::gate) fn duplicate(id: Id) -> Refusal {
     let what = "a call with this id is already in flight; ids must be unique".to_owned();
     Refusal { code: INVALID_REQUEST, what, id: Some(id), answer: true }
 }
+
+/// One `tools/list` more than is followed: its answer could not be cut to the scope.
+pub(in crate::gate) fn too_many_lists(id: Id) -> Refusal {
+    let what = "too many tools/list requests wait for their answers; ask again when one has come".to_owned();
+    Refusal { code: INVALID_REQUEST, what, id: Some(id), answer: true }
+}

@@ -165,7 +165,7 @@ pub fn no_such_tool(call: &Call) -> Line {
 
 /// The tool lies outside the scope.
 pub fn out_of_scope(call: &Call) -> Line {
-    reply::error(Some(call.id()), PERMISSION_DENIED, "Permission denied")
+    reply::error(Some(call.id()), PERMISSION_DENIED, &format!("Permission denied: {}", call.name()))
 }
 
 /// The session cannot take a call now.

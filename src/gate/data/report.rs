@@ -34,6 +34,9 @@ pub struct Activity {
     /// The method, or the tool's name for a call.
     pub what: String,
     pub ticket: Option<String>,
+    /// What a call acts upon. Foreign text.
+    #[serde(default)]
+    pub target: Option<String>,
     pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
     pub verdict: Option<VerdictWord>,
@@ -52,6 +55,20 @@ pub struct Activity {
     /// The operator who decided; empty where no person did.
     #[serde(default)]
     pub who: String,
+}
+
+/// A call that waits, in few words: for whoever asks without being a console. Names are foreign text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingCall {
+    pub ticket: String,
+    pub server: String,
+    pub tool: String,
+    /// Our own line on what it does, with its target.
+    pub effect: String,
+    pub target: Option<String>,
+    /// Milliseconds since 1970, UTC.
+    pub arrived: i64,
+    pub deadline: Option<i64>,
 }
 
 /// Which way a message went.
@@ -94,6 +111,9 @@ pub struct Status {
     pub era: String,
     /// Opening, Active, Closed, or Stateless.
     pub phase: String,
+    /// What may be used of the server; empty where nothing narrows it. Foreign text.
+    #[serde(default)]
+    pub scope: String,
     /// The host's own name and version.
     pub host: Option<String>,
     /// A broken policy, an unwritable log: what is wrong and how to fix it.

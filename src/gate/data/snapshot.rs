@@ -47,9 +47,9 @@ pub struct Snapshot {
     pub hazards: Vec<Hazard>,
     /// Our own line on what it does, from identity and arguments.
     pub effect: String,
-    /// What it is about, shorter still, for a list: the most telling argument's value. Foreign text.
+    /// What it acts upon, as every row and record says it. Foreign text.
     #[serde(default)]
-    pub about: Option<String>,
+    pub target: Option<String>,
     /// Why it is asked, and by which rule.
     pub ruling: Ruling,
     /// The rules for this tool that did not decide, the nearest to that first.

@@ -27,8 +27,8 @@
 use std::sync::Arc;
 
 use crate::audit::record::{Receipt, VerdictWord};
-use crate::capability::scope::InScope;
 use crate::mcp::lifecycle::InSession;
+use crate::policy::scope::InScope;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 
@@ -107,10 +107,11 @@ mod tests {
     use super::{GuardrailToken, NotProven};
     use crate::audit::record::{Entry, Kind, Receipt, VerdictWord};
     use crate::audit::rehearsal;
-    use crate::capability::scope::{InScope, Scope};
+    use crate::behavior::conclude::Behavior;
     use crate::mcp::lifecycle::InSession;
     use crate::mcp::revision::Revision;
     use crate::mcp::session::Session;
+    use crate::policy::scope::{Asked, InScope, Scope};
     use crate::wire::call::Call;
     use crate::wire::line::Line;
     use crate::wire::message::{Sorted, sort};
@@ -124,7 +125,8 @@ mod tests {
     }
 
     fn in_scope(call: &Call) -> InScope {
-        Scope::Whole.admit(call).expect("the whole scope")
+        let asked = Asked { server: "s", name: call.name(), tool: None, behavior: &Behavior::unknown() };
+        Scope::default().admit(call, asked).expect("the whole scope")
     }
 
     fn in_session(call: &Call) -> InSession {

@@ -10,6 +10,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
+use crate::gate::server::offered::Unfit;
 use crate::gate::state::passed::Form;
 use crate::mcp::features;
 use crate::mcp::result::Answer;
@@ -51,8 +52,16 @@ impl Gate {
                     return self.catalog.receive(id, failed, line);
                 }
                 if self.catalog.awaits(&id) {
-                    self.catalog.receive(id, failed, line.clone());
                     self.passes(now, (Origin::Server, Form::Response, ""), &line, out);
+                    if self.cuts(&Gist::Response { id: id.clone(), failed }) {
+                        return self.catalog.receive(id, failed, line);
+                    }
+                    if failed {
+                        // It tells of no tool.
+                        self.catalog.host_cancels(&id);
+                    } else {
+                        self.catalog.receive(id, failed, line.clone());
+                    }
                     return out.push(Effect::Relay(Passing::ToHost(line)));
                 }
                 match self.flights.land(&id) {
@@ -108,6 +117,10 @@ impl Gate {
         match reply {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(now, out),
+            ListReply::Cut(page) => {
+                self.offer(now, page, out);
+                self.describe_again(now, out);
+            }
             ListReply::More(question) => out.push(Effect::Query(question)),
             ListReply::Fresh => self.on_described(now, out),
             ListReply::Failed => self.on_undescribed(now, out),
@@ -158,6 +171,10 @@ impl Gate {
             self.early_calls(now, out);
         }
         self.host.plain_ids.remove(id);
+        if self.cuts(gist) {
+            self.catalog.host_cancels(id);
+            return self.offer(now, Err(Unfit { id: id.clone() }), out);
+        }
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
         };
@@ -220,6 +237,7 @@ impl Gate {
         let mut entry = self.entry(now, Kind::Outcome);
         entry.ticket = Some(flight.ticket.to_string());
         entry.tool = Some(flight.tool.clone());
+        entry.target.clone_from(&flight.target);
         entry.digest = Some(flight.digest);
         entry.badge = Some(flight.badge);
         entry.identity = Some(flight.identity.clone());
@@ -231,6 +249,7 @@ impl Gate {
         self.show(now, Direction::ToHost, ActivityKind::Outcome, out, |one| {
             one.what.clone_from(&flight.tool);
             one.ticket = Some(flight.ticket.to_string());
+            one.target.clone_from(&flight.target);
             one.badge = Some(flight.badge);
             one.by = Some(flight.by);
             one.rule.clone_from(&flight.rule);

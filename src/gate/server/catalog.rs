@@ -13,9 +13,11 @@ use crate::gate::data::effect::Question;
 use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
 use crate::gate::deadline::DESCRIBE;
-use crate::gate::server::described::Described;
-use crate::gate::server::pages::{Extent, Listing, Named, Own, Pages, Step};
+use crate::gate::server::described::{Described, Offer};
+use crate::gate::server::offered::Unfit;
+use crate::gate::server::pages::{Extent, Listing, Named, Own, Pages, Relaying, Step};
 use crate::mcp::tool::Tool;
+use crate::policy::scope::{Asked, Scope};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -45,8 +47,10 @@ pub enum Known {
 pub enum ListReply {
     /// There is more to read before anything follows from it.
     Reading,
-    /// The host's page is read.
+    /// The host's page is read, and the host has it.
     Relayed,
+    /// The host's page is read: this is what the host gets of it, and how many tools it is not told of.
+    Cut(Result<(Line, usize), Unfit>),
     /// Ours: there is another page to ask for.
     More(Question),
     /// Ours: the whole list is known afresh. Waiting calls can be judged.
@@ -78,6 +82,8 @@ pub struct Catalog {
     /// New and changed definitions not handed out yet.
     sightings: Vec<Sighting>,
     nonce: Arc<str>,
+    /// The server's name, and what may be used of it.
+    scope: (Arc<str>, Arc<Scope>),
     asked: u64,
     /// Rises with everything learned.
     version: u64,
@@ -95,14 +101,14 @@ const BYTES: usize = 16 << 20;
 
 impl Catalog {
     /// An empty catalog, with what is remembered from before. `nonce` makes our ids unlike any of the host's.
-    pub fn new(trust: Trust, pins: Pins, nonce: Arc<str>) -> Self {
+    pub fn new(trust: Trust, pins: Pins, nonce: Arc<str>, (server, scope): (&Arc<str>, &Arc<Scope>)) -> Self {
         Self {
             tools: HashMap::new(),
             stale: HashMap::new(),
             looks: HashMap::new(),
             knowledge: Knowledge::Partial,
             listings: Vec::new(),
-            unread: Pages::default(),
+            unread: Pages::new(if scope.is_whole() { Relaying::AtOnce } else { Relaying::Cut }),
             pages: None,
             bytes: 0,
             trust,
@@ -110,6 +116,7 @@ impl Catalog {
             curated: None,
             sightings: Vec::new(),
             nonce,
+            scope: (Arc::clone(server), Arc::clone(scope)),
             asked: 0,
             version: 0,
         }
@@ -122,6 +129,11 @@ impl Catalog {
             (None, Knowledge::Whole) => Known::No,
             (None, Knowledge::Partial) => Known::Ask,
         }
+    }
+
+    /// A tool as the server described it last, whatever it announced since.
+    pub fn seen(&self, name: &str) -> Option<&Described> {
+        self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)
     }
 
     /// How many tools are known.
@@ -178,6 +190,16 @@ impl Catalog {
         self.listings.push(Listing { id: id.clone(), before, own: None });
     }
 
+    /// Whether another page of the host's can be followed without forgetting one.
+    pub fn has_room(&self) -> bool {
+        self.listings.len() + 1 < LISTINGS
+    }
+
+    /// The host wants this page no more.
+    pub fn host_cancels(&mut self, id: &Id) {
+        self.listings.retain(|listing| listing.own.is_some() || listing.id != *id);
+    }
+
     /// Asks the server ourselves; `None` when a question is on its way already. `meta` for the stateless era.
     pub fn ask(&mut self, now: Now, meta: Option<String>) -> Option<Question> {
         if self.is_asking() {
@@ -215,18 +237,21 @@ impl Catalog {
                 self.learn(now, tools);
                 ListReply::Reading
             }
-            Step::NoPage(Some(Listing { own: None, .. })) => ListReply::Relayed,
+            Step::NoPage(Some(Listing { own: None, id, .. })) => match self.unread.relaying() {
+                Relaying::AtOnce => ListReply::Relayed,
+                Relaying::Cut => ListReply::Cut(Err(Unfit { id })),
+            },
             // A late answer of ours is still worth knowing.
             Step::NoPage(_) | Step::End { listing: None, .. } => ListReply::Failed,
-            Step::End { listing: Some(Listing { own: None, before, .. }), next_cursor } => {
+            Step::End { listing: Some(Listing { own: None, before, id }), next_cursor, whole } => {
                 match (next_cursor, before) {
                     (None, Some(named)) => self.complete(&named),
                     (Some(_), Some(named)) if named.names.len() <= TOOLS => self.pages = Some(named),
                     (_, _) => {}
                 }
-                ListReply::Relayed
+                whole.map_or(ListReply::Relayed, |whole| ListReply::Cut(self.offered(&whole).ok_or(Unfit { id })))
             }
-            Step::End { listing: Some(Listing { own: Some(own), before, .. }), next_cursor } => {
+            Step::End { listing: Some(Listing { own: Some(own), before, .. }), next_cursor, .. } => {
                 let named = before.unwrap_or_default();
                 match next_cursor {
                     Some(cursor) if named.names.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
@@ -386,6 +411,9 @@ impl Catalog {
         let first = self.looks.get(&lookalike::shape(&tool.name));
         behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
         let plain = self.pins.tools.get(&tool.name).map(|pin| pin.plain_of(&digest).to_vec()).unwrap_or_default();
-        Described::of(tool, digest, pin_state, plain, behavior)
+        let (server, scope) = &self.scope;
+        let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
+        let offer = if scope.holds(asked).is_ok() { Offer::Listed } else { Offer::Hidden };
+        Described::of(tool, digest, pin_state, plain, (behavior, offer))
     }
 }

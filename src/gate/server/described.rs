@@ -24,6 +24,15 @@ pub struct Described {
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
     pub plain: Vec<String>,
+    pub offer: Offer,
+}
+
+/// Whether the host is told of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    Listed,
+    /// It lies outside the scope.
+    Hidden,
 }
 
 impl std::fmt::Debug for Described {
@@ -34,9 +43,16 @@ impl std::fmt::Debug for Described {
 
 impl Described {
     /// A definition, its schemas compiled.
-    pub fn of(tool: Tool, digest: Digest, pin_state: PinState, plain: Vec<String>, behavior: Behavior) -> Self {
+    pub fn of(
+        tool: Tool,
+        digest: Digest,
+        pin_state: PinState,
+        plain: Vec<String>,
+        (behavior, offer): (Behavior, Offer),
+    ) -> Self {
         Self {
             behavior,
+            offer,
             signature: types::signature(&tool),
             input: Schema::compile(&tool.input_schema),
             output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),

@@ -20,6 +20,7 @@ pub struct Flight {
     /// Of a request other than `tools/call`.
     pub method: Option<String>,
     pub tool: String,
+    pub target: Option<String>,
     pub digest: Digest,
     pub forwarded: Now,
     pub badge: Badge,

@@ -6,6 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use serde_json::value::RawValue;
 
 use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
+use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 
@@ -20,6 +21,23 @@ const MOST: usize = 16;
 pub struct Pages {
     received: VecDeque<Received>,
     open: Option<Open>,
+    relay: Relaying,
+}
+
+/// When the host gets a page that it asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Relaying {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// Once it was read, without the tools outside the scope.
+    Cut,
+}
+
+/// A page as it was received, and the tools that were read in it; `None` for what is no tool.
+pub struct Whole {
+    pub line: Line,
+    pub tools: Vec<Option<(String, Digest)>>,
 }
 
 /// A page as it was received.
@@ -36,6 +54,8 @@ struct Open {
     listing: Option<Listing>,
     rest: VecDeque<Box<RawValue>>,
     next_cursor: Option<String>,
+    /// Kept where the host does not have it yet.
+    whole: Option<Whole>,
 }
 
 /// A `tools/list` request on its way, or its answer that is being read.
@@ -62,7 +82,7 @@ pub enum Step {
     /// Some tools of a page. It may have more.
     Tools(Vec<Tool>),
     /// A page is read to its end.
-    End { listing: Option<Listing>, next_cursor: Option<String> },
+    End { listing: Option<Listing>, next_cursor: Option<String>, whole: Option<Whole> },
     /// It is no page.
     NoPage(Option<Listing>),
 }
@@ -84,6 +104,16 @@ pub enum Extent {
 }
 
 impl Pages {
+    /// No pages yet.
+    pub fn new(relay: Relaying) -> Self {
+        Self { relay, ..Self::default() }
+    }
+
+    /// When the host gets its pages.
+    pub fn relaying(&self) -> Relaying {
+        self.relay
+    }
+
     /// Keeps a page until it is its turn; not a second answer to one question, nor more than a few.
     pub fn receive(&mut self, id: Id, failed: bool, line: Line) {
         if self.received.len() < MOST && !self.reads(&id) {
@@ -108,13 +138,17 @@ impl Pages {
             let Some(entry) = open.rest.pop_front() else { break };
             bytes += entry.get().len();
             // Entries without a name are left out: nobody can call them.
-            tools.extend(Tool::of_entry(&entry));
+            let tool = Tool::of_entry(&entry);
+            if let Some(whole) = &mut open.whole {
+                whole.tools.push(tool.as_ref().map(|tool| (tool.name.clone(), tool.digest())));
+            }
+            tools.extend(tool);
         }
         if bytes > 0 {
             return Step::Tools(tools);
         }
         match self.open.take() {
-            Some(Open { listing, next_cursor, .. }) => Step::End { listing, next_cursor },
+            Some(Open { listing, next_cursor, whole, .. }) => Step::End { listing, next_cursor, whole },
             None => Step::Nothing,
         }
     }
@@ -134,7 +168,9 @@ impl Pages {
         let listing = listing(&id);
         let page = if failed { None } else { Page::read(line.content()) };
         let Some(Page { tools, next_cursor }) = page else { return Step::NoPage(listing) };
-        self.open = Some(Open { id, listing, rest: tools.into(), next_cursor });
+        let is_the_hosts = listing.as_ref().is_some_and(|listing| listing.own.is_none());
+        let whole = (is_the_hosts && self.relay == Relaying::Cut).then(|| Whole { line, tools: Vec::new() });
+        self.open = Some(Open { id, listing, rest: tools.into(), next_cursor, whole });
         Step::Tools(Vec::new())
     }
 }

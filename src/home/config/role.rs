@@ -1,41 +1,174 @@
-//! `[roles.NAME]` in `config.toml`: which tools somebody may use, for `tools search --role NAME`.
+//! `[roles.NAME]` and `[tools.NAME]` in `config.toml`: what roles may use, beside those that are given, and what tools require.
+
+use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::value::check_name;
 use crate::policy::glob::Glob;
 use crate::policy::parse::lists::globs;
 use crate::policy::reading::Reading;
-use crate::policy::role::Role;
+use crate::policy::role::{Requirement, Role};
 
-const KEYS: &[&str] = &["capabilities", "servers"];
+const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 
-/// Reads all of them.
-pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Role> {
-    let mut roles = Vec::new();
-    for (key, value) in reading.table(value, "roles").into_iter().flatten() {
+/// A role as it is written.
+struct Written {
+    role: Role,
+    inherits: Vec<(String, Range<usize>)>,
+}
+
+/// Reads all of them; the given ones come first, with what the configuration adds to them.
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<Role> {
+    let requires = document.get("tools").map(|value| requirements(reading, value)).unwrap_or_default();
+    let mut written = Vec::new();
+    let tables = document.get("roles").and_then(|value| reading.table(value, "roles"));
+    for (key, value) in tables.into_iter().flatten() {
         let called = key.get_ref().to_string();
         check_name(reading, key.span(), &called, || format!("{called:?} cannot be a role's name"));
-        let mut role = Role { name: called, capabilities: Vec::new(), servers: Vec::new() };
-        let table = reading.table(value, "roles");
-        for (key, value) in table.into_iter().flatten() {
-            match key.get_ref().as_ref() {
-                "capabilities" => role.capabilities = globs(reading, value, "capabilities", Glob::new),
-                "servers" => role.servers = globs(reading, value, "servers", Glob::new),
-                other => reading.unknown_key(key.span(), other, KEYS),
+        if let Some(table) = reading.table(value, "roles") {
+            written.push(read(reading, called, value.span(), table));
+        }
+    }
+    let mut roles = resolve(reading, written);
+    for role in &mut roles {
+        role.requires.clone_from(&requires);
+    }
+    roles
+}
+
+fn read<'t>(reading: &mut Reading<'t>, name: String, at: Range<usize>, table: &DeTable<'t>) -> Written {
+    let mut role = Role { name, ..Role::default() };
+    let mut inherits = Vec::new();
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            "capabilities" => role.capabilities = globs(reading, value, "capabilities", Glob::new),
+            "servers" => role.servers = globs(reading, value, "servers", Glob::new),
+            "inherits" => {
+                inherits = reading.texts(value, "inherits").into_iter().map(|(at, name)| (name, at)).collect();
             }
+            other => reading.unknown_key(key.span(), other, KEYS),
         }
-        if role.servers.is_empty() && table.is_some_and(|table| table.get("servers").is_some()) {
-            // Without the key it may use any: a list that was emptied does not mean that.
-            let what = format!("`servers` of the role {} names none", role.name);
-            reading.problem(value.span(), what, "name its servers, or take the key away: then it may use any");
+    }
+    if role.servers.is_empty() && table.get("servers").is_some() {
+        // Without the key it may use any: a list that was emptied does not mean that.
+        let what = format!("`servers` of the role {} names none", role.name);
+        reading.problem(at, what, "name its servers, or take the key away: then it may use any");
+    }
+    for glob in role.capabilities.iter().filter(|glob| !glob.text().contains([':', '*'])) {
+        let what = format!("`capabilities` of the role {} cannot be {:?}", role.name, glob.text());
+        let at = table.get("capabilities").map_or(0..0, Spanned::span);
+        reading.problem(at, what, "write THINGS:ACT, as documents:read, *:read or issues:*");
+    }
+    Written { role, inherits }
+}
+
+/// Gives each role what it inherits. A table of a given role's name adds to it, and to those that have all that it has.
+fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
+    let mut roles = Role::given();
+    let (given, mut left): (Vec<_>, Vec<_>) =
+        written.into_iter().partition(|one| roles.iter().any(|role| role.name == one.role.name));
+    for Written { role, inherits } in given {
+        if let Some((_, at)) = inherits.first() {
+            let what = format!("the role {} is given, and inherits nothing else", role.name);
+            reading.problem(at.clone(), what, "give your role another name");
         }
-        for glob in role.capabilities.iter().filter(|glob| !glob.text().contains([':', '*'])) {
-            let what = format!("`capabilities` of the role {} cannot be {:?}", role.name, glob.text());
-            reading.problem(value.span(), what, "write THINGS:ACT, as documents:read, *:read or issues:*");
+        let above = roles.iter_mut().skip_while(|known| known.name != role.name);
+        above.for_each(|known| known.capabilities.extend(role.capabilities.iter().cloned()));
+        if let Some(known) = roles.iter_mut().find(|known| known.name == role.name) {
+            known.servers.extend(role.servers);
+        }
+    }
+    loop {
+        let is_known = |name: &String| roles.iter().any(|role| role.name == *name);
+        let Some(next) = left.iter().position(|one| one.inherits.iter().all(|(name, _)| is_known(name))) else { break };
+        let Written { mut role, inherits } = left.remove(next);
+        let names_servers = !role.servers.is_empty();
+        for parent in roles.iter().filter(|known| inherits.iter().any(|(name, _)| *name == known.name)) {
+            role.capabilities.extend(parent.capabilities.iter().cloned());
+            if !names_servers {
+                role.servers.extend(parent.servers.iter().cloned());
+            }
         }
         roles.push(role);
     }
+    for Written { role, inherits } in left {
+        for (name, at) in inherits.into_iter().filter(|(name, _)| roles.iter().all(|role| role.name != *name)) {
+            let known: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+            let what = format!("the role {} cannot inherit {name:?}", role.name);
+            reading.problem(at, what, format!("one of: {}; a role cannot inherit itself", known.join(", ")));
+        }
+    }
     roles
+}
+
+/// Reads `[tools.NAME]`.
+fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Requirement> {
+    let mut requirements = Vec::new();
+    for (key, value) in reading.table(value, "tools").into_iter().flatten() {
+        let tools = match Glob::new(key.get_ref()) {
+            Ok(tools) => tools,
+            Err(error) => {
+                let what = format!("{:?} names no tools: {error}", key.get_ref());
+                reading.problem(key.span(), what, "write TOOL or SERVER/TOOL, as [tools.\"delete_*\"]");
+                continue;
+            }
+        };
+        for (key, value) in reading.table(value, "tools").into_iter().flatten() {
+            match key.get_ref().as_ref() {
+                "requires" => {
+                    let entitlements = reading.texts(value, "requires").into_iter().map(|(_, text)| text).collect();
+                    requirements.push(Requirement { tools: tools.clone(), entitlements });
+                }
+                other => reading.unknown_key(key.span(), other, &["requires"]),
+            }
+        }
+    }
+    requirements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reading, Role, read_all};
+
+    fn roles(text: &str) -> Result<Vec<Role>, String> {
+        let (mut reading, document) = Reading::new(text);
+        let roles = read_all(&mut reading, document.get_ref());
+        let problems = reading.finish();
+        if problems.is_empty() { Ok(roles) } else { Err(problems[0].to_string()) }
+    }
+
+    #[test]
+    fn a_role_has_what_it_inherits() {
+        let text = "[roles.clerk]\ninherits = \"viewer\"\ncapabilities = [\"invoices:*\"]\n\
+            [roles.chief]\ninherits = [\"clerk\", \"analyst\"]\n[roles.viewer]\ncapabilities = [\"logs:*\"]\n\
+            [tools.\"delete_*\"]\nrequires = [\"admin:system\"]\n";
+        let roles = roles(text).unwrap();
+        let granted = |name: &str| {
+            let role = roles.iter().find(|role| role.name == name).unwrap();
+            assert_eq!(role.requires.len(), 1, "{name}");
+            role.capabilities.iter().map(|glob| glob.text().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(granted("viewer"), ["*:read", "logs:*"]);
+        assert_eq!(granted("analyst"), ["*:read", "*:read[?]", "logs:*"]);
+        assert_eq!(granted("clerk"), ["invoices:*", "*:read", "logs:*"]);
+        assert!(
+            granted("chief").contains(&"invoices:*".to_owned()) && granted("chief").contains(&"*:read[?]".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_role_that_inherits_nothing_known_is_a_problem() {
+        for (text, says) in [
+            ("[roles.a]\ninherits = \"b\"\n[roles.b]\ninherits = \"a\"\n", "a role cannot inherit itself"),
+            ("[roles.a]\ninherits = \"boss\"\n", "one of: viewer, analyst, editor, admin"),
+            ("[roles.viewer]\ninherits = \"admin\"\n", "give your role another name"),
+            ("[tools.\"[\"]\nrequires = \"x\"\n", "names no tools"),
+            ("[tools.a]\nrequire = \"x\"\n", "did you mean `requires`"),
+        ] {
+            let problem = roles(text).unwrap_err();
+            assert!(problem.contains(says), "{text}: {problem}");
+        }
+    }
 }

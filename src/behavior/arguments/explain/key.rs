@@ -47,8 +47,10 @@ impl Key {
         } else {
             role(head).or_else(|| role(&joined)).or_else(|| conditions(&words)).unwrap_or_default()
         };
-        let carries =
-            matches!(role, Role::Open | Role::Condition | Role::Command | Role::Code | Role::Script | Role::Options);
+        let carries = matches!(
+            role,
+            Role::Open | Role::Condition | Role::Selector | Role::Command | Role::Code | Role::Script | Role::Options
+        );
         let last = words.last().copied().unwrap_or_default();
         let names_language = carries || is_form(last) || !language::named(head).is_empty() || words.len() == 1;
         let mut languages = Languages::default();

@@ -16,6 +16,31 @@ pub fn is_pattern(text: &str) -> bool {
         && !text.contains(" -")
 }
 
+/// Whether a text selects elements of a page: names of elements, classes, ids, attributes in brackets and `:nth-child(2)`,
+/// with `>`, `+`, `~` or a comma between them. Only for a parameter that is named after it: a shell reads `>` otherwise.
+pub fn is_css(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    let fits = |(at, c): (usize, &char)| {
+        let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
+        let next = chars.get(at + 1).copied().unwrap_or(' ');
+        match c {
+            '>' | '+' => before == ' ' && next == ' ',
+            '~' => (before == ' ' && next == ' ') || next == '=',
+            ' ' | '.' | '#' | '*' | '[' | ']' | '(' | ')' | ':' | '-' | '_' | ',' | '\'' | '"' => true,
+            '=' | '^' | '$' => before != ' ' && matches!(next, '=' | '"' | '\'') || is_letter(next),
+            c => is_letter(*c),
+        }
+    };
+    let brackets = |open: char, close: char| text.matches(open).count() == text.matches(close).count();
+    text.len() <= LONGEST
+        && text.starts_with(|c: char| is_letter(c) || matches!(c, '.' | '#' | '*' | '[' | ':'))
+        && !text.contains("$(")
+        && !text.contains(" -")
+        && brackets('[', ']')
+        && brackets('(', ')')
+        && chars.iter().enumerate().all(fits)
+}
+
 fn fits(chars: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
     let next = chars.get(at + 1).copied();

@@ -29,6 +29,10 @@ pub enum Role {
     Destination,
     /// When something runs: fields of cron, or a time.
     Schedule,
+    /// One name of one thing: `id`, `serial`.
+    Identifier,
+    /// Elements of a page: `selector`, `css`.
+    Selector,
 }
 
 /// The kind that a word announces.
@@ -38,9 +42,9 @@ pub(super) fn role(word: &str) -> Option<Role> {
         | "expressions" | "expr" | "document" | "pipeline" | "aggregation" | "aggregate" | "traversal" | "search"
         | "request" | "requests" | "prompt" | "question" | "operation" | "operations" | "projection" | "runcommand"
         | "ql" | "dsl" => Role::Open,
-        "where" | "filter" | "filters" | "condition" | "conditions" | "predicate" | "criteria" | "criterion"
-        | "selector" | "selectors" | "having" | "clause" => Role::Condition,
-        "orderby" | "sortby" | "groupby" | "tablename" | "columns" => Role::Names,
+        "where" | "filter" | "filters" | "matcher" | "matchers" | "condition" | "conditions" | "predicate"
+        | "criteria" | "criterion" | "having" | "clause" => Role::Condition,
+        "orderby" | "sortby" | "sort" | "ordering" | "groupby" | "tablename" | "columns" => Role::Names,
         "command" | "commands" | "cmd" | "cmds" | "exec" | "execute" | "run" | "program" | "executable" | "binary"
         | "commandline" | "cmdline" | "shell" | "bash" | "terminal" | "invocation" | "shellcommand" => Role::Command,
         "args" | "arg" | "argv" | "arguments" | "flags" | "options" | "option" | "opts" | "opt" | "switches"
@@ -55,6 +59,8 @@ pub(super) fn role(word: &str) -> Option<Role> {
         | "webhook" | "remote" | "upstream" | "repo" | "repository" | "repositories" | "feed" | "host" => Role::Address,
         "header" | "headers" => Role::Headers,
         "schedule" | "cron" | "crontab" => Role::Schedule,
+        "id" | "ids" | "uuid" | "uuids" | "guid" | "serial" | "sha" | "cursor" => Role::Identifier,
+        "selector" | "selectors" | "css" | "locator" | "locators" => Role::Selector,
         _ => return None,
     })
 }
@@ -112,6 +118,10 @@ pub(super) fn is_destination(words: &[&str]) -> bool {
                 | "registry"
                 | "recipient"
                 | "recipients"
+                | "grantee"
+                | "grantees"
+                | "invitee"
+                | "invitees"
                 | "postback"
                 | "pingback"
                 | "pushgateway"
@@ -153,4 +163,6 @@ pub(super) fn is_destination(words: &[&str]) -> bool {
     any(is_end)
         || (words.len() > 1 && any(is_place) && any(is_way))
         || matches!(words, ["out" | "output"] | ["write", "back", ..] | ["api", "base" | "host" | "endpoint", ..])
+        // Where the server itself goes, with its own key.
+        || matches!(words, [.., "base" | "cluster" | "gateway" | "broker", "url" | "uri"] | ["baseurl"])
 }

@@ -23,7 +23,9 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
     if name::is_number(text) {
         return Ok("a number");
     }
-    if text.starts_with('-') {
+    // What is sorted by may be turned round: `-created_at`.
+    let turns = role == Role::Names && text.len() > 2 && text.bytes().nth(1).is_some_and(|c| c.is_ascii_lowercase());
+    if text.starts_with('-') && !turns {
         return Err("begins with \"-\", so it may be an option");
     }
     match role {
@@ -31,6 +33,12 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         Role::Command if name::is_time(text) => Ok("a time"),
         Role::Command => Err("may be a command"),
         Role::Script => Err("may be a script"),
+        Role::Condition if matches!(text, "=" | "==" | "!=" | "<>" | "<" | "<=" | ">" | ">=") => Ok("a comparison"),
+        Role::Identifier if text.contains(' ') => Err("is more than one name"),
+        Role::Selector => by_shape(text, role, reads, depth).or_else(|why| match pattern::is_css(text) {
+            true => Ok("a selector"),
+            false => Err(why),
+        }),
         Role::Code if is_bare(text) => Ok("an identifier"),
         Role::Code => Err("may be code"),
         Role::Names if are_names(text) => Ok("names"),
@@ -50,6 +58,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         | Role::Plain
         | Role::Open
         | Role::Condition
+        | Role::Identifier
         | Role::Address
         | Role::Headers => by_shape(text, role, reads, depth),
     }
@@ -110,6 +119,10 @@ fn by_shape(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'stat
 /// a way to go.
 fn names_a_place(text: &str) -> bool {
     let Some((before, rest)) = text.split_once(':') else { return true };
+    // Schemes that name a thing and lead nowhere.
+    if matches!(before, "urn" | "doi" | "arn" | "sc-domain") {
+        return true;
+    }
     let port = rest.split(['/', '?']).next().unwrap_or(rest);
     let is_drive = before.len() == 1 && rest.starts_with(['/', '\\']);
     is_drive || (!port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) || text.contains(' ')
@@ -141,9 +154,10 @@ fn are_names(text: &str) -> bool {
         })
 }
 
-/// One word that no language runs by itself.
+/// One word that no language runs by itself: `Order.last.touch` is a chain of calls in some.
 fn is_bare(text: &str) -> bool {
-    text.len() <= 64 && text.chars().all(|c| name::is_letter(c) || matches!(c, '_' | '-' | '/' | '.'))
+    let calls = text.split('.').skip(1).any(|part| part.starts_with(char::is_alphabetic));
+    text.len() <= 64 && !calls && text.chars().all(|c| name::is_letter(c) || matches!(c, '_' | '-' | '/' | '.'))
 }
 
 /// Whether the text is a request in one line: `DELETE /index`.
@@ -171,8 +185,9 @@ fn names_an_act(text: &str, role: Role) -> bool {
         return false;
     }
     if !text.contains(['/', ':']) {
-        // A statement that is kept under its name: `DeleteUserMutation`.
-        return text.to_ascii_lowercase().ends_with("mutation") && is_one(text);
+        // A call by its name: `User.deleteMany`. A statement that is kept under its name: `DeleteUserMutation`.
+        let call = text.rsplit_once('.').is_some_and(|(_, act)| !act.contains('_') && is_one(act));
+        return call || (text.to_ascii_lowercase().ends_with("mutation") && is_one(text));
     }
     let path = text.split(['?', '#']).next().unwrap_or(text);
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);

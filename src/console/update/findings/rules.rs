@@ -15,7 +15,9 @@ pub(super) fn lines(model: &Model) -> Vec<RuleEntry> {
                 matches!(line, RuleEntry::Waits { pending: known, .. }
                     if known.file == pending.file && known.digest == pending.digest)
             };
-            if !lines.iter().any(told) && (search.is_empty() || search.wants(None, |_| None, pending.file.as_bytes())) {
+            if !lines.iter().any(told)
+                && (search.is_empty() || search.wants(None, |_| None::<&str>, pending.file.as_bytes()))
+            {
                 let session = one.wrapper.session.clone();
                 lines.push(RuleEntry::Waits { session, pending: Box::new(pending.clone()) });
             }

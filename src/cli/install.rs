@@ -1,0 +1,238 @@
+//! `mcp-approve install` and `uninstall`: wraps the servers in hosts' files, and takes that back. Owns what is said of it;
+//! how a file is changed is `hosts`' business.
+
+mod choose;
+mod diff;
+mod program;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::args::{ChangeOptions, InstallOptions};
+use super::doctor::listed::search;
+use super::error::Error;
+use super::print::{pretty, visible};
+use crate::home::places::Places;
+use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
+use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
+use crate::hosts::{Found, Pass, REMOTE, Wrap, lists};
+use choose::{Choice, Way};
+
+/// A file, and what became of it.
+struct Told {
+    found: Found,
+    edited: Result<Edited, String>,
+}
+
+/// Wraps what is chosen; without a choice, lists what there is.
+///
+/// # Errors
+/// The hosts' files cannot be found, or a choice matches none.
+pub fn install(options: &InstallOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let how = Wrap {
+        program: program::path(options.program.as_deref())?,
+        home: places.root().map(program::text).transpose()?,
+        pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
+    };
+    let found = search(&options.change.hosts)?.files();
+    let work = |file: &File<'_>, chosen: Chosen<'_>| file.wrap(chosen, &how);
+    change(&options.change, Way::In, found, places, now, &work, out)
+}
+
+/// Unwraps what is chosen; without a choice, lists what there is.
+///
+/// # Errors
+/// As [`install`].
+pub fn uninstall(options: &ChangeOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let mut found = search(&options.hosts)?.files();
+    // Projects' files are found from any folder.
+    for one in remembered(&places.installed_dir()) {
+        let known = |known: &Found| std::fs::canonicalize(&known.file).is_ok_and(|known| known == one.file);
+        if !one.file.exists() {
+            forget_file(&places.installed_dir(), &one.file).map_err(cannot)?;
+        } else if !found.iter().any(known) {
+            found.push(one);
+        }
+    }
+    let work = |file: &File<'_>, chosen: Chosen<'_>| file.unwrap(chosen);
+    change(options, Way::Out, found, places, now, &work, out)
+}
+
+fn cannot(what: String) -> Error {
+    Error::Wrong { what, hint: "`mcp-approve doctor` says whether our own folders are in order".to_owned() }
+}
+
+type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, String>;
+
+fn change(
+    options: &ChangeOptions,
+    way: Way,
+    found: Vec<Found>,
+    places: &Places,
+    now: i64,
+    work: Work<'_>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let records = places.installed_dir();
+    if !options.dry_run {
+        places.create_state()?;
+    }
+    let mut choice = Choice::given(options);
+    if matches!(choice, Choice::Nothing) {
+        match choose::pick(&lists(&found), way, options.json, places, now, out)? {
+            Some(picked) => choice = picked,
+            None => return Ok(ExitCode::SUCCESS),
+        }
+    }
+    let writes = if options.dry_run { Writes::Never } else { Writes::Now };
+    let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
+    let told = wanted.map(|found| {
+        let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
+        let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
+        Told { found, edited }
+    });
+    let told: Vec<Told> = told.collect();
+    if !told.iter().any(Told::is_worth_a_word) {
+        return nothing(&choice, way, options.json, out);
+    }
+    let shown = told.iter().filter(|told| told.is_worth_a_word());
+    if options.json {
+        let rows: Vec<Value> = shown.flat_map(|told| told.rows(options.dry_run)).collect();
+        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+    } else {
+        for told in shown {
+            told.print(options.dry_run, out)?;
+        }
+        closing(&told, way, options, out)?;
+    }
+    let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
+    let whole =
+        told.iter().all(|told| told.edited.as_ref().is_ok_and(|edited| !edited.changed.servers.iter().any(left)));
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Nothing matched.
+fn nothing(choice: &Choice, way: Way, as_json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    if !matches!(choice, Choice::All) {
+        return Err(Error::Wrong {
+            what: "no server of a host matches that".to_owned(),
+            hint: match way {
+                Way::In => "`mcp-approve install` lists them".to_owned(),
+                Way::Out => "`mcp-approve uninstall` lists those that are wrapped".to_owned(),
+            },
+        });
+    }
+    match (as_json, way) {
+        (true, _) => writeln!(out, "[]")?,
+        (false, Way::In) => writeln!(out, "No host on this machine lists a server.")?,
+        (false, Way::Out) => writeln!(out, "No server of a host is wrapped.")?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn closing(told: &[Told], way: Way, options: &ChangeOptions, out: &mut dyn Write) -> Result<(), Error> {
+    let all = || told.iter().filter_map(|told| told.edited.as_ref().ok().map(|edited| (told, edited)));
+    let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
+    let count: usize = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
+    if options.dry_run {
+        return Ok(writeln!(out, "Nothing was changed. Without --dry-run, this changes {count} {}.", servers(count))?);
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let quiet = |told: &&(&Told, &Edited)| {
+        told.0.found.host.word == "codex" && !told.1.changed.text.contains("default_tools_approval_mode")
+    };
+    match way {
+        Way::In => {
+            writeln!(
+                out,
+                "Wrapped {count} {}. Restart the hosts, then open the console with `mcp-approve`.",
+                servers(count)
+            )?;
+            if all().find(|one| quiet(&one)).is_some() {
+                writeln!(
+                    out,
+                    "Codex refuses some calls itself, before they reach mcp-approve: `mcp-approve uninstall --host codex`, then"
+                )?;
+                writeln!(
+                    out,
+                    "`mcp-approve install --host codex --codex-approve`, has it pass all of them on to be decided here."
+                )?;
+            }
+            writeln!(
+                out,
+                "A host may ask for trust again for a project's servers. To take all back: mcp-approve uninstall --all"
+            )?;
+        }
+        Way::Out => writeln!(
+            out,
+            "Unwrapped {count} {}. Restart the hosts: their calls are neither held nor recorded then.",
+            servers(count)
+        )?,
+    }
+    Ok(())
+}
+
+fn servers(count: usize) -> &'static str {
+    if count == 1 { "server" } else { "servers" }
+}
+
+impl Told {
+    fn is_worth_a_word(&self) -> bool {
+        self.edited.as_ref().map_or(true, |edited| !edited.changed.servers.is_empty())
+    }
+
+    fn print(&self, dry_run: bool, out: &mut dyn Write) -> Result<(), Error> {
+        writeln!(out, "{} ({})", self.found.host.name, visible(&self.found.file.display().to_string()))?;
+        match &self.edited {
+            Err(why) => writeln!(out, "  left as it is: {}", visible(why))?,
+            Ok(edited) => {
+                for one in &edited.changed.servers {
+                    let project = one.project.as_ref().map(|project| format!(" (for {project})")).unwrap_or_default();
+                    writeln!(out, "  {}: {}", visible(&format!("{}{project}", one.name)), visible(&said(&one.done)))?;
+                }
+                if dry_run {
+                    write!(out, "{}", diff::of(&self.found, edited))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, dry_run: bool) -> Vec<Value> {
+        let file = self.found.file.display().to_string();
+        match &self.edited {
+            Err(why) => vec![json!({ "host": self.found.host.word, "file": file, "done": "failed", "why": why })],
+            Ok(edited) => {
+                let diff = dry_run.then(|| diff::of(&self.found, edited));
+                let row = |one: &Outcome| {
+                    let (done, notes) = match &one.done {
+                        Done::Wrapped(notes) => ("wrapped", notes.clone()),
+                        Done::Unwrapped(notes) => ("unwrapped", notes.clone()),
+                        Done::Already => ("already", Vec::new()),
+                        Done::Left(why) => ("left", vec![why.clone()]),
+                    };
+                    json!({
+                        "host": self.found.host.word, "file": file, "project": one.project, "server": one.name,
+                        "done": done, "notes": notes, "diff": diff,
+                    })
+                };
+                edited.changed.servers.iter().map(row).collect()
+            }
+        }
+    }
+}
+
+fn said(done: &Done) -> String {
+    match done {
+        Done::Wrapped(notes) if notes.is_empty() => "wrapped".to_owned(),
+        Done::Wrapped(notes) => format!("wrapped; {}", notes.join("; ")),
+        Done::Unwrapped(notes) if notes.is_empty() => "unwrapped".to_owned(),
+        Done::Unwrapped(notes) => format!("unwrapped; {}", notes.join("; ")),
+        Done::Already => "wrapped already".to_owned(),
+        Done::Left(why) => format!("left as it is: {why}"),
+    }
+}

@@ -1,0 +1,143 @@
+//! Which servers are meant: by options, or picked from a numbered list at a terminal. Changes nothing.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::cli::args::ChangeOptions;
+use crate::cli::error::Error;
+use crate::cli::lattice::hosts::{reach, row, said};
+use crate::cli::person;
+use crate::cli::print::{pretty, visible};
+use crate::home::places::Places;
+use crate::hosts::{Found, Listed, Lists, Start, rules_name};
+
+/// Whether servers are wrapped or unwrapped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    In,
+    Out,
+}
+
+pub(super) enum Choice {
+    Nothing,
+    All,
+    /// Of these hosts, servers of these names; where none is named, every one.
+    By {
+        hosts: Vec<String>,
+        servers: Vec<String>,
+    },
+    /// By file, project and name.
+    Picked(Vec<(PathBuf, Option<String>, String)>),
+}
+
+impl Choice {
+    pub(super) fn given(options: &ChangeOptions) -> Self {
+        let (hosts, servers) = (options.host.clone(), options.server.clone());
+        match options.all {
+            true => Self::All,
+            false if hosts.is_empty() && servers.is_empty() => Self::Nothing,
+            false => Self::By { hosts, servers },
+        }
+    }
+
+    /// Whether a file can hold what is meant.
+    pub(super) fn may_be_in(&self, found: &Found) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::All => true,
+            Self::By { hosts, .. } => hosts.is_empty() || hosts.iter().any(|host| host == found.host.word),
+            Self::Picked(picked) => picked.iter().any(|(file, ..)| *file == found.file),
+        }
+    }
+
+    /// Whether a server of a file that may hold it is meant.
+    pub(super) fn has(&self, found: &Found, project: Option<&str>, name: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::All => true,
+            Self::By { servers, .. } => servers.is_empty() || servers.iter().any(|server| server == name),
+            Self::Picked(picked) => {
+                let is = |(file, of, server): &(PathBuf, Option<String>, String)| {
+                    *file == found.file && of.as_deref() == project && server == name
+                };
+                picked.iter().any(is)
+            }
+        }
+    }
+}
+
+/// Lists the servers with what each could do unasked today, and asks which are meant; `None` where nobody chooses.
+pub(super) fn pick(
+    lists: &Lists,
+    way: Way,
+    as_json: bool,
+    places: &Places,
+    now: i64,
+    out: &mut dyn Write,
+) -> Result<Option<Choice>, Error> {
+    let reach = reach(places, now)?;
+    let known = |one: &Listed| reach.get(&rules_name(&one.name)).filter(|reach| reach.all() > 0);
+    if as_json {
+        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, known(one))).collect();
+        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+        return Ok(None);
+    }
+    let can = |one: &Listed| match one.start {
+        Start::Unwrapped => way == Way::In,
+        Start::Wrapped | Start::Observed => way == Way::Out,
+        Start::Remote => false,
+    };
+    let (mut last, mut numbered) = (None, Vec::new());
+    for one in &lists.servers {
+        let place = (one.host, &one.file, &one.project);
+        if last.replace(place) != Some(place) {
+            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
+            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
+        }
+        let number = if can(one) {
+            numbered.push(one);
+            format!("{:>3}", numbered.len())
+        } else {
+            "   ".to_owned()
+        };
+        writeln!(out, "{number}  {}: {}", visible(&one.name), said(one.start, known(one)))?;
+    }
+    for one in &lists.unread {
+        let line = format!("{} ({}): cannot be read: {}", one.host, one.file.display(), one.why);
+        writeln!(out, "{}", visible(&line))?;
+    }
+    let (command, done) = if way == Way::In { ("install", "wrap") } else { ("uninstall", "unwrap") };
+    if numbered.is_empty() {
+        writeln!(out, "There is no server to {done} (files read: {}).", lists.files)?;
+        return Ok(None);
+    }
+    if !person::is_here() {
+        writeln!(
+            out,
+            "Nothing was changed. To {done} them: mcp-approve {command} --all, or with --host HOST or --server NAME."
+        )?;
+        return Ok(None);
+    }
+    loop {
+        let Some(answer) = person::ask(&format!("Which to {done}? Numbers, all, or Enter for none >"), out)? else {
+            return Ok(None);
+        };
+        let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+        match words.as_slice() {
+            [] | ["none" | "q"] => return Ok(None),
+            ["all"] => return Ok(Some(Choice::All)),
+            numbers => {
+                let one =
+                    |word: &&str| word.parse::<usize>().ok().and_then(|number| numbered.get(number.checked_sub(1)?));
+                let picked: Option<Vec<_>> = numbers.iter().map(one).collect();
+                if let Some(picked) = picked {
+                    let key = |one: &&Listed| (one.file.clone(), one.project.clone(), one.name.clone());
+                    return Ok(Some(Choice::Picked(picked.into_iter().map(key).collect())));
+                }
+                writeln!(out, "Give numbers from 1 to {}, with a space between them.", numbered.len())?;
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a file's change looks like: a unified diff of its text, without any value but command lines and limits.
+
+use similar::TextDiff;
+
+use crate::audit::secrets;
+use crate::console::plain::block;
+use crate::hosts::files::Edited;
+use crate::hosts::{Found, masked};
+
+/// The longest line that is shown; a file without line breaks is one.
+const WIDEST: usize = 4000;
+
+/// Every line is fit for a terminal.
+pub(super) fn of(found: &Found, edited: &Edited) -> String {
+    let shown = |text: &str| masked(found.host, found.syntax, text, &hides);
+    let (Ok(before), Ok(after)) = (shown(&edited.before), shown(&edited.changed.text)) else {
+        return "  (it cannot be shown)\n".to_owned();
+    };
+    let diff = TextDiff::from_lines(&before, &after);
+    let line = |line: &str| {
+        let line: String = line.chars().take(WIDEST).collect();
+        format!("    {}\n", block(&line))
+    };
+    diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string().lines().map(line).collect()
+}
+
+fn hides(before: Option<&str>, word: &str) -> bool {
+    before.is_some_and(secrets::is_secret_flag) || !secrets::spans(word).is_empty()
+}

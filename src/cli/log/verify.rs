@@ -1,0 +1,152 @@
+//! `mcp-approve log verify`: whether the chain holds, and whether its head is the one that was noted. Owns the wording.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::{Finding, LogError, VerifyOptions};
+use crate::audit::chain::Head;
+use crate::audit::query::{self, Anchor, Verified};
+use crate::audit::store::noted::{self, Noted};
+use crate::audit::store::{Left, Reader};
+use crate::cli::print::visible;
+
+/// Verifies the chain.
+///
+/// # Errors
+/// As [`super::run`]; a broken chain is a finding.
+pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) -> Result<Finding, LogError> {
+    // Before the log is opened, which may grow meanwhile.
+    let noted = noted::read(db);
+    let (verified, lost, left) = match Reader::open(db)? {
+        Some(reader) => {
+            let verified = query::verify(&reader, options.expect_head)?;
+            let lost = query::is_lost(&noted, verified.last(), &reader)?;
+            (verified, lost, reader.left().to_vec())
+        }
+        None if noted == Noted::Nothing => return Err(LogError::NoLog(db.to_path_buf())),
+        None => {
+            let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
+            (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor }, true, Vec::new())
+        }
+    };
+    let aside = left.iter().any(|one| matches!(one, Left::Broken { .. }));
+    let (seq, link) = (verified.head.seq, verified.head.link);
+    let finding = match (&verified.broken, verified.anchor) {
+        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && !aside => Finding::So,
+        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => Finding::NotSo,
+    };
+    if options.json {
+        let broken = verified
+            .broken
+            .as_ref()
+            .map(|broken| serde_json::json!({ "seq": broken.seq(), "what": broken.to_string() }));
+        let anchor = match verified.anchor {
+            Anchor::NotAsked => serde_json::Value::Null,
+            Anchor::Found { seq } => serde_json::json!({ "found": true, "seq": seq }),
+            Anchor::Missing => serde_json::json!({ "found": false, "seq": null }),
+        };
+        let report = serde_json::json!({
+            "holds": finding == Finding::So,
+            "records": seq,
+            "head": { "seq": seq, "link": link },
+            "broken": broken,
+            "changed": verified.beyond.as_ref().map(|beyond| beyond.changed),
+            "anchor": anchor,
+            "noted": match &noted {
+                Noted::Nothing => serde_json::Value::Null,
+                Noted::Head(head) => serde_json::json!({ "found": !lost, "seq": head.seq, "link": head.link }),
+                Noted::Unreadable(why) => serde_json::json!({ "found": false, "seq": null, "why": why }),
+            },
+            "left": left.iter().map(left_json).collect::<Vec<_>>(),
+        });
+        writeln!(out, "{report}")?;
+        return Ok(finding);
+    }
+    match &verified.broken {
+        None if lost => writeln!(out, "What is there holds: {seq} records.")?,
+        None => writeln!(out, "The chain holds: {seq} records.")?,
+        Some(broken) => {
+            writeln!(out, "THE CHAIN IS BROKEN: {broken}.")?;
+            writeln!(out, "The {seq} records before that hold.")?;
+            if let Some(beyond) = &verified.beyond {
+                let after = beyond.head.seq.saturating_sub(broken.seq());
+                match beyond.changed {
+                    1 => writeln!(
+                        out,
+                        "Only that record was changed: the {after} after it follow from the link it carries."
+                    )?,
+                    changed => {
+                        writeln!(out, "Of the {after} after it, {} do not follow from the one before.", changed - 1)?
+                    }
+                }
+            }
+        }
+    }
+    tell_noted(&noted, lost, &noted::place_of(db), out)?;
+    tell_left(&left, out)?;
+    match (verified.anchor, options.expect_head) {
+        (Anchor::Found { seq: anchor }, _) => {
+            writeln!(out, "The expected head is record {anchor}: what was there then is there still.")?;
+        }
+        (Anchor::Missing, Some(expected)) => writeln!(
+            out,
+            "THE EXPECTED HEAD IS MISSING: no record that holds carries the link\n  {expected}\n\
+             Records were cut off or replaced since it was noted."
+        )?,
+        (Anchor::NotAsked | Anchor::Missing, _) => {}
+    }
+    writeln!(out, "Head: record {seq}, link\n  {link}")?;
+    if verified.anchor == Anchor::NotAsked && finding == Finding::So {
+        writeln!(
+            out,
+            "Not checked: whether records were cut off at the end together with that note; a\n\
+             chain cannot show that. Keep the link above somewhere else, and next time give it to\n  \
+               mcp-approve log verify --expect-head LINK"
+        )?;
+    }
+    Ok(finding)
+}
+
+fn tell_noted(noted: &Noted, lost: bool, place: &Path, out: &mut dyn Write) -> io::Result<()> {
+    let place = visible(&place.display().to_string());
+    match noted {
+        Noted::Nothing => writeln!(out, "No head is noted in {place} yet."),
+        Noted::Unreadable(why) => writeln!(out, "THE NOTED HEAD CANNOT BE READ: {place}: {why}."),
+        Noted::Head(head) if lost => writeln!(
+            out,
+            "RECORDS ARE MISSING: {place} has noted record {} with the link\n  {}\n\
+             and that record is not in the chain that holds. The log was removed, replaced or cut off since. If you moved\n\
+             it away yourself, move that file with it.",
+            head.seq, head.link
+        ),
+        Noted::Head(head) => writeln!(out, "The head noted in {place}, record {}, is in it.", head.seq),
+    }
+}
+
+fn left_json(left: &Left) -> serde_json::Value {
+    match left {
+        Left::Broken { path } => serde_json::json!({ "path": path.display().to_string(), "changed": true }),
+        Left::Unfolded { path, why } => {
+            serde_json::json!({ "path": path.display().to_string(), "changed": false, "why": why })
+        }
+    }
+}
+
+fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
+    for one in left {
+        match one {
+            Left::Broken { path } => writeln!(
+                out,
+                "ENTRIES WERE CHANGED BEFORE THEY REACHED THE LOG: what a server's wrapper left when it died is kept in\n  {}",
+                visible(&path.display().to_string())
+            )?,
+            Left::Unfolded { path, why } => writeln!(
+                out,
+                "Not checked: entries in {} that are not in the log yet: {}.",
+                visible(&path.display().to_string()),
+                visible(why)
+            )?,
+        }
+    }
+    Ok(())
+}

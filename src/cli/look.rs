@@ -1,0 +1,180 @@
+//! How a list looks on this terminal: local time or UTC, how wide, in colours or not, through a pager or not. As git does
+//! it: colours and pager at a terminal only.
+
+use std::env;
+use std::io::{self, IsTerminal as _, Write};
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+
+use super::error::Error;
+use super::print::local;
+use crate::audit::moment::Clock;
+use crate::console::row::{Row, Tone};
+
+/// What a list that goes to no terminal may take.
+const COLUMNS: usize = 80;
+/// Wider than any list.
+const WIDE: usize = 4096;
+
+/// How a list is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct LookOptions {
+    /// Show everything of a row, hashes too, however wide
+    #[arg(long)]
+    pub wide: bool,
+    /// Do not pipe the list into a pager ($PAGER, less)
+    #[arg(long)]
+    pub no_pager: bool,
+}
+
+/// How a list looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    pub clock: Clock,
+    pub width: usize,
+    pub colours: Colours,
+}
+
+/// Whether a list has colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    None,
+    Ansi,
+}
+
+impl Look {
+    /// As a file has it, in UTC.
+    pub const fn plain(now: i64) -> Self {
+        Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None }
+    }
+
+    /// As this terminal has it; `now` is milliseconds since 1970, UTC.
+    pub(super) fn here(now: i64) -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colours = if is_terminal && !is_set("NO_COLOR") && !is_dumb { Colours::Ansi } else { Colours::None };
+        let size = if is_terminal { crossterm::terminal::size().ok() } else { None };
+        let width = size.map_or(COLUMNS, |(columns, _)| usize::from(columns).max(40));
+        Self { clock: local(now), width, colours }
+    }
+
+    /// With everything that a row has.
+    #[must_use]
+    pub const fn wide(self, wide: bool) -> Self {
+        Self { width: if wide { WIDE } else { self.width }, ..self }
+    }
+
+    /// With times in UTC.
+    #[must_use]
+    pub const fn utc(self, utc: bool) -> Self {
+        Self { clock: if utc { Clock::utc(self.clock.now) } else { self.clock }, ..self }
+    }
+
+    /// Whether a row shows everything it has.
+    pub const fn is_wide(&self) -> bool {
+        self.width >= WIDE
+    }
+
+    /// A row as a line.
+    pub(super) fn line(&self, row: &Row) -> String {
+        let mut line = String::new();
+        for run in &row.runs {
+            match code(run.tone).filter(|_| self.colours == Colours::Ansi) {
+                Some(code) => line.push_str(&format!("\u{1b}[{code}m{}\u{1b}[m", run.text)),
+                None => line.push_str(&run.text),
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// The terminal's code for a tone; `None` for its own colour.
+fn code(tone: Tone) -> Option<&'static str> {
+    match tone {
+        Tone::Ours | Tone::Foreign => None,
+        Tone::Strong => Some("1"),
+        Tone::Quiet | Tone::Border => Some("2"),
+        Tone::Escape => Some("1;35"),
+        Tone::Key => Some("36"),
+        Tone::Good => Some("32"),
+        Tone::Warn => Some("33"),
+        Tone::Danger => Some("31"),
+        Tone::Loud => Some("1;7;31"),
+    }
+}
+
+impl Look {
+    /// A list, one row a line under its titles. Where it is too wide the widest columns are cut, and the last takes what is
+    /// left.
+    pub(super) fn list<const N: usize>(
+        &self,
+        titles: [&'static str; N],
+        rows: &[[Row; N]],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        const GAP: usize = 2;
+        const LEAST: usize = 8;
+        let mut widths = titles.map(str::len);
+        for row in rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.width());
+            }
+        }
+        let all = |widths: &[usize; N]| widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
+        while all(&widths) > self.width {
+            // The last gives way first, then the widest.
+            let last = widths.last().is_some_and(|last| *last > 2 * LEAST);
+            let widest = if last { widths.last_mut() } else { widths.iter_mut().max() };
+            let Some(widest) = widest.filter(|width| **width > LEAST) else { break };
+            *widest -= 1;
+        }
+        let titles = titles.map(|title| Row::of(Tone::Quiet, title));
+        for row in std::iter::once(&titles).chain(rows) {
+            let cell = |(cell, width): (&Row, usize)| cell.clone().clipped(width).padded(width + GAP);
+            let line = row.iter().zip(widths).map(cell).fold(Row::default(), Row::joined);
+            writeln!(out, "{}", self.line(&line))?;
+        }
+        Ok(())
+    }
+
+    /// A sentence, wrapped.
+    pub(super) fn say(&self, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let rows = Row::default().and_foreign(Tone::Ours, text).hung(self.width, 2);
+        rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row)))
+    }
+}
+
+/// Runs a command whose output may be longer than the screen: at a terminal it goes through the pager.
+pub(super) fn paged(
+    options: LookOptions,
+    out: &mut dyn Write,
+    print: impl FnOnce(&mut dyn Write) -> Result<ExitCode, Error>,
+) -> Result<ExitCode, Error> {
+    let pager = if options.no_pager || !io::stdout().is_terminal() { None } else { pager() };
+    let Some((mut child, mut input)) = pager else { return print(out) };
+    let printed = print(&mut input);
+    drop(input);
+    // Until the reader has left it.
+    let _ = child.wait();
+    match printed {
+        // They left before the end: nothing is wrong.
+        Err(Error::Unheard) => Ok(ExitCode::SUCCESS),
+        printed => printed,
+    }
+}
+
+/// The user's pager, started; `None` where they want none, or there is none: then the list is printed as it is.
+fn pager() -> Option<(Child, ChildStdin)> {
+    let named = env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
+    let mut words = named.split_whitespace();
+    let program = words.next().filter(|program| *program != "cat")?;
+    let mut command = Command::new(program);
+    if env::var_os("LESS").is_none() {
+        // A list that fits the screen stays on it, and colours are shown.
+        command.env("LESS", "FRX");
+    }
+    let mut child = command.args(words).stdin(Stdio::piped()).spawn().ok()?;
+    let input = child.stdin.take()?;
+    Some((child, input))
+}

@@ -1,0 +1,98 @@
+//! `mcp-approve waiting`: what waits for a decision, on one line, for status bars and prompts. Decides nothing, and counts as
+//! no console.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::error::Error;
+use super::print::{pretty, visible};
+use crate::audit::moment::rfc3339;
+use crate::console::time;
+use crate::home::places::Places;
+use crate::link::message::WaitingCall;
+use crate::link::peek::{Peeked, peek};
+
+/// How to tell it.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct WaitingOptions {
+    /// Print one JSON object: how many, and each call with its server, effect and target
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Tells what waits. `now` is milliseconds since 1970, UTC. Exit code 1 when something does.
+///
+/// # Errors
+/// The run folder cannot be read, or a server does not say what waits there.
+pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let peeked = peek(&places.run_dir()).map_err(|error| Error::Failed {
+        what: "what waits could not be read".to_owned(),
+        cause: error.into(),
+        hint: "`mcp-approve doctor` looks at the run folder".to_owned(),
+    })?;
+    if options.json {
+        writeln!(out, "{}", object(&peeked))?;
+    } else if let Some(line) = line(&peeked.calls, now) {
+        writeln!(out, "{}", visible(&line))?;
+    } else if peeked.silent.is_empty() && io::stdout().is_terminal() {
+        // A status bar stays empty.
+        writeln!(out, "No call waits.")?;
+    }
+    match (peeked.calls.is_empty(), peeked.silent.first()) {
+        (false, _) => Ok(ExitCode::FAILURE),
+        (true, None) => Ok(ExitCode::SUCCESS),
+        (true, Some(socket)) => Err(Error::Wrong {
+            what: format!("the server behind {} does not say what waits there", socket.display()),
+            hint: "it may be stopped, or run another version of mcp-approve: open the console with `mcp-approve`"
+                .to_owned(),
+        }),
+    }
+}
+
+/// How many wait, and the oldest of them: `2 calls wait · filesystem deletes content — notes.md · 4:12 left`.
+fn line(calls: &[WaitingCall], now: i64) -> Option<String> {
+    let oldest = calls.first()?;
+    let count = if calls.len() == 1 { "1 call waits".to_owned() } else { format!("{} calls wait", calls.len()) };
+    let left = oldest.deadline.map_or_else(String::new, |at| format!(" · {} left", time::left(at - now)));
+    Some(format!("{count} · {}: {}{left}", oldest.server, oldest.effect))
+}
+
+fn object(peeked: &Peeked) -> String {
+    let call = |call: &WaitingCall| {
+        json!({
+            "ticket": call.ticket, "server": call.server, "tool": call.tool, "effect": call.effect,
+            "target": call.target, "since": rfc3339(call.arrived), "deadline": call.deadline.map(rfc3339),
+        })
+    };
+    let silent: Vec<String> = peeked.silent.iter().map(|path| path.display().to_string()).collect();
+    pretty(&json!({
+        "waiting": peeked.calls.len(),
+        "calls": peeked.calls.iter().map(call).collect::<Vec<_>>(),
+        "silent": silent,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+    use crate::link::message::WaitingCall;
+
+    #[test]
+    fn one_line_says_how_many_and_what_the_oldest_would_do() {
+        let call = |deadline| WaitingCall {
+            ticket: "files-1".into(),
+            server: "files".into(),
+            tool: "delete_file".into(),
+            effect: "deletes content — notes.md".into(),
+            target: Some("notes.md".into()),
+            arrived: 0,
+            deadline,
+        };
+        assert_eq!(line(&[], 0), None);
+        assert_eq!(line(&[call(None)], 0).unwrap(), "1 call waits · files: deletes content — notes.md");
+        let two = line(&[call(Some(252_000)), call(None)], 0).unwrap();
+        assert_eq!(two, "2 calls wait · files: deletes content — notes.md · 4:12 left");
+    }
+}

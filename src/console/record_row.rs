@@ -1,0 +1,196 @@
+//! A record on one line: when, what happened, by whom, of which tool, upon what. The same row on the Log screen and on the
+//! command line. Where there is little room every other column gives way before the target does.
+
+use super::card::grouped;
+use super::columns::{Columns, cell, target, widest};
+use super::found::Line;
+use super::row::{Row, Tone};
+use super::time;
+use crate::audit::record::{By, Kind, Outcome, VerdictWord};
+use crate::behavior::taxonomy::Badge;
+
+/// `checkpoint` and `unreadable` are the longest words of what happened.
+const HAPPENED: usize = 10;
+/// Who and which tool get so much, where there is room, and keep so much while the target is cut.
+const WHO: (usize, usize) = (16, 6);
+const TOOL: (usize, usize) = (24, 10);
+/// Less of a target tells nothing: then the other columns go.
+const LEAST: usize = 14;
+
+/// How wide each column is; without width it is not shown.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordColumns {
+    seq: usize,
+    when: usize,
+    ticket: usize,
+    who: usize,
+    tool: usize,
+    rest: usize,
+}
+
+/// Whether a row has room for a record's number and its ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    Left,
+    /// The widest number there is.
+    Shown(u64),
+}
+
+impl RecordColumns {
+    /// For these records in so many columns; `when` is how wide their times are.
+    pub fn of(lines: &[&Line], width: usize, when: usize, names: Names) -> Self {
+        let widest = |text: fn(&Line) -> &str| widest(lines.iter().copied().map(text));
+        let (seq, ticket) = match names {
+            Names::Left => (0, 0),
+            Names::Shown(newest) => (grouped(newest).len().max(3), widest(ticket).min(18)),
+        };
+        let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
+        let room = width.saturating_sub(names + when + 1 + 2 + HAPPENED);
+        let upon = widest(|line| line.target.as_deref().unwrap_or_default());
+        let fits = |(most, least): (usize, usize), width: usize| (width.min(most), width.min(least));
+        let ((who, least_who), (tool, least_tool)) =
+            (fits(WHO, widest(|line| who(line).unwrap_or_default())), fits(TOOL, widest(tool_of)));
+        let columns = |who: usize, tool: usize| who + usize::from(who > 0) + tool + 2;
+        let enough = upon.min(LEAST);
+        let (who, tool) = if columns(least_who, least_tool) + enough <= room {
+            // What the target leaves goes to the tool, then to who.
+            let spare = room - columns(least_who, least_tool) - upon.min(room - columns(least_who, least_tool));
+            let tool = tool.min(least_tool + spare);
+            (who.min(least_who + (spare + least_tool - tool)), tool)
+        } else if columns(0, least_tool) + enough <= room {
+            (0, least_tool)
+        } else {
+            (0, 0)
+        };
+        let rest = room.saturating_sub(columns(who, tool));
+        Self { seq, when, ticket, who, tool, rest }
+    }
+
+    /// The columns' names.
+    pub fn heading(&self) -> Row {
+        self.columns().row(
+            ["SEQ", "TIME", "", "VERDICT", "TICKET", "WHO", "TOOL", "TARGET"].map(|name| Row::of(Tone::Quiet, name)),
+        )
+    }
+
+    fn columns(&self) -> Columns {
+        let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.when, "");
+        let columns = columns.left(1, 2, "").left(0, HAPPENED, "").left(1, self.ticket, "");
+        columns.left(1, self.who, "").left(1, self.tool, "").rest(1)
+    }
+
+    /// One record; `when` is its time as the reader wants it.
+    pub fn row(&self, line: &Line, when: &str) -> Row {
+        let tool = match &line.tool {
+            Some(tool) => cell(Tone::Strong, tool),
+            None => cell(Tone::Quiet, &line.server),
+        };
+        let mut upon = match &line.target {
+            Some(upon) => target(Tone::Ours, upon, self.rest),
+            None if self.tool == 0 => tool.clone().clipped(self.rest),
+            None => Row::default(),
+        };
+        let note = note(line);
+        if !note.is_empty() && upon.width() + 12 < self.rest {
+            let gap = if upon.runs.is_empty() { "" } else { "  " };
+            upon = upon.and(Tone::Ours, gap).and_foreign(Tone::Quiet, note).clipped(self.rest);
+        }
+        self.columns().row([
+            Row::of(Tone::Quiet, grouped(line.seq)),
+            Row::of(Tone::Quiet, when),
+            badge(line.badge),
+            happened(line),
+            cell(Tone::Quiet, ticket(line)),
+            cell(Tone::Ours, who(line).unwrap_or_default()),
+            tool,
+            upon,
+        ])
+    }
+}
+
+/// The badge of what passed or was recorded, by its shape.
+pub fn badge(badge: Option<Badge>) -> Row {
+    match badge {
+        Some(Badge::Pure) => Row::of(Tone::Good, "○"),
+        Some(Badge::Likely) => Row::of(Tone::Ours, "◌"),
+        Some(Badge::Mutates) => Row::of(Tone::Warn, "●"),
+        None => Row::default(),
+    }
+}
+
+/// What the record says happened, in our words.
+pub fn happened(line: &Line) -> Row {
+    let (tone, word) = match line.kind {
+        Some(Kind::Decision) => match line.verdict {
+            Some(VerdictWord::Approve) => (Tone::Good, "approved"),
+            Some(VerdictWord::Deny) => (Tone::Danger, "denied"),
+            None => (Tone::Warn, "decided"),
+        },
+        Some(Kind::DecisionAsked) => (Tone::Warn, "asked"),
+        Some(Kind::Forward) => (Tone::Ours, "forwarded"),
+        Some(Kind::Outcome) if line.outcome.is_some_and(Outcome::is_failure) => (Tone::Danger, "failed"),
+        Some(Kind::Outcome) => (Tone::Ours, "answered"),
+        Some(Kind::Withdrawn) => (Tone::Warn, "withdrawn"),
+        Some(Kind::Fault) => (Tone::Danger, "fault"),
+        Some(Kind::ServerStart) => (Tone::Ours, "started"),
+        Some(Kind::ServerEnd) => (Tone::Ours, "ended"),
+        Some(Kind::Host) => (Tone::Ours, "host"),
+        Some(Kind::Attach) => (Tone::Ours, "attached"),
+        Some(Kind::Detach) => (Tone::Ours, "left"),
+        Some(Kind::Tools) => (Tone::Ours, "tools"),
+        Some(Kind::Policy) => (Tone::Ours, "policy"),
+        Some(Kind::Passed) => (Tone::Ours, "passed without a decision"),
+        Some(Kind::Session) => (Tone::Ours, "server says what it can do"),
+        Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
+        None => return cell(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
+    };
+    Row::of(tone, word)
+}
+
+/// Who decided: a rule by its name, a person without the console's process, else what did. Foreign text.
+pub fn who(line: &Line) -> Option<&str> {
+    let by = line.by?;
+    match (&line.rule, by) {
+        (Some(rule), _) => Some(rule),
+        (None, _) if !line.who.is_empty() => Some(line.who.split(" (pid ").next().unwrap_or(&line.who)),
+        (None, by) => Some(by.word()),
+    }
+}
+
+/// What happened, by whom, how long it took and why, as a sentence. Foreign text in it went through the one door.
+pub fn sentence(line: &Line) -> Row {
+    let mut row = happened(line);
+    match (&line.rule, who(line)) {
+        (Some(rule), Some(_)) => row = row.and(Tone::Quiet, " by rule ").and_foreign(Tone::Ours, rule),
+        (None, Some(_)) if !line.who.is_empty() => {
+            row = row.and(Tone::Quiet, " by ").and_foreign(Tone::Ours, &line.who);
+        }
+        (None, Some(by)) => row.push(Tone::Quiet, format!(" by {by}")),
+        (_, None) => {}
+    }
+    // What policy decides takes no time worth a word.
+    if let Some(latency) = line.latency_us.filter(|latency| line.verdict.is_none() || *latency >= 1_000) {
+        row.push(Tone::Quiet, format!(" {}", time::latency(latency)));
+    }
+    match note(line) {
+        "" => row,
+        note => row.and(Tone::Quiet, ": ").and_foreign(Tone::Foreign, note),
+    }
+}
+
+/// Why, or what more there is to say. Foreign text.
+fn note(line: &Line) -> &str {
+    match (line.by, line.outcome) {
+        (_, Some(Outcome::Ok)) => "",
+        (Some(By::Default), _) if !line.explained.is_empty() => &line.explained,
+        _ => &line.note,
+    }
+}
+
+fn tool_of(line: &Line) -> &str {
+    line.tool.as_deref().unwrap_or(&line.server)
+}
+
+fn ticket(line: &Line) -> &str {
+    line.ticket.as_deref().unwrap_or(&line.server)
+}

@@ -1,0 +1,318 @@
+//! What a call acts upon, in a few words: a path, `from → to`, a statement's verb and table, the names in a list, a
+//! recipient, an amount. The one answer that rows, cards and records show. All of it is foreign text, raw.
+
+use serde_json::{Map, Value};
+
+use crate::audit::secrets::{is_secret_flag, is_secret_key, spans};
+use crate::behavior::arguments::effect::{Analysis, Language};
+use crate::behavior::conclude::Behavior;
+use crate::behavior::words;
+use crate::wire::call::Call;
+
+/// Pairs of names that say where something goes from and to.
+const PAIRS: [(&str, &str); 9] = [
+    ("source", "destination"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("source_path", "destination_path"),
+    ("old_path", "new_path"),
+    ("oldPath", "newPath"),
+    ("old_name", "new_name"),
+    ("from_path", "to_path"),
+];
+/// What something is in, the widest first: a prefix of the target.
+const PLACES: [&str; 11] = [
+    "owner",
+    "repo",
+    "repository",
+    "database",
+    "schema",
+    "table",
+    "collection",
+    "bucket",
+    "index",
+    "namespace",
+    "cluster",
+];
+/// What says most by itself.
+const STRONG: [&str; 18] = [
+    "path",
+    "file_path",
+    "filePath",
+    "filename",
+    "file",
+    "directory",
+    "folder",
+    "command",
+    "cmd",
+    "script",
+    "sql",
+    "query",
+    "statement",
+    "url",
+    "uri",
+    "source",
+    "destination",
+    "code",
+];
+/// Numbers of things that one names by them.
+const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
+/// What names one thing, the most telling first.
+const NAMES: [&str; 10] = ["name", "title", "subject", "branch", "key", "id", "topic", "tag", "summary", "label"];
+const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
+const RECIPIENTS: [&str; 11] = [
+    "to",
+    "recipient",
+    "recipients",
+    "email",
+    "channel",
+    "channel_id",
+    "channel_name",
+    "chat_id",
+    "phone",
+    "phone_number",
+    "customer",
+];
+
+/// How many names of a list are shown.
+const SHOWN: usize = 8;
+/// Above so many bytes, a call that was not judged is not read for its target either.
+const UNJUDGED: usize = 64 * 1024;
+
+/// What a call acts upon; `None` where its arguments name nothing.
+pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
+    stated(behavior).map(brief).or_else(|| named(arguments))
+}
+
+/// What the worst statement among the arguments acts upon, as its reader says it.
+pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
+    worst(behavior).filter(|worst| is_told(worst)).map(|worst| worst.says.as_str())
+}
+
+/// What a call acts upon that ended before it was judged.
+pub fn of_unjudged(call: &Call) -> Option<String> {
+    let text = Some(call.arguments_text()).filter(|text| text.len() <= UNJUDGED)?;
+    named(&serde_json::from_str(text).ok()?)
+}
+
+/// The worst that the arguments show.
+pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
+    let weight = |one: &Analysis| (one.effect, one.action.caution());
+    behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
+}
+
+/// Whether its reader said what a statement acts upon, better than the statement itself would.
+fn is_told(analysis: &Analysis) -> bool {
+    match analysis.language {
+        Language::Sql => true,
+        Language::GraphQl | Language::MongoDb | Language::Redis | Language::Cypher | Language::Sparql => {
+            !analysis.effect.reads()
+        }
+        Language::Http
+        | Language::Shell
+        | Language::Kql
+        | Language::Elasticsearch
+        | Language::PromQl
+        | Language::InfluxQl
+        | Language::Jq
+        | Language::Filter
+        | Language::Other
+        | Language::Act
+        | Language::Unread => false,
+    }
+}
+
+/// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
+fn named(arguments: &Value) -> Option<String> {
+    let fields = arguments.as_object()?;
+    let places: Vec<String> = PLACES.iter().filter_map(|name| word(fields, name)).collect();
+    let goes = pair(fields);
+    let to = if goes.is_some() { None } else { recipient(fields) };
+    let strong = || STRONG.iter().find_map(|name| word(fields, name));
+    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
+    let name = || NAMES.iter().find_map(|name| word(fields, name));
+    let what = match (amount(fields), goes) {
+        (Some(amount), Some(goes)) => Some(format!("{amount}, {goes}")),
+        (amount, goes) => amount.or(goes),
+    };
+    let what = what.or_else(strong).or_else(|| list(fields)).or_else(numbered).or_else(name);
+    let what = match (what, to) {
+        (Some(what), Some(to)) => Some(format!("{what} to {to}")),
+        (None, Some(to)) => Some(format!("to {to}")),
+        (what, None) => what,
+    };
+    match (places.is_empty(), what) {
+        (false, Some(what)) => Some(format!("{}: {what}", places.join("/"))),
+        (false, None) => Some(places.join("/")),
+        (true, Some(what)) => Some(what),
+        (true, None) => first(fields),
+    }
+}
+
+/// The text of an argument, where it has one on one row and is no secret.
+fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = fields.get(name)?.as_str().filter(|text| !text.is_empty())?;
+    Some(brief(text))
+}
+
+/// Where something goes from and to.
+fn pair(fields: &Map<String, Value>) -> Option<String> {
+    PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
+}
+
+fn amount(fields: &Map<String, Value>) -> Option<String> {
+    let plain = |value: &Value| match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(brief(text)),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    let name = AMOUNTS.iter().find(|name| fields.get(**name).and_then(plain).is_some())?;
+    let amount = fields.get(*name).and_then(plain)?;
+    let unit = if name.ends_with("cents") { " cents" } else { "" };
+    let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
+    // A number alone is no money.
+    let bare = currency.is_empty() && unit.is_empty();
+    Some(if bare { format!("{name} = {amount}") } else { format!("{amount}{unit}{currency}") })
+}
+
+fn recipient(fields: &Map<String, Value>) -> Option<String> {
+    RECIPIENTS.iter().find_map(|name| match fields.get(*name)? {
+        Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
+        Value::Array(items) => listed(items),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+    })
+}
+
+/// The first list of things that have names: `3 entities: Ada, Bob, Carol`.
+fn list(fields: &Map<String, Value>) -> Option<String> {
+    let told = |name: &str| is_secret_key(name) || RECIPIENTS.contains(&name);
+    fields.iter().filter(|(name, _)| !told(name)).find_map(|(name, value)| {
+        let items = value.as_array()?;
+        let names = listed(items)?;
+        Some(format!("{} {}: {names}", items.len(), noun(name, items.len())))
+    })
+}
+
+/// The names of what is in a list; `None` where one of them has none.
+fn listed(items: &[Value]) -> Option<String> {
+    if items.iter().any(|item| item.as_str().is_some_and(is_secret_flag)) {
+        return None;
+    }
+    let names: Option<Vec<String>> = items.iter().take(SHOWN).map(label).collect();
+    let names = names.filter(|names| !names.is_empty())?.join(", ");
+    let more = items.len().saturating_sub(SHOWN);
+    Some(if more > 0 { format!("{names} and {more} more") } else { names })
+}
+
+/// What one thing in a list is called.
+fn label(item: &Value) -> Option<String> {
+    match item {
+        Value::String(text) => Some(brief(text)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Object(fields) => {
+            let named = |(name, value): (&String, &Value)| {
+                let is_name = ["name", "Name", "id", "Id", "title", "path"].iter().any(|end| name.ends_with(end));
+                value.as_str().filter(|_| is_name && !is_secret_key(name)).map(brief)
+            };
+            let names = || ["name", "title", "path", "id", "key"].iter().find_map(|name| word(fields, name));
+            pair(fields).or_else(names).or_else(|| fields.iter().find_map(named))
+        }
+        Value::Null | Value::Bool(_) | Value::Array(_) => None,
+    }
+}
+
+/// What the things in a list are, by the name of the list: `entityNames` is `entities`.
+fn noun(name: &str, count: usize) -> String {
+    let mut said = words::of_name(name);
+    while said.len() > 1 && said.last().is_some_and(|word| words::among(word, "name names id ids list")) {
+        said.pop();
+    }
+    if let Some(last) = said.last_mut() {
+        let plural = last.ends_with('s') && !last.ends_with("ss");
+        *last = match (count, last.strip_suffix("ies"), plural) {
+            (1, Some(stem), _) => format!("{stem}y"),
+            (1, None, true) => last.trim_end_matches('s').to_owned(),
+            (1, None, false) | (_, _, true) => last.clone(),
+            (_, _, false) => match last.strip_suffix('y') {
+                Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+                _ => format!("{last}s"),
+            },
+        };
+    }
+    brief(&said.join(" "))
+}
+
+/// Where nothing has a telling name: the first argument that says anything on one row. A bare number says nothing without
+/// its name.
+fn first(fields: &Map<String, Value>) -> Option<String> {
+    let mut plain = fields.iter().filter(|(name, _)| !is_secret_key(name));
+    plain.find_map(|(name, value)| match value {
+        Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
+        Value::Bool(_) | Value::Number(_) => Some(format!("{} = {value}", brief(name))),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    })
+}
+
+/// Both ends of a text, with a mark where its middle is left out: a path tells most at its end. The rest of a secret is
+/// not known for one, so nothing is kept behind the beginning of a secret that is cut.
+fn brief(text: &str) -> String {
+    const END: usize = 100;
+    const READ: usize = 4096;
+    let cut = |nth: Option<(usize, char)>| nth.map(|(at, _)| at);
+    let (head, tail) = (cut(text.char_indices().nth(END)), cut(text.char_indices().nth_back(END - 1)));
+    let (Some(head), Some(tail)) = (head, tail) else { return text.to_owned() };
+    if head >= tail {
+        return text.to_owned();
+    }
+    match spans(&text[..text.floor_char_boundary(READ)]).first() {
+        None if text.len() <= READ => format!("{}…{}", &text[..head], &text[tail..]),
+        secret => format!("{}…", &text[..secret.map_or(head, |secret| head.min(secret.start))]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_names_what_it_acts_upon() {
+        #[rustfmt::skip]
+        let cases = [
+            (json!({ "content": "x", "path": "a/b.md" }), Some("a/b.md")),
+            (json!({ "source": "a", "destination": "b" }), Some("a → b")),
+            (json!({ "oldPath": "a", "newPath": "b", "overwrite": true }), Some("a → b")),
+            (json!({ "entityNames": ["Ada", "Bob", "Carol"] }), Some("3 entities: Ada, Bob, Carol")),
+            (json!({ "entities": [{ "name": "Ada", "observations": [] }] }), Some("1 entity: Ada")),
+            (json!({ "relations": [{ "from": "Ada", "to": "Bob", "relationType": "knows" }] }), Some("1 relation: Ada → Bob")),
+            (json!({ "deletions": [{ "entityName": "Ada", "observations": ["x"] }] }), Some("1 deletion: Ada")),
+            (json!({ "table": "users", "ids": [1, 2] }), Some("users: 2 ids: 1, 2")),
+            (json!({ "owner": "octo", "repo": "site", "path": "a.md", "branch": "main" }), Some("octo/site: a.md")),
+            (json!({ "owner": "octo", "repo": "site", "issue_number": 12 }), Some("octo/site: #12")),
+            (json!({ "to": "ada@example.org", "subject": "Hi", "body": "…" }), Some("Hi to ada@example.org")),
+            (json!({ "recipients": ["a@x", "b@x"], "text": "…" }), Some("to a@x, b@x")),
+            (json!({ "amount": 120, "currency": "EUR", "customer": "cus_1" }), Some("120 EUR to cus_1")),
+            (json!({ "amount": 5, "currency": "EUR", "from": "A", "to": "B" }), Some("5 EUR, A → B")),
+            (json!({ "idle_days": 0 }), Some("idle_days = 0")),
+            (json!({ "options": {}, "label": "bug" }), Some("bug")),
+            (json!({ "password": "hunter2", "api_key": ["k"], "tokens": 5 }), Some("tokens = 5")),
+            (json!({ "paths": (0..10).map(|n| format!("{n}.md")).collect::<Vec<_>>() }),
+                Some("10 paths: 0.md, 1.md, 2.md, 3.md, 4.md, 5.md, 6.md, 7.md and 2 more")),
+            (json!({ "args": ["--password", "hunter2"], "n": 1 }), Some("n = 1")),
+            (json!({ "edits": [[1]] }), None),
+            (json!({}), None),
+            (json!([1]), None),
+        ];
+        for (arguments, wanted) in cases {
+            assert_eq!(named(&arguments).as_deref(), wanted, "{arguments}");
+        }
+        let long = format!("/{}/today.md", "deep/".repeat(60));
+        let target = named(&json!({ "path": long })).unwrap();
+        assert!(target.chars().count() == 201 && target.ends_with("/deep//today.md"), "{target}");
+        let secret = format!("curl {} -H 'Authorization: Bearer {}'", "x".repeat(90), "s3cr3t".repeat(40));
+        let target = named(&json!({ "command": secret })).unwrap();
+        assert!(!target.contains("s3cr3t") && target.ends_with('…'), "{target}");
+    }
+}

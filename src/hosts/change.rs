@@ -1,0 +1,306 @@
+//! A whole file with servers wrapped or unwrapped, and what is remembered to undo it to the byte. Text in, text out: files
+//! are `files`' business. Each new text is read again, and refused unless nothing but what was meant has changed.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::REMOTE;
+use super::edit::{self, APPROVAL, RAISED, SHORT, Splice, Wrap, apply};
+use super::entry::{Entry, Start, entries, inmost};
+use super::table::{Host, Unit};
+use super::tree::{Node, Syntax, Value, parse};
+use crate::wire::digest::Digest;
+
+/// What is remembered of a file in which servers were wrapped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub file: PathBuf,
+    /// As `--host` names it.
+    pub host: String,
+    /// The whole text without any of our wrapping.
+    pub before: String,
+    /// The text as we left it.
+    pub after: Digest,
+    pub servers: Vec<Wrapped>,
+}
+
+/// A server that we wrapped, and its fields as we left them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrapped {
+    pub project: Option<String>,
+    pub name: String,
+    pub fields: String,
+}
+
+impl Record {
+    fn remembers(&self, project: Option<&str>, name: &str) -> bool {
+        self.servers.iter().any(|one| one.is(project, name))
+    }
+}
+
+impl Wrapped {
+    fn is(&self, project: Option<&str>, name: &str) -> bool {
+        self.project.as_deref() == project && self.name == name
+    }
+}
+
+/// A new text, what is to be remembered of it, and what became of each server that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    pub text: String,
+    pub record: Option<Record>,
+    pub servers: Vec<Outcome>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub project: Option<String>,
+    pub name: String,
+    pub done: Done,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// With what is worth saying about it.
+    Wrapped(Vec<String>),
+    /// With what is worth saying about it.
+    Unwrapped(Vec<String>),
+    /// It was so already.
+    Already,
+    /// It was not changed, and why.
+    Left(String),
+}
+
+/// A file that is changed: whose it is, how it is written, where it is, its text, and what is remembered of it.
+#[derive(Clone, Debug)]
+pub struct File<'a> {
+    pub host: &'static Host,
+    pub syntax: Syntax,
+    pub path: PathBuf,
+    pub text: &'a str,
+    pub record: Option<Record>,
+}
+
+/// Which servers: by project and name.
+pub type Chosen<'c> = &'c dyn Fn(Option<&str>, &str) -> bool;
+
+impl File<'_> {
+    /// Wraps what is chosen.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its new text is not what was meant; nothing is changed then.
+    pub fn wrap(&self, chosen: Chosen<'_>, how: &Wrap) -> Result<Changed, String> {
+        let root = parse(self.syntax, self.text)?;
+        let all = entries(self.host, &root)?;
+        let (mut splices, mut servers, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in all.iter().filter(|entry| entry.on && chosen(entry.project, entry.name)) {
+            let twins = all.iter().filter(|one| (one.project, one.name) == (entry.project, entry.name)).count();
+            let outcome = match entry.start() {
+                _ if twins > 1 => Done::Left("two servers of this file have its name".to_owned()),
+                Start::Wrapped | Start::Observed => Done::Already,
+                Start::Remote => Done::Left(REMOTE.to_owned()),
+                Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {
+                    Ok((more, notes)) => {
+                        splices.extend(more);
+                        done.push(entry.clone());
+                        Done::Wrapped(notes)
+                    }
+                    Err(why) => Done::Left(why),
+                },
+            };
+            servers.push(Outcome {
+                project: entry.project.map(str::to_owned),
+                name: entry.name.to_owned(),
+                done: outcome,
+            });
+        }
+        if done.is_empty() {
+            return Ok(Changed { text: self.text.to_owned(), record: self.record.clone(), servers });
+        }
+        let text = apply(self.text, splices);
+        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {why}"))?;
+        proven(&root, &new, &done)?;
+        let now = entries(self.host, &new)?;
+        for entry in &done {
+            let wrapped = find(&now, entry.project, entry.name).filter(|one| one.start() == Start::Wrapped);
+            let kept = entry.words().zip(wrapped.and_then(Entry::words)).is_some_and(|(old, new)| new.ends_with(&old));
+            if !kept {
+                return Err(not_meant());
+            }
+        }
+        // What was wrapped before stays remembered; the text without wrapping is the one we have, unless the file has changed.
+        let before = match &self.record {
+            Some(record) if record.after == Digest::of(self.text.as_bytes()) => record.before.clone(),
+            Some(record) => self.unwrap(&|project, name| record.remembers(project, name))?.text,
+            None => self.text.to_owned(),
+        };
+        let ours = |project: Option<&str>, name: &str| {
+            self.record.as_ref().is_some_and(|record| record.remembers(project, name))
+                || find(&done, project, name).is_some()
+        };
+        let record = Record {
+            file: self.path.clone(),
+            host: self.host.word.to_owned(),
+            before,
+            after: Digest::of(text.as_bytes()),
+            servers: now.iter().filter(|one| ours(one.project, one.name)).map(|one| wrapped(&text, one)).collect(),
+        };
+        Ok(Changed { text, record: Some(record), servers })
+    }
+
+    /// Takes the wrapping of what is chosen away.
+    ///
+    /// # Errors
+    /// As [`File::wrap`].
+    pub fn unwrap(&self, chosen: Chosen<'_>) -> Result<Changed, String> {
+        let root = parse(self.syntax, self.text)?;
+        let all = entries(self.host, &root)?;
+        let record = self.record.as_ref();
+        let base = record.map(|record| parse(self.syntax, &record.before)).transpose()?;
+        let earlier = base.as_ref().map(|base| entries(self.host, base)).transpose()?.unwrap_or_default();
+        let (mut splices, mut servers, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        let wrapped_now = |entry: &&Entry<'_>| matches!(entry.start(), Start::Wrapped | Start::Observed);
+        for entry in all.iter().filter(|entry| chosen(entry.project, entry.name)).filter(wrapped_now) {
+            let before = record.zip(find(&earlier, entry.project, entry.name));
+            let outcome = match restored(self.text, entry, before) {
+                Ok(more) => {
+                    splices.extend(more);
+                    done.push(entry.clone());
+                    let passes = entry.node.get(APPROVAL).and_then(Node::text) == Some("approve");
+                    let still = format!("`{APPROVAL}` stays \"approve\": Codex asks about none of its calls");
+                    Done::Unwrapped(if passes && before.is_none() { vec![still] } else { Vec::new() })
+                }
+                Err(why) => Done::Left(why),
+            };
+            servers.push(Outcome {
+                project: entry.project.map(str::to_owned),
+                name: entry.name.to_owned(),
+                done: outcome,
+            });
+        }
+        let mut text = apply(self.text, splices);
+        let new = parse(self.syntax, &text).map_err(|why| format!("the new text would be broken: {why}"))?;
+        proven(&root, &new, &done)?;
+        let now = entries(self.host, &new)?;
+        let bare = |entry: &Entry<'_>| {
+            find(&now, entry.project, entry.name).is_some_and(|one| one.start() == Start::Unwrapped)
+        };
+        if !done.iter().all(bare) {
+            return Err(not_meant());
+        }
+        let is_kept =
+            |one: &&Entry<'_>| wrapped_now(one) && record.is_some_and(|record| record.remembers(one.project, one.name));
+        let kept: Vec<Wrapped> = now.iter().filter(is_kept).map(|one| wrapped(&text, one)).collect();
+        let unchanged = record.filter(|record| record.after == Digest::of(self.text.as_bytes()));
+        if let (Some(record), true) = (unchanged, kept.is_empty())
+            && parse(self.syntax, &record.before)?.same(&new)
+        {
+            text.clone_from(&record.before);
+        }
+        let before = match (record, unchanged) {
+            (None, _) => return Ok(Changed { text, record: None, servers }),
+            (_, Some(record)) => record.before.clone(),
+            (Some(_), None) if kept.is_empty() => String::new(),
+            (Some(_), None) => {
+                let rest = File { text: &text, ..self.clone() };
+                rest.unwrap(&|project, name| kept.iter().any(|one| one.is(project, name)))?.text
+            }
+        };
+        let (file, host) = (self.path.clone(), self.host.word.to_owned());
+        let record = Record { file, host, before, after: Digest::of(text.as_bytes()), servers: kept };
+        Ok(Changed { text, record: Some(record).filter(|record| !record.servers.is_empty()), servers })
+    }
+}
+
+fn not_meant() -> String {
+    "its new text would not be what is meant, so it was left as it is: edit it by hand".to_owned()
+}
+
+fn find<'e, 'a>(all: &'e [Entry<'a>], project: Option<&str>, name: &str) -> Option<&'e Entry<'a>> {
+    all.iter().find(|one| one.project == project && one.name == name)
+}
+
+fn wrapped(text: &str, entry: &Entry<'_>) -> Wrapped {
+    Wrapped {
+        project: entry.project.map(str::to_owned),
+        name: entry.name.to_owned(),
+        fields: fields(text, entry.node).unwrap_or_default().to_owned(),
+    }
+}
+
+fn fields<'t>(text: &'t str, node: &Node) -> Option<&'t str> {
+    text.get(edit::own(node)?)
+}
+
+/// What gives an entry its old text: what we remember, where the entry is as we left it; else its own command line.
+fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, String> {
+    let Some((record, before)) = before else { return edit::unwrap(text, entry) };
+    let left = record.servers.iter().find(|one| one.is(entry.project, entry.name));
+    if let (Some(left), Some(at), Some(old)) = (left, edit::own(entry.node), fields(&record.before, before.node))
+        && text.get(at.clone()) == Some(left.fields.as_str())
+    {
+        return Ok(vec![Splice::of(at, old)]);
+    }
+    let mut splices = edit::unwrap(text, entry)?;
+    // What we added or raised goes too, where it is still ours.
+    let limit = entry
+        .host
+        .limit
+        .filter(|_| before.limit().is_none_or(|limit| limit < SHORT))
+        .map(|limit| (limit.key, if limit.unit == Unit::Seconds { RAISED / 1000 } else { RAISED }.to_string()));
+    let added = limit.into_iter().chain([(APPROVAL, "approve".to_owned())]);
+    for (key, ours) in added {
+        let is_ours = |node: &Node| matches!(&node.value, Value::Text(now) | Value::Other(now) if *now == ours);
+        match (entry.node.get(key).map(inmost).filter(|node| is_ours(node)), before.node.get(key).map(inmost)) {
+            (Some(_), None) => match edit::without_field(text, entry.node.fields(), key) {
+                Some(splice) => splices.push(splice),
+                // A longer limit harms nobody.
+                None if key != APPROVAL => {}
+                None => return Err(format!("take its `{APPROVAL}` out by hand first: that is ours")),
+            },
+            (Some(now), Some(old)) => {
+                let old = record.before.get(old.span.clone()).unwrap_or(&ours);
+                splices.push(Splice::of(now.span.clone(), old));
+            }
+            (None, _) => {}
+        }
+    }
+    let none_before = before.node.get("args").is_none() && before.words().is_some_and(|words| words.len() == 1);
+    if none_before && entry.words().is_some_and(|words| words.iter().rev().nth(1) == Some(&"--")) {
+        // The list of words was ours, with the one word that goes back to its place.
+        if let Some(field) = edit::without_field(text, entry.node.fields(), "args") {
+            splices.retain(|splice| !splice.within(&field));
+            splices.push(field);
+        }
+    }
+    Ok(splices)
+}
+
+/// Checks that two texts differ in nothing but how the entries are started.
+fn proven(old: &Node, new: &Node, done: &[Entry<'_>]) -> Result<(), String> {
+    if alike(old, new, done) { Ok(()) } else { Err(not_meant()) }
+}
+
+fn alike(old: &Node, new: &Node, done: &[Entry<'_>]) -> bool {
+    if let Some(entry) = done.iter().find(|entry| std::ptr::eq(entry.node, old)) {
+        let ours = |key: &str| {
+            ["command", "cmd", "args", APPROVAL].contains(&key)
+                || entry.host.limit.is_some_and(|limit| limit.key == key)
+        };
+        let rest = |node: &Node| node.fields().iter().filter(|field| !ours(&field.key)).count();
+        let kept = |field: &super::tree::Field| new.get(&field.key).is_some_and(|now| now.same(&field.node));
+        return rest(old) == rest(new) && old.fields().iter().filter(|field| !ours(&field.key)).all(kept);
+    }
+    match (&old.value, &new.value) {
+        (Value::Table(fields), Value::Table(now)) => {
+            let kept =
+                |field: &super::tree::Field| new.get(&field.key).is_some_and(|now| alike(&field.node, now, done));
+            fields.len() == now.len() && fields.iter().all(kept)
+        }
+        (Value::List(items), Value::List(now)) => {
+            items.len() == now.len() && items.iter().zip(now).all(|(one, now)| alike(one, now, done))
+        }
+        _ => old.same(new),
+    }
+}

@@ -1,0 +1,295 @@
+//! How an entry's text is changed: what is put where, so that every other byte stays. An entry that is written in a way we
+//! cannot prove we change exactly is refused with the reason.
+
+use std::ops::Range;
+
+use super::entry::{Command, Entry, begins_with_ours, inmost};
+use super::table::Unit;
+use super::tree::{Field, Node, Syntax, Value};
+
+/// Text that replaces what is at a place.
+#[derive(Debug)]
+pub(super) struct Splice {
+    at: Range<usize>,
+    put: String,
+}
+
+/// How servers are wrapped.
+#[derive(Clone, Debug)]
+pub struct Wrap {
+    /// What the host starts: the path of our binary.
+    pub program: String,
+    /// Where `--home` keeps our files, if it was given.
+    pub home: Option<String>,
+    /// Whether Codex passes every call on to us without a question of its own.
+    pub pass: Pass,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    Unchanged,
+    Everything,
+}
+
+/// The key by which Codex is told what it does with calls.
+pub(super) const APPROVAL: &str = "default_tools_approval_mode";
+
+/// A host that waits for less, in milliseconds, gives up before anybody could decide.
+pub(super) const SHORT: u64 = 30_000;
+
+/// What a short limit is raised to, in milliseconds.
+pub(super) const RAISED: u64 = 300_000;
+
+pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|splice| splice.at.start);
+    let mut text = text.to_owned();
+    for splice in splices.into_iter().rev() {
+        text.replace_range(splice.at, &splice.put);
+    }
+    text
+}
+
+impl Splice {
+    pub(super) fn of(at: Range<usize>, put: impl Into<String>) -> Self {
+        Self { at, put: put.into() }
+    }
+
+    pub(super) fn within(&self, other: &Self) -> bool {
+        other.at.start <= self.at.start && self.at.end <= other.at.end
+    }
+}
+
+/// The name that rules have for a server: its host's own, with `_` for what names cannot hold.
+pub fn rules_name(key: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = key.chars().take(64).map(fit).collect();
+    if name.is_empty() { "server".to_owned() } else { name }
+}
+
+/// What wraps an entry, and what is worth saying about it.
+pub(super) fn wrap(
+    text: &str,
+    syntax: Syntax,
+    entry: &Entry<'_>,
+    how: &Wrap,
+) -> Result<(Vec<Splice>, Vec<String>), String> {
+    let command = entry.command().ok_or_else(|| "it has no command of its own that could be wrapped".to_owned())?;
+    entry.words().filter(|words| !words.is_empty()).ok_or("its command is not a program and a list of words")?;
+    let (mut splices, mut notes, mut fields) = (Vec::new(), Vec::new(), Vec::new());
+    let name = rules_name(entry.name);
+    if name != entry.name {
+        notes.push(format!("rules name it {name}"));
+    }
+    let mut options = Vec::new();
+    if let Some(home) = &how.home {
+        options.extend(["--home".to_owned(), home.clone()]);
+    }
+    options.extend(["--name".to_owned(), name]);
+    if let Some(limit) = limit(entry, &mut splices, &mut fields, &mut notes) {
+        options.extend(["--host-timeout".to_owned(), limit]);
+    }
+    options.push("--".to_owned());
+    if entry.host.word == "codex" && how.pass == Pass::Everything && entry.node.get(APPROVAL).is_none() {
+        fields.push((APPROVAL.to_owned(), quoted("approve")));
+        notes.push("Codex passes its calls on without a question of its own".to_owned());
+    }
+    match command {
+        Command::Whole(words) => {
+            let list = entry.node.get("command").or_else(|| entry.node.get("cmd")).ok_or("its command is gone")?;
+            let ours = std::iter::once(&how.program).chain(&options).map(|word| quoted(word));
+            splices.push(at_head(text, list, words, &ours.collect::<Vec<_>>())?);
+        }
+        Command::Parted { program, words, within } => {
+            let moved =
+                literal(text, syntax, &program.node).ok_or("its command is written in a way that we do not edit")?;
+            splices.push(Splice::of(program.node.span.clone(), quoted(&how.program)));
+            let ours: Vec<String> = options.iter().map(|word| quoted(word)).chain([moved]).collect();
+            match words {
+                Some(list) => match &list.value {
+                    Value::List(words) => splices.push(at_head(text, list, words, &ours)?),
+                    _ => return Err("its `args` is no list: write [] there, or take the key out".to_owned()),
+                },
+                None if std::ptr::eq(within, entry.node) => {
+                    fields.push(("args".to_owned(), format!("[{}]", ours.join(", "))));
+                }
+                None => return Err("its `command` has no `args`: write \"args\": [] into it".to_owned()),
+            }
+        }
+    }
+    if !fields.is_empty() {
+        let key = entry.node.field("command").or_else(|| entry.node.field("cmd")).ok_or("its command is gone")?;
+        splices
+            .push(Splice::of(key.key_span.start..key.key_span.start, before(text, syntax, entry.node, key, &fields)?));
+    }
+    Ok((splices, notes))
+}
+
+/// The limit that our wrapper has to keep, as an option's text; a short one is raised first.
+fn limit(
+    entry: &Entry<'_>,
+    splices: &mut Vec<Splice>,
+    fields: &mut Vec<(String, String)>,
+    notes: &mut Vec<String>,
+) -> Option<String> {
+    let limit = entry.host.limit?;
+    let said = entry.limit();
+    let raised = if limit.unit == Unit::Seconds { RAISED / 1000 } else { RAISED }.to_string();
+    let mut of = said;
+    match (said, entry.node.get(limit.key)) {
+        (Some(short), Some(node)) if short < SHORT => {
+            splices.push(Splice::of(inmost(node).span.clone(), raised));
+            notes.push(format!("`{}` is raised from {} to {}", limit.key, span(short), span(RAISED)));
+            of = Some(RAISED);
+        }
+        (None, None) if limit.short.is_some_and(|short| short < SHORT) && entry.list.len() == 1 => {
+            fields.push((limit.key.to_owned(), raised));
+            notes.push(format!("`{}` is set to {}: without it the host gives up early", limit.key, span(RAISED)));
+            of = Some(RAISED);
+        }
+        _ => {}
+    }
+    // What is longer is no limit: a wrapper has its own deadline for a decision.
+    of.filter(|milliseconds| *milliseconds < 30 * 24 * 3_600_000).map(span)
+}
+
+/// A duration as options have it.
+fn span(milliseconds: u64) -> String {
+    if milliseconds.is_multiple_of(1000) { format!("{}s", milliseconds / 1000) } else { format!("{milliseconds}ms") }
+}
+
+/// What takes the wrapper out again, by the command line alone.
+pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, String> {
+    let words = entry.words().ok_or("its command line is not a list of words")?;
+    let dashes = words.iter().position(|word| *word == "--").filter(|at| at + 1 < words.len());
+    let dashes = dashes.ok_or("its command line names no server after `--`: edit it by hand")?;
+    if !begins_with_ours(&words) {
+        return Err("mcp-approve is not the first word of its command line: edit it by hand".to_owned());
+    }
+    match entry.command() {
+        Some(Command::Whole(items)) => {
+            let list = entry.node.get("command").or_else(|| entry.node.get("cmd")).ok_or("its command is gone")?;
+            Ok(vec![without(text, list, items, dashes + 1)?])
+        }
+        Some(Command::Parted { program, words: Some(list), .. }) => {
+            let Value::List(items) = &list.value else { return Err("its `args` is no list".to_owned()) };
+            let server = items.get(dashes).and_then(|item| text.get(item.span.clone())).ok_or("its command is gone")?;
+            Ok(vec![Splice::of(program.node.span.clone(), server), without(text, list, items, dashes + 1)?])
+        }
+        Some(Command::Parted { words: None, .. }) | None => Err("its command line has no arguments".to_owned()),
+    }
+}
+
+/// What takes a field out that was put before another, if nothing was written between the two.
+pub(super) fn without_field(text: &str, fields: &[Field], key: &str) -> Option<Splice> {
+    let field = fields.iter().find(|field| field.key == key)?;
+    let next = fields.iter().filter(|next| next.key_span.start > field.key_span.start);
+    let next = next.min_by_key(|next| next.key_span.start)?;
+    let between = text.get(field.node.span.end..next.key_span.start)?;
+    let plain = between.chars().all(|c| c == ',' || c.is_whitespace());
+    plain.then(|| Splice::of(field.key_span.start..next.key_span.start, ""))
+}
+
+/// The text of an entry's own fields, from the first key to the last value.
+pub(super) fn own(node: &Node) -> Option<Range<usize>> {
+    let own = || node.fields().iter().filter(|field| field.own);
+    let start = own().map(|field| field.key_span.start).min()?;
+    Some(start..own().map(|field| field.node.span.end).max()?)
+}
+
+/// A text as all three formats write it between double quotes.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// A word as it is written, or as it can be written at any place; `None` where it is no word.
+fn literal(text: &str, syntax: Syntax, node: &Node) -> Option<String> {
+    let (Value::Text(word), written) = (&node.value, text.get(node.span.clone())?) else { return None };
+    let plain = || written.chars().all(|c| c.is_ascii_alphanumeric() || "_./@~+-".contains(c));
+    let whole = !written.contains(['\n', '\r'])
+        && (written.starts_with(['"', '\'']) || (syntax == Syntax::Yaml && !written.starts_with('-') && plain()));
+    Some(if whole { written.to_owned() } else { quoted(word) })
+}
+
+fn newline(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// What is before a place on its line.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = text.get(..at).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
+}
+
+/// Fields to be put before another one, in the way that one is written.
+fn before(
+    text: &str,
+    syntax: Syntax,
+    within: &Node,
+    field: &Field,
+    put: &[(String, String)],
+) -> Result<String, String> {
+    let line = line_before(text, field.key_span.start);
+    let inline = text.get(within.span.clone()).is_some_and(|text| text.starts_with('{'));
+    let own_line = format!("{}{line}", newline(text));
+    let (colon, between) = match syntax {
+        Syntax::Json => (": ", if line.trim().is_empty() { format!(",{own_line}") } else { ", ".to_owned() }),
+        Syntax::Toml if inline => (" = ", ", ".to_owned()),
+        Syntax::Toml => (" = ", own_line),
+        Syntax::Yaml if inline => (": ", ", ".to_owned()),
+        Syntax::Yaml if line.chars().all(|c| c == ' ' || c == '-') => (": ", own_line.replace('-', " ")),
+        Syntax::Yaml => return Err("its fields are written in a way that we do not edit".to_owned()),
+    };
+    let key = |key: &str| if syntax == Syntax::Json { quoted(key) } else { key.to_owned() };
+    Ok(put.iter().map(|(name, value)| format!("{}{colon}{value}{between}", key(name))).collect())
+}
+
+/// Where an item of a list begins: at its dash, where it has one.
+fn begins(text: &str, list: &Node, item: &Node) -> Result<usize, String> {
+    if text.get(list.span.clone()).is_some_and(|text| text.starts_with('[')) {
+        return Ok(item.span.start);
+    }
+    let line = line_before(text, item.span.start);
+    let dash = line.trim_end_matches(' ').strip_suffix('-').filter(|indent| indent.chars().all(|c| c == ' '));
+    let indent = dash.ok_or("its list of words is written in a way that we do not edit")?;
+    Ok(item.span.start - line.len() + indent.len())
+}
+
+/// Words to be put at the head of a list, in the way it is written.
+fn at_head(text: &str, list: &Node, items: &[Node], words: &[String]) -> Result<Splice, String> {
+    let inline = text.get(list.span.clone()).is_some_and(|text| text.starts_with('['));
+    let Some(first) = items.first() else {
+        let inside = list.span.start + 1;
+        return if inline {
+            Ok(Splice::of(inside..inside, words.join(", ")))
+        } else {
+            Err("its list is empty".to_owned())
+        };
+    };
+    let at = begins(text, list, first)?;
+    let line = line_before(text, at);
+    let own_line = format!("{}{line}", newline(text));
+    let put = match inline {
+        true if line.trim().is_empty() && line.len() < at => {
+            words.iter().map(|word| format!("{word},{own_line}")).collect()
+        }
+        true => words.iter().map(|word| format!("{word}, ")).collect::<String>(),
+        false => words.iter().map(|word| format!("- {word}{own_line}")).collect(),
+    };
+    Ok(Splice::of(at..at, put))
+}
+
+/// A list without its first words.
+fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Splice, String> {
+    let first = items.first().ok_or("its list of words is empty")?;
+    let start = begins(text, list, first)?;
+    if let Some(next) = items.get(count) {
+        return Ok(Splice::of(start..begins(text, list, next)?, ""));
+    }
+    if start != first.span.start {
+        return Ok(Splice::of(list.span.clone(), "[]"));
+    }
+    let end = items.last().map_or(start, |last| last.span.end);
+    let rest = text.get(end..list.span.end).unwrap_or_default();
+    let comma = rest.len() - rest.trim_start().len();
+    Ok(Splice::of(start..if rest.trim_start().starts_with(',') { end + comma + 1 } else { end }, ""))
+}

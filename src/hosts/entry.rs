@@ -1,0 +1,221 @@
+//! The servers in a host's file: what each is called, how the host starts it, and how long it waits for a call.
+
+use std::path::Path;
+
+use super::table::{Host, Unit};
+use super::tree::{Field, Node, Value};
+
+/// How a host starts a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Through mcp-approve.
+    Wrapped,
+    /// Through mcp-approve, which lets every call pass and only records.
+    Observed,
+    /// By its own command: no call is held.
+    Unwrapped,
+    /// Over the network: there is no pipe to hold calls on.
+    Remote,
+}
+
+/// A server in a file. Names are foreign text.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    pub host: &'static Host,
+    /// The project it is for, where the file holds several.
+    pub project: Option<&'a str>,
+    pub name: &'a str,
+    pub node: &'a Node,
+    /// The keys above it, as the table of hosts has them.
+    pub list: &'static [&'static str],
+    /// Whether the host starts it: a file may switch a server off.
+    pub on: bool,
+}
+
+/// How an entry writes its command line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Command<'a> {
+    /// A program, and its arguments in a list beside it.
+    Parted { program: &'a Field, words: Option<&'a Node>, within: &'a Node },
+    /// One list.
+    Whole(&'a [Node]),
+}
+
+/// Every server of a file.
+///
+/// # Errors
+/// A list is written in a way that hides its servers from us.
+pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>, String> {
+    let mut found: Vec<Entry<'a>> = Vec::new();
+    for path in host.lists {
+        let mut lists = vec![(None, root)];
+        for key in *path {
+            let below = |(project, node): (Option<&'a str>, &'a Node)| -> Vec<(Option<&'a str>, &'a Node)> {
+                let wanted = node.fields().iter().filter(|field| *key == "*" || field.key == *key);
+                wanted
+                    .map(|field| (if *key == "*" { Some(field.key.as_str()) } else { project }, &field.node))
+                    .collect()
+            };
+            lists = lists.into_iter().flat_map(below).collect();
+        }
+        for (project, list) in lists {
+            let listed = |node: &Node| found.iter().any(|one| std::ptr::eq(one.node, node));
+            let named: Vec<(&str, &Node)> = match &list.value {
+                Value::Table(fields) => {
+                    // Where one list holds another, that one is no server.
+                    let server = fields.iter().filter(|field| !field.node.fields().iter().any(|one| listed(&one.node)));
+                    server.map(|field| (field.key.as_str(), &field.node)).collect()
+                }
+                Value::List(items) => {
+                    let name = |item: &'a Node| (item.get("name").and_then(Node::text).unwrap_or_default(), item);
+                    items.iter().map(name).collect()
+                }
+                Value::Shared(_) => return Err(format!("`{}` is written with anchors or tags", path.join("."))),
+                Value::Text(_) | Value::Other(_) => Vec::new(),
+            };
+            let entries =
+                named.into_iter().map(|(name, node)| Entry { host, project, name, node, list: path, on: is_on(node) });
+            let server: Vec<_> = entries.filter(Entry::is_server).collect();
+            found.extend(server);
+        }
+    }
+    Ok(found)
+}
+
+impl<'a> Entry<'a> {
+    fn is_server(&self) -> bool {
+        let outside = match &self.node.value {
+            Value::Table(_) => match self.node.get("type").and_then(Node::text) {
+                // What the host has within itself.
+                Some("builtin" | "platform" | "frontend" | "inline_python") => self.command().is_some(),
+                _ => true,
+            },
+            value => matches!(value, Value::Shared(_)),
+        };
+        // Such an entry changes one that is listed elsewhere.
+        let overlays = self.host.word == "opencode" || (self.host.word == "codex" && self.project.is_some());
+        let overlay = overlays && self.node.get("command").is_none() && self.address().is_none();
+        outside && !overlay
+    }
+
+    pub(super) fn command(&self) -> Option<Command<'a>> {
+        let program = self.node.field("command").or_else(|| self.node.field("cmd"))?;
+        match &program.node.value {
+            Value::Text(_) => Some(Command::Parted { program, words: self.node.get("args"), within: self.node }),
+            Value::List(words) => Some(Command::Whole(words)),
+            // Zed wrote the program and its arguments into one object.
+            Value::Table(_) => {
+                let (within, words) = (&program.node, program.node.get("args"));
+                let program = within.field("path").filter(|path| path.node.text().is_some())?;
+                Some(Command::Parted { program, words, within })
+            }
+            Value::Other(_) | Value::Shared(_) => None,
+        }
+    }
+
+    /// The whole command line; `None` where it has none, or holds what is no text.
+    pub fn words(&self) -> Option<Vec<&'a str>> {
+        if let Some(Command::Parted { words: Some(words), .. }) = self.command()
+            && !matches!(&words.value, Value::List(_))
+            && !matches!(&words.value, Value::Other(nothing) if matches!(nothing.as_str(), "null" | "~" | ""))
+        {
+            return None;
+        }
+        self.command()?;
+        let word = |node: &'a Node| match &node.value {
+            Value::Text(text) | Value::Other(text) => Some(text.as_str()),
+            Value::List(_) | Value::Table(_) | Value::Shared(_) => None,
+        };
+        self.command_nodes().into_iter().map(word).collect()
+    }
+
+    /// Where each word of the command line is written.
+    pub(super) fn command_nodes(&self) -> Vec<&'a Node> {
+        match self.command() {
+            Some(Command::Whole(words)) => words.iter().collect(),
+            Some(Command::Parted { program, words, .. }) => {
+                let words = match words.map(|words| &words.value) {
+                    Some(Value::List(words)) => words.as_slice(),
+                    _ => &[],
+                };
+                std::iter::once(&program.node).chain(words).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// The address, where it is reached over the network.
+    pub fn address(&self) -> Option<&'a str> {
+        if self.command().is_some() {
+            return None;
+        }
+        ["url", "httpUrl", "serverUrl", "uri"]
+            .iter()
+            .find_map(|key| self.node.get(key))
+            .map(|url| url.text().unwrap_or_default())
+    }
+
+    /// By the program that is started: a word further on may be anything.
+    pub fn start(&self) -> Start {
+        if self.address().is_some() {
+            return Start::Remote;
+        }
+        match self.words().as_deref().and_then(ours) {
+            Some(options) if options.contains(&"--observe") => Start::Observed,
+            Some(_) => Start::Wrapped,
+            None => Start::Unwrapped,
+        }
+    }
+
+    /// How long the host waits for a call, in milliseconds, where the file says so.
+    pub fn limit(&self) -> Option<u64> {
+        let limit = self.host.limit?;
+        let Value::Other(written) = &inmost(self.node.get(limit.key)?).value else { return None };
+        let written: f64 = written.parse().ok().filter(|written| *written > 0.0 && *written < 1e9)?;
+        let milliseconds = if limit.unit == Unit::Seconds { written * 1000.0 } else { written };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1e12")]
+        let milliseconds = milliseconds as u64;
+        (milliseconds >= limit.least.max(1)).then_some(milliseconds)
+    }
+}
+
+/// A limit for calls: one host's newer files hold one for the start beside it.
+pub(super) fn inmost(limit: &Node) -> &Node {
+    limit.get("request").unwrap_or(limit)
+}
+
+fn is_on(node: &Node) -> bool {
+    let says =
+        |key: &str, word: &str| matches!(node.get(key).map(|one| &one.value), Some(Value::Other(one)) if one == word);
+    !says("disabled", "true") && !says("enabled", "false")
+}
+
+/// The options of our own in a command line that starts mcp-approve; `None` for any other.
+pub(super) fn ours<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+    let mut rest = words.iter().copied().peekable();
+    if rest.peek().is_some_and(|word| is(word, "env")) {
+        rest.next();
+        while rest.next_if(|word| word.contains('=') && !word.starts_with('-')).is_some() {}
+    }
+    let program = rest.next()?;
+    // Straight from a package registry.
+    if is(program, "npx") || is(program, "uvx") {
+        while rest.next_if(|word| matches!(*word, "-y" | "--yes" | "-q" | "--quiet")).is_some() {}
+        let package = rest.next()?;
+        if package != "mcp-approve" && !package.starts_with("mcp-approve@") {
+            return None;
+        }
+    } else if !is(program, "mcp-approve") {
+        return None;
+    }
+    Some(rest.take_while(|word| *word != "--").collect())
+}
+
+/// Whether mcp-approve, or what fetches it, is the first word.
+pub(super) fn begins_with_ours(words: &[&str]) -> bool {
+    ours(words).is_some() && !words.first().is_some_and(|word| is(word, "env"))
+}
+
+fn is(program: &str, name: &str) -> bool {
+    Path::new(program).file_name().is_some_and(|base| base == name)
+}

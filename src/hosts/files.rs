@@ -1,0 +1,300 @@
+//! The hosts' files on this machine: which there are, their texts, and how one is replaced. A file is written whole beside the
+//! old one and takes its place with its mode and owner; links are followed and stay.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
+use std::path::{Path, PathBuf};
+
+use super::change::{Changed, Record};
+use super::table::{HOSTS, Host, Place};
+use super::tree::Syntax;
+use crate::wire::digest::Digest;
+
+/// The longest list that is read, in bytes.
+const LONGEST: u64 = 32 << 20;
+
+/// How often a file may change under our hands before we give up.
+const TRIES: u32 = 5;
+
+/// Where to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The user's home.
+    pub home: PathBuf,
+    /// The project that is worked in.
+    pub folder: Option<PathBuf>,
+    /// The hosts' own environment variables that are set, with their values.
+    pub variables: Vec<(String, PathBuf)>,
+}
+
+/// A file that a host reads its servers from.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub host: &'static Host,
+    pub file: PathBuf,
+    pub syntax: Syntax,
+}
+
+impl Search {
+    /// In this user's home, this folder, and where the environment says that hosts keep their files.
+    pub fn here(home: PathBuf) -> Self {
+        let variables = HOSTS.iter().flat_map(|host| host.places).filter_map(|place| match place {
+            Place::Variable(name, _) => std::env::var_os(name).map(|value| ((*name).to_owned(), PathBuf::from(value))),
+            Place::Home(_) | Place::Project(_) => None,
+        });
+        Self { home, folder: std::env::current_dir().ok(), variables: variables.collect() }
+    }
+
+    /// Every file that is there, each once, in the order of the table.
+    pub fn files(&self) -> Vec<Found> {
+        let mut found: Vec<Found> = Vec::new();
+        for host in HOSTS {
+            for place in host.places {
+                let (below, path) = match *place {
+                    Place::Home(path) => (Some(&self.home), path),
+                    Place::Project(path) => (self.folder.as_ref(), path),
+                    Place::Variable(name, path) => {
+                        (self.variables.iter().find(|(set, _)| set == name).map(|(_, value)| value), path)
+                    }
+                };
+                let Some(below) = below.filter(|below| below.is_absolute()) else { continue };
+                for file in matching(below, path) {
+                    // In the home folder itself, a user's file is the project's.
+                    if !found.iter().any(|one| one.file == file) {
+                        found.push(Found { host, syntax: syntax(&file), file });
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn syntax(file: &Path) -> Syntax {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => Syntax::Toml,
+        Some("yaml" | "yml") => Syntax::Yaml,
+        _ => Syntax::Json,
+    }
+}
+
+/// What is there under a path, where `*` stands for any characters of one name.
+fn matching(below: &Path, path: &str) -> Vec<PathBuf> {
+    let mut found = vec![below.to_path_buf()];
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        found = match part.split_once('*') {
+            None => found.into_iter().map(|one| one.join(part)).collect(),
+            Some((before, after)) => {
+                let names = |folder: PathBuf| {
+                    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+                    let fits = |name: &str| {
+                        name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+                    };
+                    let mut names: Vec<String> = entries.filter_map(|one| one.file_name().into_string().ok()).collect();
+                    names.retain(|name| fits(name));
+                    names.sort_unstable();
+                    names.into_iter().map(move |name| folder.join(name))
+                };
+                found.into_iter().flat_map(names).collect()
+            }
+        };
+    }
+    found.retain(|file| fs::symlink_metadata(file).is_ok());
+    found
+}
+
+/// A file's text; `None` where there is no such file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn text(file: &Path) -> Result<Option<String>, String> {
+    // Not waiting for the writer of a pipe.
+    let opened = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file) {
+        Ok(opened) => opened,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if !opened.metadata().is_ok_and(|found| found.is_file()) {
+        return Err("it is no file".to_owned());
+    }
+    let mut text = String::new();
+    match opened.take(LONGEST + 1).read_to_string(&mut text) {
+        Ok(_) if text.len() as u64 > LONGEST => Err("it is too long".to_owned()),
+        Ok(_) => Ok(Some(text)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether a new text is written or only made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Write {
+    Never,
+    Now,
+}
+
+/// A file's old text and what became of it.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    pub before: String,
+    pub changed: Changed,
+}
+
+/// Gives a file a new text, made from its text and what is remembered of it under `records`. Whoever else writes it
+/// meanwhile is not overwritten: the work is done anew with their text.
+///
+/// # Errors
+/// Why it is left as it is.
+pub fn edit(
+    found: &Found,
+    records: &Path,
+    write: Write,
+    work: &dyn Fn(super::change::File<'_>) -> Result<Changed, String>,
+) -> Result<Edited, String> {
+    let path = fs::canonicalize(&found.file).map_err(|error| error.to_string())?;
+    let place = record_place(records, &path);
+    for _ in 0..TRIES {
+        let before = text(&path)?.ok_or("it is gone")?;
+        let record = read_record(&place)?;
+        let (host, syntax) = (found.host, found.syntax);
+        let changed = work(super::change::File { host, syntax, path: path.clone(), text: &before, record })?;
+        if write == Write::Never {
+            return Ok(Edited { before, changed });
+        }
+        if changed.text != before {
+            may_replace(&path)?;
+            // Remembered before it is needed: a record of what was never done undoes nothing.
+            if let Some(record) = &changed.record {
+                write_record(&place, record)?;
+            }
+            if !replace(&path, &before, &changed.text)? {
+                continue;
+            }
+        }
+        if changed.record.is_none() {
+            forget(&place)?;
+        }
+        return Ok(Edited { before, changed });
+    }
+    Err("another program keeps changing it: close the host, and try again".to_owned())
+}
+
+/// The files that are remembered under `records`; one may be gone. A record that cannot be read is told of when its file is
+/// edited.
+pub fn remembered(records: &Path) -> Vec<Found> {
+    let entries = fs::read_dir(records).into_iter().flatten().flatten();
+    let record = |entry: fs::DirEntry| read_record(&entry.path()).ok().flatten();
+    let found = |record: Record| {
+        let host = HOSTS.iter().find(|host| host.word == record.host)?;
+        Some(Found { host, syntax: syntax(&record.file), file: record.file })
+    };
+    let mut files: Vec<Found> = entries.filter_map(record).filter_map(found).collect();
+    files.sort_unstable_by(|one, other| one.file.cmp(&other.file));
+    files
+}
+
+/// Forgets a file that is gone.
+///
+/// # Errors
+/// What is remembered cannot be removed.
+pub fn forget_file(records: &Path, file: &Path) -> Result<(), String> {
+    forget(&record_place(records, file))
+}
+
+fn record_place(records: &Path, file: &Path) -> PathBuf {
+    records.join(format!("{}.json", Digest::of(file.as_os_str().as_encoded_bytes()).short()))
+}
+
+fn read_record(place: &Path) -> Result<Option<Record>, String> {
+    let Some(text) = text(place).map_err(|why| about(place, &why))? else { return Ok(None) };
+    serde_json::from_str(&text).map(Some).map_err(|error| about(place, &error.to_string()))
+}
+
+fn about(place: &Path, why: &str) -> String {
+    format!("what is remembered of it cannot be used ({}: {why})", place.display())
+}
+
+fn write_record(place: &Path, record: &Record) -> Result<(), String> {
+    let text = serde_json::to_string(record).map_err(|error| error.to_string())?;
+    let write = || {
+        if let Some(folder) = place.parent() {
+            fs::DirBuilder::new().recursive(true).create(folder)?;
+            fs::set_permissions(folder, Permissions::from_mode(0o700))?;
+        }
+        let beside = beside(place);
+        let written = write_new(&beside, text.as_bytes(), |_| Ok(())).and_then(|()| fs::rename(&beside, place));
+        written.inspect_err(|_| drop(fs::remove_file(&beside)))
+    };
+    write().map_err(|error: io::Error| about(place, &error.to_string()))
+}
+
+fn forget(place: &Path) -> Result<(), String> {
+    match fs::remove_file(place) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(about(place, &error.to_string())),
+        Ok(()) | Err(_) => {}
+    }
+    // The folder goes with the last record.
+    if let Some(folder) = place.parent() {
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+/// Whether a file may be replaced without losing what is not its text.
+fn may_replace(path: &Path) -> Result<(), String> {
+    let found = fs::metadata(path).map_err(|error| error.to_string())?;
+    let writable = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    if found.mode() & 0o200 == 0 || !writable(path) {
+        return Err("it is read-only: make it writable (chmod u+w), and try again".to_owned());
+    }
+    if found.nlink() > 1 {
+        return Err(format!(
+            "it has {} names (hard links), and only one of them would get the new text",
+            found.nlink()
+        ));
+    }
+    match path.parent() {
+        Some(folder) if writable(folder) => Ok(()),
+        _ => Err("its folder is read-only: a new text is written beside the old one first".to_owned()),
+    }
+}
+
+/// Puts a new text in a file's place; `false` if the file is no longer as it was read.
+fn replace(path: &Path, before: &str, after: &str) -> Result<bool, String> {
+    let beside = beside(path);
+    let write = || -> io::Result<bool> {
+        let old = fs::metadata(path)?;
+        write_new(&beside, after.as_bytes(), |new| {
+            let made = new.metadata()?;
+            if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
+                fchown(new, Some(old.uid()), Some(old.gid()))?;
+            }
+            new.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
+        })?;
+        if fs::read(path)? != before.as_bytes() {
+            fs::remove_file(&beside)?;
+            return Ok(false);
+        }
+        fs::rename(&beside, path)?;
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(true)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        format!("its new text could not be written: {error}")
+    })
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.mcp-approve-{}", std::process::id()))
+}
+
+fn write_new(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    prepare(&file)?;
+    file.sync_all()
+}

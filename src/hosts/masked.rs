@@ -1,0 +1,66 @@
+//! A file's text as it may be shown: keys, how servers are started and how long calls may take. Every other value and every
+//! comment is hidden, for a list of servers holds keys and tokens, and no list of secrets is ever whole.
+
+use std::ops::Range;
+
+use super::edit::APPROVAL;
+use super::entry::{Entry, entries, inmost};
+use super::table::Host;
+use super::tree::{Node, Syntax, Value, parse};
+
+/// Whether a word of a command line is shown, by the word before it.
+pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;
+
+/// The same lines, without what is not to be shown.
+///
+/// # Errors
+/// The text cannot be read.
+pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, String> {
+    let root = parse(syntax, text)?;
+    let mut shown = Vec::new();
+    keys(&root, &mut shown);
+    for entry in entries(host, &root)? {
+        values(&entry, hides, &mut shown);
+    }
+    shown.sort_by_key(|span| span.start);
+    let (mut out, mut at, mut hid) = (String::with_capacity(text.len()), 0, false);
+    for span in shown.into_iter().chain(std::iter::once(text.len()..text.len())) {
+        for c in text.get(at..span.start).unwrap_or_default().chars() {
+            let dash = c == '-' && out.ends_with([' ', '\n']);
+            let plain = dash || c.is_whitespace() || "{}[],:=".contains(c);
+            if plain || !hid {
+                out.push(if plain { c } else { '…' });
+            }
+            hid = !plain;
+        }
+        out.push_str(text.get(span.clone()).unwrap_or_default());
+        (at, hid) = (span.end.max(at), false);
+    }
+    Ok(out)
+}
+
+fn keys(node: &Node, shown: &mut Vec<Range<usize>>) {
+    match &node.value {
+        Value::List(items) => items.iter().for_each(|item| keys(item, shown)),
+        Value::Table(fields) => {
+            for field in fields {
+                shown.push(field.key_span.clone());
+                keys(&field.node, shown);
+            }
+        }
+        Value::Text(_) | Value::Other(_) | Value::Shared(_) => {}
+    }
+}
+
+fn values(entry: &Entry<'_>, hides: Hides<'_>, shown: &mut Vec<Range<usize>>) {
+    let mut before = None;
+    for (node, word) in entry.command_nodes().into_iter().zip(entry.words().unwrap_or_default()) {
+        if !hides(before, word) {
+            shown.push(node.span.clone());
+        }
+        before = Some(word);
+    }
+    let limit = entry.host.limit.and_then(|limit| entry.node.get(limit.key)).map(inmost);
+    let plain = |node: &&Node| matches!(node.value, Value::Other(_) | Value::Text(_));
+    shown.extend(limit.into_iter().chain(entry.node.get(APPROVAL)).filter(plain).map(|node| node.span.clone()));
+}

@@ -1,0 +1,231 @@
+//! The hosts that are known: where each keeps its lists of servers, under which keys, and how long it waits for a call.
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    pub name: &'static str,
+    /// How `--host` names it.
+    pub word: &'static str,
+    /// `*` in a path stands for any characters of one name.
+    pub places: &'static [Place],
+    /// Where the servers are in such a file; `*` stands for any key, and names the project.
+    pub lists: &'static [&'static [&'static str]],
+    /// Where an entry says how long the host waits for a call.
+    pub limit: Option<Limit>,
+}
+
+/// A file's path, and what it is below of.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// The user's home.
+    Home(&'static str),
+    /// The folder that is worked in.
+    Project(&'static str),
+    /// What an environment variable of the host names; the path is empty where it names the file.
+    Variable(&'static str, &'static str),
+}
+
+/// The key for it, and what it counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    pub key: &'static str,
+    pub unit: Unit,
+    /// The host's own, in milliseconds, where the file says nothing and it is so short that nobody could decide.
+    pub short: Option<u64>,
+    /// The host does not follow a shorter one.
+    pub least: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Seconds,
+    Milliseconds,
+}
+
+use Place::{Home, Project, Variable};
+
+const fn milliseconds(key: &'static str) -> Option<Limit> {
+    Some(Limit { key, unit: Unit::Milliseconds, short: None, least: 0 })
+}
+
+const fn seconds(key: &'static str) -> Option<Limit> {
+    Some(Limit { key, unit: Unit::Seconds, short: None, least: 0 })
+}
+
+const USUAL: &[&[&str]] = &[&["mcpServers"]];
+
+/// Every known host. Where two name one file, the first has it.
+pub const HOSTS: &[Host] = &[
+    Host {
+        name: "Claude Code",
+        word: "claude-code",
+        places: &[Home(".claude.json"), Variable("CLAUDE_CONFIG_DIR", ".claude.json"), Project(".mcp.json")],
+        lists: &[&["mcpServers"], &["projects", "*", "mcpServers"]],
+        limit: Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: None, least: 1000 }),
+    },
+    Host {
+        name: "Claude Desktop",
+        word: "claude-desktop",
+        places: &[
+            Home(".config/Claude/claude_desktop_config.json"),
+            Home("Library/Application Support/Claude/claude_desktop_config.json"),
+        ],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "Cursor",
+        word: "cursor",
+        places: &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "VS Code",
+        word: "vscode",
+        places: &[
+            Home(".config/Code*/User/mcp.json"),
+            Home(".config/Code*/User/profiles/*/mcp.json"),
+            Home(".config/VSCodium/User/mcp.json"),
+            Home("Library/Application Support/Code*/User/mcp.json"),
+            Home("Library/Application Support/Code*/User/profiles/*/mcp.json"),
+            Home(".vscode-server/data/User/mcp.json"),
+            Project(".vscode/mcp.json"),
+        ],
+        lists: &[&["servers"]],
+        limit: None,
+    },
+    Host {
+        name: "Copilot CLI",
+        word: "copilot",
+        places: &[
+            Home(".copilot/mcp-config.json"),
+            Variable("COPILOT_HOME", "mcp-config.json"),
+            Project(".github/mcp.json"),
+        ],
+        lists: USUAL,
+        limit: milliseconds("timeout"),
+    },
+    Host {
+        name: "Windsurf",
+        word: "windsurf",
+        places: &[
+            Home(".codeium/windsurf/mcp_config.json"),
+            Home(".codeium/windsurf-next/mcp_config.json"),
+            Home(".codeium/mcp_config.json"),
+        ],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "Zed",
+        word: "zed",
+        places: &[
+            Home(".config/zed/settings.json"),
+            Variable("XDG_CONFIG_HOME", "zed/settings.json"),
+            Project(".zed/settings.json"),
+        ],
+        lists: &[&["context_servers"]],
+        limit: milliseconds("timeout"),
+    },
+    Host {
+        name: "Codex",
+        word: "codex",
+        places: &[
+            Home(".codex/config.toml"),
+            Home(".codex/*.config.toml"),
+            Variable("CODEX_HOME", "config.toml"),
+            Variable("CODEX_HOME", "*.config.toml"),
+            Project(".codex/config.toml"),
+        ],
+        lists: &[&["mcp_servers"], &["profiles", "*", "mcp_servers"]],
+        limit: seconds("tool_timeout_sec"),
+    },
+    Host {
+        name: "Gemini CLI",
+        word: "gemini",
+        places: &[Home(".gemini/settings.json"), Project(".gemini/settings.json")],
+        lists: USUAL,
+        limit: milliseconds("timeout"),
+    },
+    Host {
+        name: "Qwen Code",
+        word: "qwen",
+        places: &[Home(".qwen/settings.json"), Project(".qwen/settings.json")],
+        lists: USUAL,
+        limit: milliseconds("timeout"),
+    },
+    Host {
+        name: "Goose",
+        word: "goose",
+        places: &[Home(".config/goose/config.yaml"), Variable("XDG_CONFIG_HOME", "goose/config.yaml")],
+        lists: &[&["extensions"]],
+        limit: seconds("timeout"),
+    },
+    Host {
+        name: "Cline",
+        word: "cline",
+        places: &[
+            Home(".config/Code*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+            Home(
+                "Library/Application Support/Code*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            ),
+            Home(".vscode-server/data/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+            Home(".cline/data/settings/cline_mcp_settings.json"),
+        ],
+        lists: USUAL,
+        limit: seconds("timeout"),
+    },
+    Host {
+        name: "Continue",
+        word: "continue",
+        places: &[
+            Home(".continue/config.yaml"),
+            Home(".continue/mcpServers/*.yaml"),
+            Home(".continue/mcpServers/*.json"),
+            Project(".continue/mcpServers/*.yaml"),
+            Project(".continue/mcpServers/*.json"),
+        ],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "opencode",
+        word: "opencode",
+        places: &[
+            Home(".config/opencode/opencode.json"),
+            Home(".config/opencode/opencode.jsonc"),
+            Home(".config/opencode/config.json"),
+            Variable("XDG_CONFIG_HOME", "opencode/opencode.json"),
+            Variable("XDG_CONFIG_HOME", "opencode/opencode.jsonc"),
+            Variable("OPENCODE_CONFIG", ""),
+            Project("opencode.json"),
+            Project("opencode.jsonc"),
+            Project(".opencode/opencode.json"),
+            Project(".opencode/opencode.jsonc"),
+        ],
+        lists: &[&["mcp", "servers"], &["mcp"]],
+        limit: Some(Limit { key: "timeout", unit: Unit::Milliseconds, short: Some(5000), least: 0 }),
+    },
+    Host {
+        name: "Junie",
+        word: "junie",
+        places: &[Home(".junie/mcp/mcp.json"), Project(".junie/mcp/mcp.json")],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "LM Studio",
+        word: "lm-studio",
+        places: &[Home(".lmstudio/mcp.json"), Home(".cache/lm-studio/mcp.json")],
+        lists: USUAL,
+        limit: None,
+    },
+    Host {
+        name: "Kiro",
+        word: "kiro",
+        places: &[Home(".kiro/settings/mcp.json"), Project(".kiro/settings/mcp.json")],
+        lists: USUAL,
+        limit: None,
+    },
+];

@@ -1,0 +1,201 @@
+//! A host's file as a tree of values, each with its place in the text. Reads JSON with comments, TOML and YAML; changes
+//! nothing, and refuses a text with the same key twice, for hosts differ on which of the two counts.
+
+use std::ops::Range;
+
+use jsonc_parser::ast;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use toml_edit::{Document, Item, TableLike};
+
+use super::yaml;
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    Json,
+    Toml,
+    Yaml,
+}
+
+/// A value and the bytes it takes.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub span: Range<usize>,
+    pub value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub enum Value {
+    Text(String),
+    /// A number, a truth value, a date or nothing, as it is written.
+    Other(String),
+    List(Vec<Node>),
+    Table(Vec<Field>),
+    /// YAML that stands for a value written elsewhere, or that another value refers to, as it is written.
+    Shared(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub key: String,
+    pub key_span: Range<usize>,
+    pub node: Node,
+    /// Whether it is written among its table's own fields, and not as a table with a header of its own.
+    pub own: bool,
+}
+
+impl Node {
+    /// A table's fields; none of anything else.
+    pub fn fields(&self) -> &[Field] {
+        if let Value::Table(fields) = &self.value { fields } else { &[] }
+    }
+
+    pub fn field(&self, key: &str) -> Option<&Field> {
+        self.fields().iter().find(|field| field.key == key)
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.field(key).map(|field| &field.node)
+    }
+
+    pub fn text(&self) -> Option<&str> {
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// Whether both mean the same, wherever they are written.
+    pub fn same(&self, other: &Self) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Text(one), Value::Text(two))
+            | (Value::Other(one), Value::Other(two))
+            | (Value::Shared(one), Value::Shared(two)) => one == two,
+            (Value::List(one), Value::List(two)) => {
+                one.len() == two.len() && one.iter().zip(two).all(|(one, two)| one.same(two))
+            }
+            (Value::Table(one), Value::Table(two)) => {
+                one.len() == two.len()
+                    && one.iter().all(|field| two.iter().any(|two| two.key == field.key && two.node.same(&field.node)))
+            }
+            _ => false,
+        }
+    }
+
+    fn moved(&mut self, by: usize) {
+        self.span = self.span.start + by..self.span.end + by;
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.moved(by)),
+            Value::Table(fields) => fields.iter_mut().for_each(|field| {
+                field.key_span = field.key_span.start + by..field.key_span.end + by;
+                field.node.moved(by);
+            }),
+            Value::Text(_) | Value::Other(_) | Value::Shared(_) => {}
+        }
+    }
+}
+
+/// Reads a whole text. An empty one is an empty table.
+///
+/// # Errors
+/// Why it cannot be read, in words without anything from the text but keys.
+pub fn parse(syntax: Syntax, text: &str) -> Result<Node, String> {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let read = match syntax {
+        Syntax::Json => json(body)?,
+        Syntax::Toml => toml(body)?,
+        Syntax::Yaml => yaml::parse(body)?,
+    };
+    let mut root = read.unwrap_or(Node { span: 0..0, value: Value::Table(Vec::new()) });
+    root.moved(text.len() - body.len());
+    Ok(root)
+}
+
+/// Takes the fields of a table, if no key is there twice.
+pub(super) fn table(fields: Vec<Field>) -> Result<Value, String> {
+    let mut keys: Vec<&str> = fields.iter().map(|field| field.key.as_str()).collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|two| two[0] == two[1]) {
+        Some(two) => Err(format!("the key {:?} is there twice in one object", two[0])),
+        None => Ok(Value::Table(fields)),
+    }
+}
+
+fn json(text: &str) -> Result<Option<Node>, String> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let read = parse_to_ast(text, &CollectOptions::default(), &options);
+    let read = read.map_err(|error| format!("line {}: {}", error.line_display(), error.kind()))?;
+    read.value.map(of_json).transpose()
+}
+
+fn of_json(value: ast::Value<'_>) -> Result<Node, String> {
+    let (range, value) = match value {
+        ast::Value::StringLit(one) => (one.range, Value::Text(one.value.into_owned())),
+        ast::Value::NumberLit(one) => (one.range, Value::Other(one.value.to_owned())),
+        ast::Value::BooleanLit(one) => (one.range, Value::Other(one.value.to_string())),
+        ast::Value::NullKeyword(one) => (one.range, Value::Other("null".to_owned())),
+        ast::Value::Array(one) => {
+            (one.range, Value::List(one.elements.into_iter().map(of_json).collect::<Result<_, _>>()?))
+        }
+        ast::Value::Object(one) => {
+            let field = |field: ast::ObjectProp<'_>| {
+                let range = match &field.name {
+                    ast::ObjectPropName::String(name) => name.range,
+                    ast::ObjectPropName::Word(name) => name.range,
+                };
+                let (key, key_span) = (field.name.into_string(), range.start..range.end);
+                Ok(Field { key, key_span, node: of_json(field.value)?, own: true })
+            };
+            (one.range, table(one.properties.into_iter().map(field).collect::<Result<_, String>>()?)?)
+        }
+    };
+    Ok(Node { span: range.start..range.end, value })
+}
+
+fn toml(text: &str) -> Result<Option<Node>, String> {
+    let read = Document::parse(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        format!("line {line}: {}", error.message().replace('\n', ", "))
+    })?;
+    let fields = fields(read.as_table())?;
+    Ok(Some(Node { span: 0..text.len(), value: table(fields)? }))
+}
+
+fn fields(of: &dyn TableLike) -> Result<Vec<Field>, String> {
+    let mut fields = Vec::new();
+    for (name, item) in of.iter() {
+        let key_span = of.key(name).and_then(toml_edit::Key::span).unwrap_or_default();
+        let own = item.is_value();
+        fields.push(Field { key: name.to_owned(), key_span, node: of_toml(item)?, own });
+    }
+    Ok(fields)
+}
+
+fn of_toml(item: &Item) -> Result<Node, String> {
+    let span = item.span().unwrap_or_default();
+    let value = match item {
+        Item::None => Value::Other(String::new()),
+        Item::Table(one) => table(fields(one)?)?,
+        Item::ArrayOfTables(all) => {
+            let one =
+                |one: &toml_edit::Table| Ok(Node { span: one.span().unwrap_or_default(), value: table(fields(one)?)? });
+            Value::List(all.iter().map(one).collect::<Result<_, String>>()?)
+        }
+        Item::Value(toml_edit::Value::String(text)) => Value::Text(text.value().clone()),
+        Item::Value(toml_edit::Value::Array(all)) => {
+            let one = |one: &toml_edit::Value| of_toml(&Item::Value(one.clone()));
+            Value::List(all.iter().map(one).collect::<Result<_, String>>()?)
+        }
+        Item::Value(toml_edit::Value::InlineTable(one)) => table(fields(one)?)?,
+        Item::Value(other) => Value::Other(other.to_string().trim().to_owned()),
+    };
+    Ok(Node { span, value })
+}

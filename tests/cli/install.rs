@@ -1,0 +1,194 @@
+//! `mcp-approve install`, `uninstall` and what `doctor` says of hosts, through the real binary.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use super::{Home, Run};
+
+const CLAUDE: &str = include_str!("../fixtures/hosts/claude-code.json");
+const CODEX: &str = include_str!("../fixtures/hosts/codex.toml");
+const GOOSE: &str = include_str!("../fixtures/hosts/goose.yaml");
+
+const FILES: [(&str, &str); 4] = [
+    ("user/.claude.json", CLAUDE),
+    ("user/.codex/config.toml", CODEX),
+    ("user/.config/goose/config.yaml", GOOSE),
+    ("user/.cursor/mcp.json", "{}"),
+];
+
+fn home() -> Home {
+    let home = Home::new();
+    for (name, text) in FILES {
+        home.write(name, text);
+    }
+    home
+}
+
+impl Home {
+    /// Runs a command on this home's hosts.
+    fn hosts(&self, args: &[&str]) -> Run {
+        let user = self.path("user").display().to_string();
+        let run = self.run(&[args, &["--hosts-home", &user]].concat());
+        assert!(!run.out.contains("sk-hidden") && !run.err.contains("sk-hidden"), "{}{}", run.out, run.err);
+        run
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn is_as_before(&self) -> bool {
+        FILES.iter().all(|(name, text)| self.text(name) == *text)
+    }
+}
+
+#[test]
+fn without_a_choice_the_servers_are_listed_and_nothing_changes() {
+    let home = home();
+    let run = home.hosts(&["install"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    for says in [
+        "Claude Code (HOME/user/.claude.json)\n  1  fs: NOT wrapped",
+        "     web: reached over the network",
+        "Claude Code (HOME/user/.claude.json, for /home/ada/work)\n  5  fs: NOT wrapped",
+        "mcp-approve install --all, or with --host HOST or --server NAME",
+    ] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
+    let rows: Value = serde_json::from_str(&home.hosts(&["install", "--json"]).out).unwrap();
+    assert!(rows.as_array().unwrap().iter().any(|row| row["server"] == "slow one" && row["start"] == "unwrapped"));
+    assert!(home.hosts(&["uninstall"]).out.contains("There is no server to unwrap"));
+    assert!(home.is_as_before());
+}
+
+#[test]
+fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
+    let home = home();
+    home.mode("user/.claude.json", 0o640);
+    let dry = home.hosts(&["install", "--all", "--dry-run"]);
+    assert_eq!(dry.code, 0, "{}", dry.out);
+    assert!(home.is_as_before() && dry.out.contains("Nothing was changed."));
+    let run = home.hosts(&["install", "--all", "--codex-approve"]);
+    assert!(
+        run.out.contains("slow one: wrapped; rules name it slow_one; `timeout` is raised from 5s to 300s"),
+        "{}",
+        run.out
+    );
+    let program = env!("CARGO_BIN_EXE_mcp-approve");
+    let claude: Value = serde_json::from_str(&home.text("user/.claude.json")).unwrap();
+    let fs = &claude["mcpServers"]["fs"];
+    assert_eq!(
+        (fs["command"].as_str(), fs["args"][0].as_str(), fs["args"][2].as_str()),
+        (Some(program), Some("--home"), Some("--name"))
+    );
+    assert_eq!(fs["env"]["TOKEN"], "sk-hidden-1");
+    assert!(home.text("user/.codex/config.toml").contains("default_tools_approval_mode = \"approve\""));
+    let again = home.hosts(&["install", "--all", "--codex-approve", "--json"]);
+    assert!(
+        !again.out.contains("\"done\": \"wrapped\"") && again.out.contains("\"done\": \"already\""),
+        "{}",
+        again.out
+    );
+    assert_eq!(fs::metadata(home.path("user/.claude.json")).unwrap().permissions().mode() & 0o777, 0o640);
+    let listed = home.hosts(&["uninstall"]);
+    assert!(listed.out.contains("mcp-approve uninstall --all"), "{}", listed.out);
+    let back = home.hosts(&["uninstall", "--all"]);
+    assert_eq!((back.code, back.err.as_str()), (0, ""), "{}", back.out);
+    assert!(home.is_as_before() && !home.path("state/installed").exists());
+    let names = |folder: &str| fs::read_dir(home.path(folder)).unwrap().count();
+    assert_eq!((names("user"), names("user/.codex"), names("user/.config/goose")), (4, 1, 1));
+}
+
+#[test]
+fn one_host_or_one_server_is_chosen() {
+    let home = home();
+    assert_eq!(home.hosts(&["install", "--host", "claude-code", "--server", "fs"]).code, 0);
+    let claude: Value = serde_json::from_str(&home.text("user/.claude.json")).unwrap();
+    let command = |entry: &Value| entry["command"].as_str().unwrap().ends_with("/mcp-approve");
+    let servers = &claude["mcpServers"];
+    assert!(command(&servers["fs"]) && command(&claude["projects"]["/home/ada/work"]["mcpServers"]["fs"]));
+    assert!(!command(&servers["slow one"]));
+    assert_eq!(home.text("user/.codex/config.toml"), CODEX);
+    let none = home.hosts(&["install", "--server", "nowhere"]);
+    assert!(none.code == 2 && none.err.contains("no server of a host matches that"), "{}", none.err);
+    let host = home.hosts(&["install", "--host", "emacs"]);
+    assert!(host.code == 2 && host.err.contains("claude-code"), "{}", host.err);
+    let remote = home.hosts(&["install", "--server", "web"]);
+    assert!(
+        remote.code == 1 && remote.out.contains("web: left as it is: it is reached over the network"),
+        "{}",
+        remote.out
+    );
+    assert_eq!(home.hosts(&["uninstall", "--server", "fs"]).code, 0);
+    assert!(home.is_as_before());
+}
+
+#[test]
+fn a_diff_shows_names_and_command_lines_and_no_other_value() {
+    let home = home();
+    home.write("user/.cursor/mcp.json", "{\"mcpServers\":{\"a\":{\"command\":\"npx\",\"args\":[\"a\",\"--api-key\",\"sk-hidden-a\",\"https://u:sk-hidden-b@x.org\"],\"env\":{\"KEY\":\"sk-hidden-c\"}}}} // sk-hidden-d");
+    let run = home.hosts(&["install", "--host", "cursor", "--dry-run"]);
+    let program = env!("CARGO_BIN_EXE_mcp-approve");
+    let shown = run.out.replace(program, "PROGRAM").replace(&home.path("").display().to_string(), "HOME/");
+    insta::assert_snapshot!(shown);
+    let rows: Value = serde_json::from_str(&home.hosts(&["install", "--all", "--dry-run", "--json"]).out).unwrap();
+    assert!(rows.as_array().unwrap().iter().all(|row| row["diff"].is_string()));
+}
+
+#[test]
+fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
+    let home = home();
+    home.mode("user/.claude.json", 0o400);
+    home.write("user/.cursor/mcp.json", "{ \"mcpServers\": }");
+    let run = home.hosts(&["install", "--all"]);
+    assert_eq!(run.code, 1);
+    for says in ["left as it is: it is read-only: make it writable", "left as it is: line 1", "files: wrapped"] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
+    assert!(home.text("user/.claude.json") == CLAUDE && home.text("user/.config/goose/config.yaml") != GOOSE);
+    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is no file")] {
+        let run = home.hosts(&["install", "--all", "--program", program]);
+        assert!(run.code == 2 && run.err.contains(says) && run.err.contains("--program FILE"), "{}", run.err);
+    }
+    let cached = home.path("_npx/1/mcp-approve");
+    fs::create_dir_all(cached.parent().unwrap()).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_mcp-approve"), &cached).unwrap();
+    let run =
+        std::process::Command::new(cached).args(["install", "--hosts-home"]).arg(home.path("user")).output().unwrap();
+    assert!(String::from_utf8(run.stderr).unwrap().contains("lies in a cache"));
+}
+
+#[test]
+fn a_projects_file_is_found_again_from_any_folder() {
+    let home = home();
+    home.write("project/.mcp.json", "{ \"mcpServers\": { \"p\": { \"command\": \"p\" } } }\n");
+    let user = home.path("user").display().to_string();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
+        .arg("--home")
+        .arg(home.path(""))
+        .args(["install", "--server", "p", "--hosts-home", &user])
+        .current_dir(home.path("project"))
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{run:?}");
+    assert!(home.text("project/.mcp.json").contains("mcp-approve"));
+    let back = home.hosts(&["uninstall", "--all"]);
+    assert_eq!(back.code, 0, "{}", back.out);
+    assert_eq!(home.text("project/.mcp.json"), "{ \"mcpServers\": { \"p\": { \"command\": \"p\" } } }\n");
+}
+
+#[test]
+fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
+    let home = home();
+    let run = home.hosts(&["doctor"]);
+    assert_eq!(run.code, 0, "{}", run.out);
+    assert!(run.out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{}", run.out);
+    let last = run.out.lines().last().unwrap();
+    assert!(last.contains("`mcp-approve install --all` settles 16 of these"), "{last}");
+    assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
+    home.hosts(&["install", "--all"]);
+    let run = home.hosts(&["doctor", "--strict"]);
+    assert_eq!(run.code, 0, "{}", run.out);
+}
