@@ -136,6 +136,10 @@ impl Gate {
             Event::Edited { ticket, digest, arguments, who, console } => {
                 self.on_edited(now, &OperatorWord { ticket, digest, who, console }, &arguments, &mut out);
             }
+            Event::Looked { ticket, digest } => self.on_looked(&ticket, digest, &mut out),
+            Event::Extended { ticket, digest, who, console } => {
+                self.on_extended(now, &OperatorWord { ticket, digest, who, console }, &mut out);
+            }
             Event::Recorded(receipt) => self.on_recorded(now, receipt, &mut out),
             Event::RecordFailed { entry, why } => self.on_record_failed(now, entry, why, &mut out),
             Event::PolicyChanged(policy) => self.on_policy_changed(now, policy, &mut out),

@@ -41,6 +41,8 @@ use crate::policy::scope::{Limit, Scope};
 pub struct Setup {
     /// The server's command line; not empty.
     pub command: Vec<OsString>,
+    /// What it finds in its environment besides ours.
+    pub environment: Vec<(OsString, OsString)>,
     /// The limit on core files that it is to have.
     pub core: CoreLimit,
     pub settings: WrapSettings,
@@ -105,14 +107,14 @@ fn there_is_room() -> io::Result<()> {
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
-    let Setup { command, core, settings, places, state, policy, layers } = setup;
+    let Setup { command, environment, core, settings, places, state, policy, layers } = setup;
     let clock = Clock::start();
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
     let session: Arc<str> = chance()?.into();
     let (scope, above, _handed) = delegated(settings.scope, &settings.name, &session, &places, &state);
     let adopted = Adopted::start();
-    let mut child = Child::spawn(&command, guardian, core)?;
+    let mut child = Child::spawn(&command, environment, guardian, core)?;
     match adopted {
         Ok(adopted) => drop(tokio::spawn(adopted.bury(child.id()))),
         Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),

@@ -186,7 +186,7 @@ pub fn overwrite(ticket: &str, old: &str, new: &str) -> Snapshot {
         identity: Identity { action: Action::Overwrite, ..call.identity },
         effect: "replaces something — path = \"notes.md\"".into(),
         target: Some("notes.md".into()),
-        danger: Some("it replaces a whole content".into()),
+        danger: Some("it replaces the whole file".into()),
         facts: vec![file("notes.md", old)],
         ..call
     }

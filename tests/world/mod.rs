@@ -311,6 +311,11 @@ impl World {
         self.step(Event::Facts { ticket, look, found })
     }
 
+    /// How many looks the disk has not answered.
+    pub fn looks_open(&self) -> usize {
+        self.looks.len()
+    }
+
     /// The disk does not answer the oldest look in time.
     pub fn disk_hangs(&mut self) -> Vec<Did> {
         let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };

@@ -36,7 +36,7 @@ impl Gate {
         if let Some(beat) = held.beat {
             self.wake_by(beat.next, out);
         }
-        self.calls.put(held, Asking { case, entry });
+        self.calls.put(held, Asking { case, entry, look: None });
     }
 
     /// The operator's verdict on exactly these bytes.

@@ -2,7 +2,7 @@
 
 use crate::gate::Gate;
 use crate::gate::Mode;
-use crate::gate::call::held::{Approval, Approving, Case, Forwarding, Held, Looking};
+use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
@@ -54,6 +54,9 @@ impl Gate {
         if let Some((mut held, waits)) = self.calls.take_if(number, |_, waits: &Looking| waits.look == look) {
             held.seen.found = Some(all_of(&held, found));
             self.judge_again(now, held, waits.case, out);
+        } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Asking| waits.look == Some(look)) {
+            let found = all_of(&held, found);
+            self.refresh(now, held, waits, found, out);
         } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Approving| waits.look == look) {
             let found = all_of(&held, found);
             self.approve_if_unchanged(now, held, waits.approval, found, out);

@@ -19,6 +19,7 @@ pub mod judged;
 pub mod judgement;
 pub mod look;
 pub mod pinning;
+pub mod refresh;
 pub mod refuse;
 pub mod replies;
 pub mod request;
