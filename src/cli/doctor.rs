@@ -112,13 +112,27 @@ fn rows(check: &Check, width: usize) -> Vec<Row> {
     let fix = || check.fix.map(|fix| format!("run `{}`", fix.command()));
     let hint = check.hint.clone().or_else(fix).map(|hint| format!("Fix it: {hint}"));
     let whats = check.what.lines().map(str::to_owned).chain(hint);
-    let wrapped = |what: String| cell(Tone::Ours, &what).wrapped(width.saturating_sub(margin).max(20));
+    let wrapped = |what: String| wrapped(&what, width.saturating_sub(margin));
     let rows = whats.flat_map(wrapped).enumerate();
     let beside = |(at, row): (usize, Row)| {
         let left = if at == 0 { label.clone() } else { Row::default().padded(margin) };
         left.joined(row)
     };
     rows.map(beside).collect()
+}
+
+/// Breaks a text between words. A path stays whole, so that it can be copied.
+fn wrapped(text: &str, width: usize) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for word in text.split(' ').map(|word| cell(Tone::Ours, word)) {
+        match rows.last_mut() {
+            Some(row) if row.width() + 1 + word.width() <= width => {
+                *row = std::mem::take(row).and(Tone::Ours, " ").joined(word);
+            }
+            _ => rows.push(word),
+        }
+    }
+    rows
 }
 
 fn row(check: &Check) -> Value {

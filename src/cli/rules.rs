@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod alter;
+mod called;
 mod check;
 mod edit;
 mod explain;

@@ -59,7 +59,7 @@ fn who_approved_a_path_yesterday_takes_three_keys_and_the_text() {
     terminal.awaits("who approved it", |screen| {
         let row =
             |line: &str| ["approved", "ada", "write_file", "notes/README.md"].iter().all(|one| line.contains(one));
-        screen.lines().any(row) && !screen.contains("denied ")
+        screen.lines().any(row) && !screen.contains("denied  ")
     });
     // The same words where no console is.
     let words = ["log", "list", "README.md", "verdict:approved", "since:yesterday", "until:yesterday"];

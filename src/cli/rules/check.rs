@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::called;
 use crate::cli::error::Error;
 use crate::console::plain::{self, visible};
 use crate::home::change::{Draft, Drafted};
@@ -77,7 +78,8 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
             return Ok(false);
         }
     };
-    let warnings = lint(&policy, now);
+    let mut warnings = lint(&policy, now);
+    warnings.extend(called::otherwise(&policy));
     if json {
         warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
         return Ok(true);

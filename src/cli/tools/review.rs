@@ -67,7 +67,7 @@ pub(super) fn run(
     if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
-            rows.push(tool_row(known, grown(memory.as_ref(), known)?));
+            rows.push(tool_row(known, grown(memory.as_ref(), known)?.as_deref()));
         }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
         print(output, rows, NOTHING, out, |out| {
@@ -280,7 +280,7 @@ fn grown(memory: Option<&Memory>, known: &Known) -> Result<Option<String>, Error
     Ok(before.map(|before| format!("wider capability: {now}; it was {}", types::signature(&before))))
 }
 
-fn tool_row(known: &Known, grown: Option<String>) -> Value {
+fn tool_row(known: &Known, grown: Option<&str>) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),

@@ -91,6 +91,12 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
     line("effects", &format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()))?;
+    if !profile.requires.is_empty() {
+        line("requires", &visible(&profile.requires.join(", ")))?;
+    }
+    if let Some(cost) = profile.cost {
+        line("cost", &format!("{}, says its server", cost.word()))?;
+    }
     let mut label = "evidence";
     for evidence in &behavior.evidence {
         line(label, &visible(&row::evidence(evidence)))?;

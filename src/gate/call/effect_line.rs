@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::target::{stated, worst};
+use super::target::{is_list, stated, worst};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
@@ -13,6 +13,11 @@ use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value, target: Option<&str>) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool));
     match target {
+        // What is done to the things of a list is done to them, not to what the tool is about.
+        Some(target) if computed(behavior).is_none() && is_list(arguments, target) => match verb(behavior) {
+            Some(verb) => format!("{verb} {target}"),
+            None => format!("{does} — {target}"),
+        },
         // A statement's own line says it already.
         Some(target) if stated(behavior).is_none() => format!("{does} — {target}{}", led(arguments, target)),
         _ => does,
@@ -75,15 +80,23 @@ fn described(behavior: &Behavior, tool: &str) -> String {
         (Mutability::Mutates, Action::Search) => {
             format!("searches {object}, and may change something")
         }
-        (Mutability::Mutates, Action::Create) => format!("creates {object}"),
-        (Mutability::Mutates, Action::Update) => format!("changes {object}"),
-        (Mutability::Mutates, Action::Delete) => format!("deletes {object}"),
-        (Mutability::Mutates, Action::Merge) => format!("merges {object}"),
-        (Mutability::Mutates, Action::Overwrite) => format!("replaces {object}"),
-        (Mutability::Mutates, Action::Append) => format!("adds to {object}"),
-        (Mutability::Mutates, Action::Execute) => format!("runs {object}"),
-        (Mutability::Mutates, Action::Send) => format!("sends {object}"),
-        (Mutability::Mutates, Action::Move) => format!("moves {object}"),
+        (Mutability::Mutates, _) => format!("{} {object}", verb(behavior).unwrap_or("changes")),
+    }
+}
+
+/// What a tool that changes something does, as a verb before its object; `None` where it may do more.
+fn verb(behavior: &Behavior) -> Option<&'static str> {
+    match (behavior.identity.mutability, behavior.identity.action) {
+        (Mutability::Pure, _) | (_, Action::Unknown | Action::Read | Action::Search) => None,
+        (Mutability::Mutates, Action::Create) => Some("creates"),
+        (Mutability::Mutates, Action::Update) => Some("changes"),
+        (Mutability::Mutates, Action::Delete) => Some("deletes"),
+        (Mutability::Mutates, Action::Merge) => Some("merges"),
+        (Mutability::Mutates, Action::Overwrite) => Some("replaces"),
+        (Mutability::Mutates, Action::Append) => Some("adds to"),
+        (Mutability::Mutates, Action::Execute) => Some("runs"),
+        (Mutability::Mutates, Action::Send) => Some("sends"),
+        (Mutability::Mutates, Action::Move) => Some("moves"),
     }
 }
 

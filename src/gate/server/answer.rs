@@ -8,9 +8,8 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
-use crate::gate::server::offered::Unfit;
+use crate::gate::server::pages::ListReply;
 use crate::gate::state::Answered;
 use crate::mcp::result::Answer;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -89,7 +88,7 @@ impl Gate {
         match reply {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(now, out),
-            ListReply::Cut(page) => {
+            ListReply::Page(page) => {
                 self.offer(now, page, out);
                 self.describe_again(now, out);
             }
@@ -129,7 +128,7 @@ impl Gate {
         self.host.plain_ids.remove(id);
         if self.cuts(gist) {
             self.catalog.host_cancels(id);
-            return self.offer(now, Err(Unfit { id: id.clone() }), out);
+            return self.offer(now, Err(id.clone()), out);
         }
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
