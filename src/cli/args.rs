@@ -110,7 +110,6 @@ Examples:
     /// Tells of servers' tools: what each is, what it was seen to do, and what changed
     #[command(args_conflicts_with_subcommands = true)]
     Tools {
-        /// What to list where no command is given
         #[command(flatten)]
         list: ToolsListOptions,
         #[command(subcommand)]
