@@ -76,7 +76,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
                         "Only that record was changed: the {after} after it follow from the link it carries."
                     )?,
                     changed => {
-                        writeln!(out, "Of the {after} after it, {} do not follow from the one before.", changed - 1)?
+                        writeln!(out, "Of the {after} after it, {} do not follow from the one before.", changed - 1)?;
                     }
                 }
             }

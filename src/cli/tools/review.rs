@@ -87,7 +87,8 @@ pub(super) fn run(
             }
             writeln!(
                 out,
-                "Run `mcp-approve tools review` at a terminal to accept or refuse; `tools show` explains one."
+                "Run `{}` at a terminal to accept or refuse; `tools show` explains one.",
+                places.command("tools review")
             )
         })?;
         return Ok(ExitCode::SUCCESS);
