@@ -12,8 +12,9 @@ use super::console;
 use crate::behavior::expected::Expected;
 use crate::cli::error::Error;
 use crate::console::run::restore;
+use crate::console::settings;
 use crate::gate::Unattended;
-use crate::home::config::{self, Drawing, Level};
+use crate::home::config::{self, ConfigError, Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::remote::{self, Bridge};
@@ -106,6 +107,7 @@ impl WrapOptions {
             audit_db: self.audit_db.as_ref().map(absolute),
             trust: None,
             expect: self.expect.clone(),
+            mismatch: None,
         }
     }
 }
@@ -139,7 +141,14 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         });
     }
     let core = secrecy::keep_memory_private();
-    let settings = config::settle(&command, options.level(), places)?;
+    // All that is wrong with config.toml is said at once, the console's part of it too.
+    let settings = config::settle(&command, options.level(), places).map_err(|error| {
+        if matches!(error, ConfigError::Problems { .. }) {
+            settings::check(places).err().unwrap_or(error)
+        } else {
+            error
+        }
+    })?;
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
     if let Err(why) = &state {

@@ -68,7 +68,7 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
     assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("\n  hint: mend it; `mcp-approve rules check`"), "{}", list.err);
+    assert!(list.err.contains("\n  hint: mend it; `mcp-approve --home HOME rules check`"), "{}", list.err);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn every_file_that_applies_is_checked_and_replayed_and_doctor_tells_what_waits()
     fs::write(&file, "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"allow\"\nserver = \"s\"\n").unwrap();
     let (code, out) = run(&["rules", "check"]);
     assert!(code == Some(0) && out.contains("1 loosening waits until accepted"), "{out}");
-    let (_, out) = run(&["doctor"]);
+    let out = super::unwrapped(&run(&["doctor"]).1);
     assert!(out.contains("until accepted this waits: allows: x") && out.contains("rules accept"), "{out}");
     assert!(out.contains("pins"), "{out}");
     let (_, out) = run(&["rules", "check", "--json"]);

@@ -12,7 +12,10 @@
     reason = "a broken test bed fails the test"
 )]
 
+mod agent;
 mod bed;
+mod conformance;
+mod hosts;
 mod operator;
 mod packages;
 mod play;

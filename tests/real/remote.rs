@@ -3,13 +3,14 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use mcp_approve::link::message::OperatorVerdict;
 use serde_json::{Value, json};
 
 use super::REASON;
 use super::bed::{Client, bed};
-use super::operator::{Asked, Operator};
+use super::operator::{Asked, Manner, Operator};
 use super::play::{self, Call};
 
 const TOKEN: &str = "t0ken-of-ada";
@@ -32,9 +33,9 @@ fn wrapped(folder: &Path, url: &str, call: Call, verdict: OperatorVerdict) -> (V
     let token = format!("NOTES_TOKEN={TOKEN}");
     let header = "Authorization: Bearer ${NOTES_TOKEN}";
     let command = ["env", &token, binary, "--home", home.to_str().unwrap(), "--header", header, "--", url];
-    let operator = Operator::attach(&home, verdict, || command_lines_with(TOKEN));
+    let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, || command_lines_with(TOKEN));
     let (_, mut answers) = play::drive(folder, Client::Ts1, &command.map(String::from), &[call]);
-    (answers.remove(0), operator.leave())
+    (answers.remove(0), operator.leave().asked)
 }
 
 /// The command lines on this machine that show a word; where there is no /proc, none.
