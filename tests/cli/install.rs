@@ -189,7 +189,7 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     assert_eq!(run.code, 0, "{}", run.out);
     let out = super::unwrapped(&run.out);
     assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
-    let last = out.lines().last().unwrap();
+    let last = out.rsplit("note").next().unwrap();
     assert!(last.contains(" install --all` settles 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);

@@ -79,6 +79,7 @@ fn why_something_passed_by_itself_takes_one_key_from_its_row() {
     let (home, _server, mut host) = wrapped();
     host.call(1, "read", &json!({}));
     assert_eq!(text(&host.answer(1)), "done");
+    log::awaits(home.path(), "its answer is in the log", |record| record["kind"] == "outcome");
     let mut terminal = console(home.path());
     terminal.shows(&["No call waits for you", "· s"]);
     let why = ["approved by default", "it only reads", "the whole call", "answered"];
