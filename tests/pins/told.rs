@@ -142,6 +142,27 @@ fn a_change_is_accepted_at_a_terminal_recorded_and_counts_in_the_running_session
 }
 
 #[test]
+fn a_capability_that_grew_since_it_was_accepted_is_on_the_review_list() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read"), reader("list")]));
+    once(home.path(), &server, "read");
+    let (mut wider, mut alike) = (reader("read"), reader("list"));
+    wider["inputSchema"]["properties"]["erase"] = json!({ "type": "boolean" });
+    alike["description"] = "Returns the stored texts.".into();
+    once(home.path(), &server.now_with(&[wider, alike]), "list");
+    let waiting = rows(home.path(), &["review"]);
+    let of = |tool: &str| {
+        let row = waiting.iter().find(|row| row["tool"] == tool);
+        row.unwrap_or_else(|| panic!("no {tool} in {waiting:#?}"))["capability"].clone()
+    };
+    let grown = of("read").to_string();
+    assert!(
+        grown.contains("wider capability: read(") && grown.contains("erase") && grown.contains("it was"),
+        "{grown}"
+    );
+    assert_eq!(of("list"), Value::Null, "its words changed, and it takes what it took");
+}
+
+#[test]
 fn a_pin_needs_a_person_and_a_whole_identity() {
     let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[writer("write")]));
     once(home.path(), &server, "write");
