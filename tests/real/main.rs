@@ -17,7 +17,9 @@ mod bed;
 mod conformance;
 mod hosts;
 mod operator;
+mod pairs;
 mod play;
+mod stage;
 
 use std::fs;
 use std::path::Path;
