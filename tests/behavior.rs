@@ -374,12 +374,12 @@ fn danger_names_its_reasons() {
         danger(&of_tool(&named(name, description), Trust::Corroborate), Replaced::Perhaps)
     };
     for (name, word) in [
-        ("delete_file", "removes"),
+        ("delete_file", "deletes"),
         ("execute_script", "runs"),
         ("send_mail", "sends"),
-        ("merge_branch", "joins"),
-        ("overwrite_file", "replaces"),
-        ("frobnicate", "nobody knows"),
+        ("merge_branch", "merges"),
+        ("overwrite_file", "may replace"),
+        ("frobnicate", "unknown"),
     ] {
         assert!(of(name, "").is_some_and(|why| why.contains(word)), "{name}: {:?}", of(name, ""));
     }

@@ -4,11 +4,15 @@ mod approver;
 mod card;
 mod confirm;
 mod console;
+mod counted;
 mod decide;
 mod delegated;
 mod endings;
 mod findable;
+#[cfg(target_os = "linux")]
+mod idle;
 mod review;
+mod science;
 mod screen_rules;
 mod transcript;
 mod trouble;

@@ -17,6 +17,7 @@ mod plain;
 mod previews;
 mod reviews;
 mod rulemaker;
+mod scale;
 mod states;
 mod together;
 mod trial;

@@ -226,7 +226,12 @@ pub enum Replaced {
     Nothing,
     /// Something, or it was not looked up.
     Perhaps,
+    /// The whole of a file.
+    Whole,
 }
+
+/// What is said of a write that may replace something.
+pub const MAY_REPLACE: &str = "it may replace what is there";
 
 /// Why this call must not be approved by one careless key, in our words; `None` when one key may do.
 ///
@@ -235,23 +240,32 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
     let identity = behavior.identity;
     let mut reasons: Vec<&str> = Vec::new();
     reasons.extend(match identity.action {
-        Action::Delete => Some("it removes something"),
+        Action::Delete => Some("it deletes something"),
+        Action::Execute if only_queries(behavior) => Some("its statement changes something"),
         Action::Execute => Some("it runs or stops something"),
-        Action::Send => Some("it sends something out"),
-        Action::Merge => Some("it joins one thing into another"),
+        Action::Send => Some("it sends something"),
+        Action::Merge => Some("it merges one thing into another"),
         Action::Overwrite if replaced == Replaced::Nothing => None,
-        Action::Overwrite => Some("it replaces a whole content"),
-        Action::Unknown => Some("nobody knows what it does"),
+        Action::Overwrite if replaced == Replaced::Whole => Some("it replaces the whole file"),
+        Action::Overwrite => Some(MAY_REPLACE),
+        Action::Unknown => Some("what it does is unknown"),
         Action::Read | Action::Search | Action::Create | Action::Update | Action::Append | Action::Move => None,
     });
     if identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates {
         reasons.push("it touches money");
     }
     if behavior.disputed {
-        reasons.push("the evidence about it contradicts itself");
+        reasons.push("the evidence about it disagrees");
     }
     reasons.extend(behavior.hazards.iter().map(|hazard| hazard.kind.word()));
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Whether all that a call runs are statements of a query language, which were read.
+fn only_queries(behavior: &Behavior) -> bool {
+    use crate::behavior::arguments::effect::Language::{Cypher, Elasticsearch, GraphQl, MongoDb, Redis, Sparql, Sql};
+    let is_query = |language| matches!(language, Sql | GraphQl | MongoDb | Redis | Cypher | Sparql | Elasticsearch);
+    !behavior.analyses.is_empty() && behavior.analyses.iter().all(|one| is_query(one.language))
 }
 
 /// Joins what the server and the voters say of a tool: the most cautious decides, and a contradiction is a dispute.

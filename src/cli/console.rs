@@ -10,6 +10,7 @@ use rustix::termios::tcgetpgrp;
 
 use crate::cli::error::Error;
 use crate::console::open::open;
+use crate::console::outside::Process;
 use crate::home::places::Places;
 use crate::interpose::clock;
 use crate::interpose::secrecy;
@@ -24,7 +25,7 @@ pub fn run(places: &Places) -> Result<ExitCode, Error> {
     // An editor that the operator opens from here holds a call's arguments: it keeps our limit.
     let _ = secrecy::keep_memory_private();
     places.create_state()?;
-    open(places, clock::wall_ms).map_err(|error| Error::Failed {
+    open(places, clock::wall_ms, Process::Own).map_err(|error| Error::Failed {
         what: "the console could not run".to_owned(),
         cause: error.into(),
         hint: "`mcp-approve doctor` looks at the terminal and the run folder".to_owned(),
@@ -52,7 +53,7 @@ pub fn inline(places: &Places) -> Result<(HostPipe, Beside), Error> {
     dup2_stdout(&tty).map_err(|error| failed(error.into()))?;
     let places = places.clone();
     let beside = move || {
-        if let Err(error) = open(&places, clock::wall_ms) {
+        if let Err(error) = open(&places, clock::wall_ms, Process::Shared) {
             tracing::error!(%error, "the inline console ended");
         }
     };

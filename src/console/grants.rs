@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::card::counted;
-use super::model::rule::{GrantOffer, Number};
+use super::model::rule::{GrantOffer, Number, Presses};
 use super::model::{CallState, Held};
 use super::row::{Row, Tone};
 use super::time;
@@ -47,7 +47,10 @@ pub fn offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Ro
     let offer = |(covers, lasts): (Covers, Lasts)| {
         let alike = |other: &&&Held| other.key != held.key && passes(&covers, held, other, roots);
         let waiting = waiting.iter().filter(alike).count();
-        GrantOffer { terms: GrantTerms { covers, lasts }, waiting, number: Number::Ours }
+        let is_wide = covers == Covers::Tool && lasts == Lasts::Session;
+        let at_once = held.snapshot.danger.is_none() && waiting == 0 && !is_wide;
+        let presses = if at_once { Presses::Once } else { Presses::Twice };
+        GrantOffer { terms: GrantTerms { covers, lasts }, waiting, number: Number::Ours, presses }
     };
     terms.into_iter().map(offer).collect()
 }

@@ -4,8 +4,8 @@ mod bound;
 mod table;
 
 pub use bound::{Conflict, Keys, decides};
-pub use table::BINDINGS;
-use table::{LISTS, SCREENS};
+use table::LISTS;
+pub use table::{BINDINGS, SCREENS};
 
 /// A key as the terminal reports it, as far as the console cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,11 @@ pub enum Action {
     PageUp,
     Top,
     Bottom,
+    /// The first line of what is on screen, the last one.
+    First,
+    Last,
+    HalfDown,
+    HalfUp,
     Approve,
     ApproveUnread,
     Deny,
@@ -50,6 +55,11 @@ pub enum Action {
     Sort,
     Group,
     Mark,
+    MarkAlike,
+    /// More time for the call.
+    Extend,
+    /// The arguments, to the clipboard.
+    Copy,
     DenyServer,
     Earlier,
     Later,
@@ -86,6 +96,7 @@ pub enum Action {
     Palette,
     Run,
     Help,
+    Suspend,
     Quit,
 }
 
@@ -122,6 +133,8 @@ pub enum Place {
     Review,
     /// Writing what to find in the card: other keys are text.
     Find,
+    /// Asked whether to leave while calls wait.
+    Leave,
 }
 
 /// One line of the table.
@@ -186,6 +199,7 @@ impl Place {
             Self::Rule => "rule maker",
             Self::Review => "review",
             Self::Find => "find",
+            Self::Leave => "leaving",
         }
     }
 }

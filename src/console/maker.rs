@@ -115,8 +115,7 @@ fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, R
 }
 
 fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decision: Decision, now: i64) -> Choice {
-    // The moment makes the name the file's only one; that it is, is checked when it is written.
-    let id = format!("{}-{}", id_for(source.tool, |_| false), now / 1000);
+    let id = name(source.tool, &proposal.scope, decision);
     let note = format!("made in the console from {}", source.ticket);
     let expires = (decision == Decision::Allow).then_some(now + DAYS * 86_400_000);
     let toml = proposal.text(&Title { id: &id, decision, expires, note: Some(&note) });
@@ -189,6 +188,24 @@ fn condition(proposal: &Proposal) -> Option<String> {
         [one] if matches!(one.about, About::Argument { .. }) => Some(one.text.clone()),
         _ => None,
     }
+}
+
+/// A rule's name, from what it covers: `allow-create-file-in-notes`. A number is added where the file has one of that name.
+fn name(tool: &str, scope: &Scope, decision: Decision) -> String {
+    let covers = match scope {
+        Scope::ThisCall => " this call".to_owned(),
+        Scope::Same(names) => format!(" same {}", names.join(" ")),
+        Scope::Under { folder, .. } => {
+            let last = folder.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            format!(" in {last}")
+        }
+        Scope::Address { start, .. } => {
+            format!(" at {}", start.split_once("://").map_or(start.as_str(), |(_, rest)| rest))
+        }
+        Scope::ThisTool => String::new(),
+    };
+    let does = if decision == Decision::Deny { "never" } else { decision.word() };
+    id_for(&format!("{does} {tool}{covers}"), |_| false)
 }
 
 /// The key that goes to a rule in the panel: `n` is "never again", `v` "the same values".

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::card::{Card, Details};
-use super::keymap::{Keys, Place};
+use super::keymap::{Key, Keys, Place};
 use super::panel;
 use super::row::{Row, Tone};
 use super::screen::{self, Areas, Arrangement, Heights};
@@ -145,6 +145,8 @@ pub enum Sort {
     #[default]
     Oldest,
     Risk,
+    /// By the server's name, the oldest first.
+    Server,
 }
 
 /// Whether identical calls are one row.
@@ -212,6 +214,8 @@ pub enum Overlay {
         text: String,
         at: usize,
     },
+    /// Leaving while calls wait.
+    Leave,
     /// The edited text cannot be sent.
     Unreadable {
         armed: Armed,
@@ -264,6 +268,11 @@ pub struct Model {
     pub found: Option<usize>,
     pub listed: Option<Listed>,
     pub selected: Option<CallKey>,
+    pub picked: Picked,
+    /// The call that this console decided last by itself, until its wrapper says what became of it.
+    pub confirming: Option<CallKey>,
+    /// `g` was pressed once.
+    pub half_typed: Option<Key>,
     pub queue_top: usize,
     pub card: Option<Card>,
     pub details: Details,
@@ -274,9 +283,20 @@ pub struct Model {
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
     pub drawn: Option<Drawn>,
+    /// When what the card's call would touch was last looked at again.
+    pub looked_at: i64,
     /// Oldest first.
     pub activity: VecDeque<Passed>,
     pub following: Following,
+}
+
+/// Who chose the selected call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picked {
+    /// Nobody: it is the oldest that was heard of, and an older one takes its place until it is armed.
+    #[default]
+    ByArrival,
+    ByOperator,
 }
 
 /// Whether Activity keeps to what came last.
@@ -307,6 +327,7 @@ impl Model {
             (Some(Overlay::Rule(_)), _) => Place::Rule,
             (Some(Overlay::Review(_)), _) => Place::Review,
             (Some(Overlay::Find { .. }), _) => Place::Find,
+            (Some(Overlay::Leave), _) => Place::Leave,
             (Some(Overlay::Search { .. }), _) => Place::Search,
             (Some(Overlay::Palette { .. }), _) => Place::Palette,
             (None, Screen::Log) => Place::Log,

@@ -2,7 +2,7 @@
 
 use super::editor;
 use super::model::{Settings, Tour};
-use super::outside::Outside;
+use super::outside::{Outside, Process};
 use super::run::{self, RunError};
 use super::settings::{self, Choice, Notice};
 use super::theme::Palette;
@@ -14,7 +14,7 @@ use crate::home::user;
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.
-pub fn open(places: &Places, now: fn() -> i64) -> Result<(), RunError> {
+pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
     let (wanted, mut problems) = settings::load(places);
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
@@ -29,7 +29,8 @@ pub fn open(places: &Places, now: fn() -> i64) -> Result<(), RunError> {
         confirmation: wanted.confirmation,
         problems,
     };
-    let outside = Outside { places: places.clone(), now, editor: editor::named(), notice, mouse: wanted.mouse };
+    let (places, editor, mouse) = (places.clone(), editor::named(), wanted.mouse);
+    let outside = Outside { places, now, editor, notice, mouse, process };
     run::run(settings, &outside)
 }
 

@@ -15,6 +15,15 @@ pub struct Outside {
     pub editor: String,
     pub notice: Notice,
     pub mouse: Pointer,
+    pub process: Process,
+}
+
+/// Whose process the console runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Process {
+    Own,
+    /// A wrapper's (`--inline`): stopping it would stop the server's pipe.
+    Shared,
 }
 
 /// Where the log reader and the trials look.

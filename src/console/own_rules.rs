@@ -11,6 +11,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::policy::edit;
+use crate::policy::maker::id_for;
 
 /// Adds a rule, excepts its calls from one that asks for them, and returns the file.
 ///
@@ -21,6 +22,8 @@ use crate::policy::edit;
 pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = RuleFile { place: &place, places };
+    let text = file.text().map_err(|error| said(&error.into()))?.unwrap_or_default();
+    let rule = &with_its_own_name(&text, rule);
     let what = format!("added rule {}", edit::ids(rule).join(", "));
     let change = || match except {
         None => file.change(&what, now, |text| edit::add(text, rule)),
@@ -31,6 +34,15 @@ pub(super) fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64
     };
     Accepted::of(places).with(place.path(), change).map_err(|error| said(&error))?;
     Ok(place.path().display().to_string())
+}
+
+/// The rule, under a name that the file does not have yet.
+fn with_its_own_name(text: &str, rule: &str) -> String {
+    let taken = edit::ids(text);
+    let ids = edit::ids(rule);
+    let [id] = ids.as_slice() else { return rule.to_owned() };
+    let free = id_for(id, |id| taken.iter().any(|other| other == id));
+    rule.replacen(&format!("id = \"{id}\""), &format!("id = \"{free}\""), 1)
 }
 
 /// The text of a rule as the file has it.

@@ -108,10 +108,7 @@ pub fn empty(model: &Model) -> Vec<Row> {
         ];
     }
     if list.is_some_and(|list| !list.find.is_empty()) && model.browse.window.awaits.is_none() {
-        return vec![
-            Row::of(Tone::Strong, "Nothing is like that."),
-            Row::of(Tone::Ours, "Esc drops the search, / changes it."),
-        ];
+        return vec![Row::of(Tone::Strong, "No matches."), Row::of(Tone::Ours, "Esc drops the search, / changes it.")];
     }
     match model.screen {
         Screen::Queue | Screen::Detail => Vec::new(),

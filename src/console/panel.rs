@@ -27,12 +27,20 @@ pub fn rows(model: &Model) -> Vec<Row> {
             Row::of(Tone::Ours, " ").and_foreign(Tone::Danger, problem),
             Row::of(Tone::Quiet, " Nothing was sent; the call still waits as it was."),
         ],
+        Some(Overlay::Leave) => vec![
+            Row::of(Tone::Warn, format!(" {} for you. Leave the console?", waits(model.waiting()))),
+            Row::of(Tone::Quiet, " They stay held until their deadline, or until another console decides them."),
+        ],
         Some(Overlay::Search { text, .. }) => search(model, text, width),
         Some(Overlay::Palette { text, at }) => return choices(model, text, *at, width),
         Some(Overlay::Help { .. } | Overlay::Batch(_) | Overlay::Rule(_) | Overlay::Review(_)) => Vec::new(),
         None => tour(model),
     };
     rows.into_iter().flat_map(|row| row.hung(width, 1)).collect()
+}
+
+fn waits(calls: usize) -> String {
+    format!("{} {}", counted(calls, "call"), if calls == 1 { "still waits" } else { "still wait" })
 }
 
 fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
@@ -88,7 +96,10 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
 
 fn find_hint(model: &Model) -> Row {
     match model.sought.as_str() {
-        "" => Row::of(Tone::Quiet, " Words anywhere on the card, whatever their case; n and N go on from there."),
+        "" => Row::of(
+            Tone::Quiet,
+            " Words anywhere on the card, whatever their case; n goes to the next match, N to the one before.",
+        ),
         last => Row::of(Tone::Quiet, " Enter alone looks again for ").and_foreign(Tone::Ours, last),
     }
 }
@@ -123,16 +134,22 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
         rows.push(row.and(Tone::Ours, " ").and_foreign(Tone::Quiet, &entry.help).clipped(width));
     }
     if entries.is_empty() {
-        rows.push(Row::of(Tone::Warn, "   No command is like that."));
+        rows.push(Row::of(Tone::Warn, "   No matches."));
     }
     rows
 }
 
 /// The five lines for a first look, where they leave room for what matters.
 fn tour(model: &Model) -> Vec<Row> {
-    let free = model.calls.is_empty() || model.size.1 >= 36;
-    if model.tour == Tour::Dismissed || model.screen != Screen::Queue || !free || model.size.1 < 16 {
+    if model.tour == Tour::Dismissed || model.screen != Screen::Queue || model.size.1 < 16 {
         return Vec::new();
+    }
+    if !model.calls.is_empty() && model.size.1 < 36 {
+        // A call that waits needs the room.
+        let hint = |row: Row, key: &str, words: &str| row.and(Tone::Key, format!(" {key}")).and(Tone::Ours, words);
+        let row = hint(Row::default(), "a", " approve ·");
+        let row = hint(hint(row, "d", " deny ·"), "2", " what passes ·");
+        return vec![hint(hint(hint(row, "3", " log ·"), "?", " keys ·"), "Esc", " hides this for good")];
     }
     let line = |key: &str, words: &str| Row::of(Tone::Key, format!(" {key:<6}")).and(Tone::Ours, words);
     vec![

@@ -1,6 +1,7 @@
 //! How much care a held call asks for: a degree with its shape, and one word for what it does. Owns no colours.
 
 use super::row::{Run, Tone};
+use crate::behavior::conclude::MAY_REPLACE;
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::gate::data::snapshot::Snapshot;
 
@@ -56,7 +57,7 @@ impl Risk {
                 (degree, badge.word())
             }
             (Mutability::Mutates, OutputDomain::Money) => (Degree::Severe, "MONEY"),
-            (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.is_some()),
+            (Mutability::Mutates, _) => of_action(identity.action, snapshot.danger.as_deref()),
         };
         // What must be confirmed never looks like what one key approves.
         let confirmed = snapshot.danger.is_some() && identity.mutability == Mutability::Mutates;
@@ -93,13 +94,13 @@ impl Risk {
     }
 }
 
-fn of_action(action: Action, confirmed: bool) -> (Degree, &'static str) {
+fn of_action(action: Action, danger: Option<&str>) -> (Degree, &'static str) {
     match action {
         Action::Create | Action::Append => (Degree::Changes, "ADDS"),
         Action::Update | Action::Read | Action::Search => (Degree::Changes, "CHANGES"),
         Action::Move => (Degree::Changes, "MOVES"),
-        // Nothing stands there, so nothing is replaced.
-        Action::Overwrite if !confirmed => (Degree::Changes, "ADDS"),
+        Action::Overwrite if danger.is_none() => (Degree::Changes, "ADDS"),
+        Action::Overwrite if danger.is_some_and(|why| why.contains(MAY_REPLACE)) => (Degree::Replaces, "WRITES"),
         Action::Overwrite => (Degree::Replaces, "REPLACES"),
         Action::Merge => (Degree::Replaces, "MERGES"),
         Action::Delete => (Degree::Severe, "DELETES"),

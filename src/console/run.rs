@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::found::{Finding, Task};
 use super::log_reader;
 use super::model::{Model, Settings};
-use super::outside::{OPEN_TO_OTHERS, Outside, Sources, multiplexer};
+use super::outside::{OPEN_TO_OTHERS, Outside, Process, Sources, multiplexer};
 use super::settings::Notice;
 use super::settle::Settlement;
 use super::update::{Command, Edit, Msg, update};
@@ -212,6 +212,14 @@ impl Loop<'_> {
                         // A log reader that has ended with a panic looks nothing up: the screens stay as they are.
                         let _ = self.ask.send(task);
                     }
+                    Command::Copy(text) => self.screen.copy(&text)?,
+                    Command::Suspend => match self.outside.process {
+                        Process::Own => self.screen.suspended(terminal::stop)?,
+                        Process::Shared => {
+                            let what = "this console runs inside its wrapper (--inline), which must not stop";
+                            more.push(Msg::Link(ClientEvent::Trouble(what.to_owned())));
+                        }
+                    },
                     Command::Drain => {
                         self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
                     }

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use super::found::{Finding, Task};
 use super::keymap::{Action, Key, Place};
-use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Screen};
+use super::model::{Armed, CallKey, CallState, Except, Held, Model, Overlay, Picked, Screen};
 use super::pinned::{Settled, Settling};
 use super::row::{Row, Tone};
 use crate::behavior::taxonomy::Mutability;
@@ -127,6 +127,10 @@ pub enum Command {
     Bell,
     /// Looks something up in the log or the policy.
     Look(Task),
+    /// Puts this text on the clipboard, where the terminal allows that.
+    Copy(String),
+    /// Stops the console until the shell brings it back.
+    Suspend,
     Quit,
 }
 
@@ -146,7 +150,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             model.size = (width, height);
             Vec::new()
         }
-        Msg::Tick => Vec::new(),
+        Msg::Tick => moves::refresh(model),
         Msg::Drawn(width, height) => {
             model.drew((width, height));
             return Vec::new();
@@ -158,6 +162,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
             Vec::new()
         }
         Msg::Click(x, y) => {
+            model.picked = Picked::ByOperator;
             pointer::click(model, x, y);
             Vec::new()
         }
@@ -188,7 +193,14 @@ fn pressed(model: &mut Model, key: Key) -> Vec<Command> {
         return vec![Command::Quit];
     }
     let place = model.place();
+    model.picked = Picked::ByOperator;
+    let twice = model.half_typed.take() == Some(key);
     match model.settings.keys.action(key, place) {
+        // A key of its own goes there at once.
+        Some(Action::First) if key == Key::Char('g') && !twice => {
+            model.half_typed = Some(key);
+            Vec::new()
+        }
         Some(Action::Number) => {
             rule::number(model, key);
             Vec::new()
@@ -212,14 +224,31 @@ fn act(model: &mut Model, action: Action) -> Vec<Command> {
         Action::Approve => return decide::approve(model),
         Action::ApproveUnread => return decide::approve_unread(model),
         Action::Deny => return decide::deny(model),
-        Action::Confirm => return decide::confirm(model),
+        Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => return decide::confirm(model),
         Action::Send => return decide::send_denial(model),
         Action::Edit if model.screen == Screen::Rules => return review::edit(model),
         Action::Edit => return edit::open(model),
-        Action::Quit => return vec![Command::Quit],
-        Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Bottom => {
-            moves::go(model, action);
+        Action::Quit if model.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {
+            model.overlay = Some(Overlay::Leave);
         }
+        Action::Confirm => return vec![Command::Quit],
+        Action::Quit => return vec![Command::Quit],
+        Action::Suspend => return vec![Command::Suspend],
+        Action::MarkAlike => batch::mark_alike(model),
+        Action::Copy => return edit::copy(model),
+        Action::Extend => return moves::extend(model),
+        Action::First | Action::Last if model.place() == Place::Queue => moves::leap(model, action),
+        Action::HalfDown | Action::HalfUp if model.place() == Place::Queue => moves::leap(model, action),
+        Action::First => moves::go(model, Action::Top),
+        Action::Last => moves::go(model, Action::Bottom),
+        Action::Down
+        | Action::Up
+        | Action::PageDown
+        | Action::PageUp
+        | Action::HalfDown
+        | Action::HalfUp
+        | Action::Top
+        | Action::Bottom => moves::go(model, action),
         Action::Open => return moves::open(model),
         Action::Back => return moves::back(model),
         Action::Sort => moves::sort(model),

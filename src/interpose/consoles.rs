@@ -175,6 +175,8 @@ impl Consoles {
                     FromConsole::Pin { ticket, digest, word } => {
                         Some(Event::Pinned { ticket, digest, word, who, console })
                     }
+                    FromConsole::Look { ticket, digest } => Some(Event::Looked { ticket, digest }),
+                    FromConsole::Extend { ticket, digest } => Some(Event::Extended { ticket, digest, who, console }),
                     FromConsole::EndGrant { grant } => Some(Event::GrantEnded { grant, who, console }),
                     FromConsole::AcceptPolicy { file, digest } => {
                         Some(Event::PolicyAccepted { file, digest, who, console })

@@ -14,7 +14,7 @@ pub use crate::gate::data::report::{
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 
 /// The version of this conversation. Different numbers do not talk: the wrapper takes no verdict, the console says why.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
@@ -111,6 +111,10 @@ pub enum FromConsole {
     Grant { ticket: String, digest: Digest, terms: GrantTerms },
     /// The operator says what the tool of exactly these bytes is, as its card offered it.
     Pin { ticket: String, digest: Digest, word: ToolWord },
+    /// These bytes are on screen: what they would touch is looked at again, and the card comes back where that changed.
+    Look { ticket: String, digest: Digest },
+    /// The operator needs more time for exactly these bytes.
+    Extend { ticket: String, digest: Digest },
     /// The operator ended a grant, by its id.
     EndGrant { grant: String },
     /// The operator accepted a changed policy file, exactly as a status showed it under `pending`.

@@ -128,6 +128,8 @@ pub fn write(ticket: &str) -> Snapshot {
         original_arguments: None,
         facts: Vec::new(),
         asked_again: None,
+        earlier: Vec::new(),
+        silence: None,
     }
 }
 
@@ -185,7 +187,7 @@ pub fn overwrite(ticket: &str, old: &str, new: &str) -> Snapshot {
         identity: Identity { action: Action::Overwrite, ..call.identity },
         effect: "replaces something — path = \"notes.md\"".into(),
         target: Some("notes.md".into()),
-        danger: Some("it replaces a whole content".into()),
+        danger: Some("it replaces the whole file".into()),
         facts: vec![file("notes.md", old)],
         ..call
     }

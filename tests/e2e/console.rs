@@ -238,6 +238,8 @@ fn who_leaves_leaves_the_calls_held() {
     let mut terminal = console(home.path());
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("q");
+    terminal.shows(&["1 call still waits for you. Leave the console?"]);
+    terminal.types("y");
     assert!(terminal.wait().success());
     log::awaits(home.path(), "the console is gone", |record| record["kind"] == "detach");
     assert!(server.executed().is_empty());

@@ -33,7 +33,7 @@ fn a_grant_lets_the_next_calls_pass_until_it_is_ended_on_screen() {
     host.call(1, "add_note", &json!({ "text": "one" }));
     terminal.shows(&["s-1", "· armed"]);
     terminal.types("rk");
-    terminal.shows(&["▸   approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
+    terminal.shows(&["▸ s approve, and every add_note, for this session", "Then passes unseen", "Enter, twice"]);
     std::thread::sleep(ARMED);
     terminal.types("\r");
     terminal.shows(&["let those pass unseen?"]);
@@ -71,7 +71,7 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.shows(&["The rule stands in"]);
     assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
     terminal.types("u");
-    terminal.shows(&["Taken back: added rule add-note"]);
+    terminal.shows(&["Taken back: added rule allow-add-note-this-call"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "version = 1\n");
     // A change by other means waits, with its diff; Enter twice accepts it.
     terminal.types("5");

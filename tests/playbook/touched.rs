@@ -3,6 +3,7 @@
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::behavior::taxonomy::Action;
 use mcp_approve::gate::call::touched::{self, Change};
+use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::facts::{Facts, FileKind, LeftOut, Look, MOST};
 use mcp_approve::gate::{Config, Mode};
 use serde_json::json;
@@ -120,6 +121,64 @@ fn the_card_shows_what_stands_there_and_the_approval_is_for_that() {
 }
 
 #[test]
+fn a_card_on_screen_is_shown_anew_where_its_files_changed() {
+    let mut world = World::new().ready();
+    leads(&mut world, "/a", "/a");
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    let looks = |world: &mut World| {
+        let digest = world.cards["files-1"].digest;
+        world.step(Event::Looked { ticket: "files-1".into(), digest })
+    };
+    assert_eq!(looks(&mut world), [], "all is as it was shown");
+    world.disk.insert("/a".into(), ("/a".into(), "grown since".into()));
+    assert_eq!(looks(&mut world), [Did::Ask("files-1".into())]);
+    let card = &world.cards["files-1"];
+    assert_eq!(
+        (card.facts[0].size, card.asked_again.as_deref()),
+        (Some(11), Some("what it would touch has another size"))
+    );
+    // A verdict does not wait for a look, and what the look finds then is nothing to it.
+    world.disk_answers = false;
+    assert_eq!(looks(&mut world), []);
+    assert_eq!(looks(&mut world), [], "one look at a time");
+    assert_eq!(world.looks_open(), 1);
+    world.approve("files-1");
+    world.disk_shows();
+    world.disk_answers = true;
+    let did = world.disk_shows();
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Forward(_)]), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn a_deadline_moves_as_far_as_the_host_waits() {
+    const SECOND: u64 = 1_000_000;
+    let config = Config { approval_timeout: 10 * SECOND, host_timeout: Some(40 * SECOND), ..config() };
+    let mut world = World::with(config, "").ready();
+    world.call("1", "write_file", r#"{"path":"/a","content":"x"}"#);
+    let extends = |world: &mut World| {
+        let (digest, who) = (world.cards["files-1"].digest, "ada".into());
+        world.step(Event::Extended { ticket: "files-1".into(), digest, who, console: 1 })
+    };
+    let first = world.cards["files-1"].deadline.unwrap();
+    world.wait(8);
+    assert_eq!(extends(&mut world), [Did::Ask("files-1".into())]);
+    assert!((7_900..8_100).contains(&(world.cards["files-1"].deadline.unwrap() - first)));
+    assert_eq!(world.wait(8), [], "it waits on");
+    for _ in 0..3 {
+        extends(&mut world);
+        world.wait(6);
+    }
+    // The host gives up at 40 s, and is answered five before.
+    assert_eq!(world.cards["files-1"].deadline.unwrap() - first, 25_000);
+    let did = extends(&mut world);
+    assert!(matches!(did.as_slice(), [Did::Refuse(why)] if why.contains("gives up")), "{did:?}");
+    let did = world.wait(2);
+    assert!(matches!(did.as_slice(), [Did::Settle(_), Did::Answer(_)]), "{did:?}");
+    world.finish();
+}
+
+#[test]
 fn a_whole_content_is_dangerous_only_where_something_stands_or_could_not_be_seen() {
     let danger = |world: &World, ticket: &str| world.cards[ticket].danger.clone();
     let mut world = World::new().ready();
@@ -127,11 +186,11 @@ fn a_whole_content_is_dangerous_only_where_something_stands_or_could_not_be_seen
     world.call("1", "write_file", r#"{"path":"/new","content":"x"}"#);
     assert_eq!(danger(&world, "files-1"), None, "one key may create");
     world.call("2", "write_file", r#"{"path":"/old","content":"x"}"#);
-    assert_eq!(danger(&world, "files-2").as_deref(), Some("it replaces a whole content"));
+    assert_eq!(danger(&world, "files-2").as_deref(), Some("it replaces the whole file"));
     world.disk_answers = false;
     world.call("3", "write_file", r#"{"path":"/hidden","content":"x"}"#);
     world.disk_hangs();
-    assert_eq!(danger(&world, "files-3").as_deref(), Some("it replaces a whole content"));
+    assert_eq!(danger(&world, "files-3").as_deref(), Some("it replaces the whole file"));
     world.disk_answers = true;
 
     leads(&mut world, "/new", "/new");

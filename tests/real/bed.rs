@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// The agents that `hosts` drives; a gigabyte, so only installed for it.
 pub const AGENTS: &str = include_str!("agents.json");
 
-const PINS: [(&str, &str); 11] = [
+const PINS: [(&str, &str); 12] = [
     ("package.json", include_str!("package.json")),
     ("requirements.txt", include_str!("requirements.txt")),
     ("requirements-legacy.txt", include_str!("requirements-legacy.txt")),
@@ -20,6 +20,7 @@ const PINS: [(&str, &str); 11] = [
     ("serve.mjs", include_str!("serve.mjs")),
     ("serve.py", include_str!("serve.py")),
     ("tee.py", include_str!("tee.py")),
+    ("remote.mjs", include_str!("remote.mjs")),
 ];
 
 /// The official client that drives a server.
@@ -132,6 +133,13 @@ impl Bed {
     pub fn npm(&self, server: &str) -> Vec<String> {
         let script = format!("node_modules/@modelcontextprotocol/{server}/dist/index.js");
         vec!["node".into(), self.text(&script)]
+    }
+
+    /// A script of ours, in node.
+    pub fn node(&self, script: &str) -> Command {
+        let mut command = Command::new("node");
+        command.arg(self.path(script));
+        command
     }
 
     /// A program of the stateless era's Python environment.

@@ -17,8 +17,10 @@ mod bed;
 mod conformance;
 mod hosts;
 mod operator;
+mod packages;
 mod pairs;
 mod play;
+mod remote;
 mod stage;
 
 use std::fs;

@@ -66,7 +66,8 @@ pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) 
     Transcript::read(&records)
 }
 
-fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
+/// Has a client play `calls` over a command: the revision, and an object per call.
+pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");

@@ -103,7 +103,7 @@ fn rules(desk: &mut Desk) {
 }
 
 #[test]
-fn a_grant_is_read_and_given_with_enter_twice_and_approves_the_call() {
+fn a_grant_is_read_and_given_with_enter_and_approves_the_call() {
     let mut desk = shown(80, 40);
     assert!(matches!(desk.keys("r").as_slice(), [Command::Look(Task::Try(Trial::Rules { .. }))]));
     // The panel begins at the narrowest rule, the grants are above it.
@@ -111,7 +111,7 @@ fn a_grant_is_read_and_given_with_enter_twice_and_approves_the_call() {
     up(&mut desk, 5);
     let screen = desk.screen();
     for words in [
-        "▸   approve, and create_file with path under ~/shop/notes, for 15 min",
+        "▸ m approve, and create_file with path under ~/shop/notes, for 15 min",
         "Approves filesystem-1 now, as a does.",
         "Then passes unseen: every create_file whose path lies in ~/shop/notes",
         "Until 09:15 (15 min from now)",
@@ -119,11 +119,6 @@ fn a_grant_is_read_and_given_with_enter_twice_and_approves_the_call() {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }
     assert_eq!(desk.press(Key::Enter), [], "what has just come up is not answered");
-    later(&mut desk);
-    assert_eq!(desk.press(Key::Enter), [Command::Drain]);
-    assert!(desk.screen().contains("let those pass unseen? Enter once more"), "{}", desk.screen());
-    // A key that repeats by itself is no second press.
-    assert_eq!(granted(&desk.press(Key::Enter)), []);
     later(&mut desk);
     let given = granted(&desk.press(Key::Enter));
     let covers = Covers::Under { argument: "path".into(), folder: "~/shop/notes".into() };
@@ -133,21 +128,36 @@ fn a_grant_is_read_and_given_with_enter_twice_and_approves_the_call() {
 }
 
 #[test]
-fn digits_say_how_many_and_ask_again() {
+fn the_widest_grant_and_one_of_a_dangerous_call_take_enter_twice() {
+    for (call, ups) in [(write("filesystem-1"), 1), (delete("filesystem-1"), 2)] {
+        let mut desk = Desk::connected(80, 40);
+        desk.hold(call);
+        desk.look();
+        desk.keys("r");
+        up(&mut desk, ups);
+        later(&mut desk);
+        assert_eq!(desk.press(Key::Enter), [Command::Drain]);
+        assert!(desk.screen().contains("let those pass unseen? Enter once more"), "{}", desk.screen());
+        // A key that repeats by itself is no second press.
+        assert_eq!(granted(&desk.press(Key::Enter)), []);
+        later(&mut desk);
+        assert_eq!(granted(&desk.press(Key::Enter)).len(), 1);
+    }
+}
+
+#[test]
+fn digits_say_how_many() {
     let mut desk = shown(80, 40);
     desk.keys("r");
     up(&mut desk, 3);
-    assert!(desk.screen().contains("▸   approve, and every create_file, for the next 5 calls"), "{}", desk.screen());
+    assert!(desk.screen().contains("▸ x approve, and every create_file, for the next 5 calls"), "{}", desk.screen());
     later(&mut desk);
-    desk.press(Key::Enter);
     desk.keys("012");
     let screen = desk.screen();
     assert!(screen.contains("every create_file, for the next 12 calls"), "{screen}");
-    assert!(screen.contains("Enter, twice"), "{screen}");
+    assert!(screen.contains("Enter approves the call and grants this"), "{screen}");
     desk.keys("99");
     assert!(desk.screen().contains("for the next 129 calls"), "no more than 999: {}", desk.screen());
-    later(&mut desk);
-    desk.press(Key::Enter);
     later(&mut desk);
     let given = granted(&desk.press(Key::Enter));
     assert_eq!(given[0].1, GrantTerms { covers: Covers::Tool, lasts: Lasts::Calls(129) });

@@ -5,7 +5,7 @@ use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::{CallState, Model, Screen};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{FromWrapper, OperatorVerdict};
+use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 
 use crate::desk::*;
 
@@ -352,6 +352,76 @@ fn help_and_activity_hide_the_card_and_disarm_it() {
 #[test]
 fn quitting_leaves_held_calls_alone() {
     let mut desk = waiting(&["filesystem-1"]);
-    assert_eq!(desk.keys("q"), [Command::Quit]);
+    assert_eq!(desk.keys("qy"), [Command::Quit]);
     assert_eq!(desk.press(Key::Ctrl('c')), [Command::Quit]);
+}
+
+#[test]
+fn what_a_card_would_touch_is_looked_at_again_while_it_is_on_screen() {
+    let looks = |commands: &[Command]| {
+        commands.iter().any(|one| matches!(one, Command::Send { message: FromConsole::Look { .. }, .. }))
+    };
+    let tick = |desk: &mut Desk, millis: i64| {
+        desk.now += millis;
+        let commands = desk.send(Msg::Tick);
+        desk.draw();
+        looks(&commands)
+    };
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(overwrite("filesystem-1", "a\n", "b\n"));
+    desk.look();
+    assert!(!tick(&mut desk, 500), "it has just come up");
+    assert!(tick(&mut desk, 2000));
+    assert!(!tick(&mut desk, 1000));
+    desk.keys("2");
+    assert!(!tick(&mut desk, 5000), "it is not on screen");
+    desk.keys("1");
+    desk.look();
+    // The file changed: the card says so and is read anew.
+    let mut changed = overwrite("filesystem-1", "c\n", "b\n");
+    changed.asked_again = Some("what it would touch has another content".into());
+    desk.hold(changed);
+    assert_eq!(sent(&desk.keys("a")), []);
+    desk.look();
+    desk.line("asked again ▲ what it would touch has another content since you saw it first");
+    assert!(!tick(&mut desk, 5000), "what changes all the time is looked at less often");
+    assert!(tick(&mut desk, 30_000));
+}
+
+#[test]
+fn another_deadline_leaves_a_card_read_and_armed() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(long(write("filesystem-1")));
+    desk.look();
+    for _ in 0..8 {
+        desk.press(Key::PageDown);
+    }
+    let scroll = desk.model.scroll;
+    let mut later = long(write("filesystem-1"));
+    later.deadline = Some(NINE + 600_000);
+    desk.hold(later);
+    desk.draw();
+    assert_eq!((desk.model.scroll, desk.model.note.is_none()), (scroll, true));
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+}
+
+#[test]
+fn one_cause_is_one_banner() {
+    let mut desk = Desk::connected(120, 40);
+    for name in ["git", "memory", "time", "web"] {
+        desk.link(ClientEvent::Connected(wrapper(name, name)));
+    }
+    let says = |desk: &mut Desk, name: &str, words: &str| {
+        let banner = Some(words.to_owned());
+        desk.status(name, mcp_approve::link::message::Status { banner, ..status() });
+    };
+    for name in ["git", "memory", "time", "web"] {
+        says(&mut desk, name, "the policy cannot be read: line 3");
+    }
+    assert_eq!(desk.screen().matches("the policy cannot be read").count(), 1, "{}", desk.screen());
+    assert!(desk.line("the policy cannot be read").starts_with(" ▲ git, memory, time and 1 more: the policy"));
+    says(&mut desk, "files", "the policy cannot be read: line 3");
+    assert!(desk.line("the policy cannot be read").starts_with(" ▲ the policy"), "it is true of every server");
+    says(&mut desk, "web", "the log cannot be written");
+    assert!(desk.line("the log cannot be written").starts_with(" ▲ web: "));
 }

@@ -88,6 +88,7 @@ fn long_diffs_say_how_much_is_left_out() {
     let mut desk = Desk::connected(100, 40);
     desk.hold(overwrite("filesystem-1", &old, &new));
     desk.look();
+    desk.press(Key::Enter);
     desk.press(Key::Char('/'));
     "too many to show".chars().for_each(|c| {
         desk.press(Key::Char(c));

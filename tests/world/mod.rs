@@ -308,6 +308,11 @@ impl World {
         self.step(Event::Facts { ticket, look, found })
     }
 
+    /// How many looks the disk has not answered.
+    pub fn looks_open(&self) -> usize {
+        self.looks.len()
+    }
+
     /// The disk does not answer the oldest look in time.
     pub fn disk_hangs(&mut self) -> Vec<Did> {
         let Some((ticket, look, wanted)) = self.looks.pop_front() else { return Vec::new() };
@@ -373,7 +378,7 @@ impl World {
                 self.pinned.push(*pinning);
                 return None;
             }
-            Effect::WakeAt(_) => return None,
+            Effect::NoteServer | Effect::WakeAt(_) => return None,
             Effect::Close(Side::Host) => Did::Close("host"),
             Effect::Close(Side::Server) => Did::Close("server"),
         })

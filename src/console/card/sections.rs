@@ -32,8 +32,17 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
         rows.extend(entry("asked again", row, width));
     }
+    for (at, line) in snapshot.earlier.iter().enumerate() {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Ours, line);
+        rows.extend(entry(if at == 0 { "came before" } else { "" }, row, width));
+    }
     if let Some(danger) = &snapshot.danger {
-        rows.extend(entry("danger", Row::default().and_foreign(Tone::Danger, danger), width));
+        // A read that asks is no alarm.
+        let (label, tone) = match snapshot.identity.mutability {
+            Mutability::Pure => ("caution", Tone::Warn),
+            Mutability::Mutates => ("danger", Tone::Danger),
+        };
+        rows.extend(entry(label, Row::default().and_foreign(tone, danger), width));
     }
     if let Some(rule) = &snapshot.ruling.rule {
         let row =
@@ -43,6 +52,9 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     for hazard in &snapshot.hazards {
         let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
+    }
+    if let Some(silence) = &snapshot.silence {
+        rows.extend(entry("host", Row::default().and_foreign(Tone::Quiet, silence), width));
     }
     for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
         let row = Row::of(Tone::Danger, format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what);
@@ -54,11 +66,11 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
 
 /// What one word of the operator would spare, with the evidence; and which argument is not explained.
 fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
-    if let Some((argument, why)) = &snapshot.unexplained {
-        let row = Row::default().and_foreign(Tone::Strong, argument.trim_start_matches('/'));
-        rows.extend(entry("unexplained", row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, why), width));
-    }
+    // Of a call that changes something no argument need be explained.
+    let mut rows = match snapshot.identity.mutability {
+        Mutability::Pure => unexplained(snapshot, width),
+        Mutability::Mutates => Vec::new(),
+    };
     match &snapshot.offer {
         None => {}
         Some(PinOffer::Reads) => {
@@ -80,6 +92,13 @@ fn confirmable(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows
 }
 
+/// Which argument is not explained, and why not.
+fn unexplained(snapshot: &Snapshot, width: usize) -> Vec<Row> {
+    let Some((argument, why)) = &snapshot.unexplained else { return Vec::new() };
+    let row = Row::default().and_foreign(Tone::Strong, argument.trim_start_matches('/'));
+    entry("unexplained", row.and(Tone::Ours, ": ").and_foreign(Tone::Ours, why), width)
+}
+
 /// The row that unfolds the details, or folds them again.
 pub fn fold(details: Details, width: usize) -> Row {
     match details {
@@ -91,6 +110,9 @@ pub fn fold(details: Details, width: usize) -> Row {
 /// Why it is asked, what kind of call it is, and the three checks.
 pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = entry("why asked", ruling(&snapshot.ruling), width);
+    if snapshot.identity.mutability == Mutability::Mutates {
+        rows.extend(unexplained(snapshot, width));
+    }
     rows.extend(nearest(&snapshot.near, width));
     let identity = snapshot.identity;
     let (action, domain) = (identity.action.word(), identity.output_domain.word());

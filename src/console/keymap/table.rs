@@ -2,20 +2,22 @@
 
 use super::Key::{Char, Ctrl, Down, End, Enter, Esc, Home, PageDown, PageUp, Tab, Up};
 use super::Place::{
-    Activity, Batch, Confirm, Detail, Find, Help, Log, Palette, Queue, Reason, Review, Rule, Rules, Search, Servers,
-    Tools, Unreadable, Word,
+    Activity, Batch, Confirm, Detail, Find, Help, Leave, Log, Palette, Queue, Reason, Review, Rule, Rules, Search,
+    Servers, Tools, Unreadable, Word,
 };
 use super::{Action, Binding, Place};
 
 const CARD: &[Place] = &[Queue, Detail];
 pub(super) const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
-pub(super) const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
+/// Every screen, without the questions and panels over it.
+pub const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
 
 const BACK: &[Place] = &[
     Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason, Unreadable,
-    Batch, Rule, Review, Find,
+    Batch, Rule, Review, Find, Leave,
 ];
+const QUITS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review, Leave];
 
 /// A line: the action, its keys, how they and it are named, where it counts, and what help says of it.
 macro_rules! bindings {
@@ -37,8 +39,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Approves the call on screen, once the end of its arguments was shown; a dangerous one then asks for y. The record says when rows were skipped.";
     Deny [Char('d')] "d" "deny" CARD =>
         "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.";
-    Confirm [Char('y')] "y" "yes" &[Confirm, Batch] =>
-        "Confirms the approval of a dangerous call, or the decision about all listed calls once the list was read.";
+    Confirm [Char('y')] "y" "yes" &[Confirm, Batch, Leave] =>
+        "Confirms the approval of a dangerous call, the decision about all listed calls once the list was read, or leaving.";
     Send [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
     Reads [Char('p')] "p" "it reads" &[Queue, Detail, Tools] =>
@@ -53,8 +55,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Makes a rule from the call, or (k) approves it and more for a while: choose how wide, read it, Enter.";
     WriteRule [Enter] "Enter" "do it" &[Rule] =>
         "Writes the rule on show; a rule with a warning, and a grant, which approves the call, once it is pressed again.";
-    Scope [Char('c'), Char('v'), Char('f'), Char('t'), Char('n')] "c v f t n" "how wide" &[Rule] =>
-        "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never.";
+    Scope [Char('c'), Char('v'), Char('f'), Char('t'), Char('n'), Char('m'), Char('s'), Char('x')] "c v f t n m s x" "how wide" &[Rule] =>
+        "Goes to the rule for this exact call, the same values, the folder (again: the one above), the tool, or to never; to the grant for minutes (m), the session (s) or a number of calls (x), and again to a wider one.";
     Number [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]
         "0…9" "how many" &[Rule] =>
         "Types the number of minutes or calls of the grant on show.";
@@ -68,6 +70,10 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Shows which past rulings the policy as it is written would change, from what to what.";
     Mark [Char(' ')] "space" "mark" &[Queue, Tools] =>
         "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y. On Tools, marks a tool.";
+    MarkAlike [Char('*')] "*" "mark alike" &[Queue] =>
+        "Marks every waiting call of the same tool of the same server, or takes those marks back.";
+    Extend [Char('t')] "t" "more time" CARD =>
+        "Moves the call's deadline by the approval time, as far as its host waits.";
     Open [Enter] "Enter" "open" SCREENS =>
         "Opens what is selected on the whole screen, or closes it. Never approves.";
     Back [Esc] "Esc" "back" BACK =>
@@ -84,18 +90,26 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Goes to the first line.";
     Bottom [End] "End" "end" SCROLLS =>
         "Skips to the end of the arguments, then to the end of the card; in Activity, follows what passes.";
+    First [Char('g')] "g" "first" SCROLLS =>
+        "Pressed twice (g g): goes to the first call of the queue, or to the first line elsewhere.";
+    Last [Char('G')] "G" "last" SCROLLS =>
+        "Goes to the last call of the queue, or to the last line elsewhere.";
+    HalfDown [Ctrl('d')] "Ctrl-D" "half a page down" SCROLLS =>
+        "Moves down by half a page: calls in the queue, lines elsewhere.";
+    HalfUp [Ctrl('u')] "Ctrl-U" "half a page up" SCROLLS =>
+        "Moves up by half a page.";
     ApproveUnread [Char('A')] "A" "approve unread" CARD =>
         "Approves without having read to the end; the record says so. A dangerous call still asks for y.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
-        "Sorts the queue: oldest first, or by risk.";
+        "Sorts the queue: oldest first, by risk, or by server.";
     Find [Char('/')] "/" "find" SCREENS =>
-        "Finds words in the card; searches a list for words and fields such as tool:write verdict:deny since:1d.";
+        "Filters the queue and every list by words and fields such as tool:write server:git since:1d; in an open card, finds words.";
     Seek [Enter] "Enter" "find" &[Find] =>
-        "Goes to the next place where the words stand.";
+        "Goes to the next match.";
     NextHit [Char('n')] "n" "next" CARD =>
-        "Goes to the next place that was looked for.";
+        "Goes to the next match.";
     PreviousHit [Char('N')] "N" "previous" CARD =>
-        "Goes to the previous place that was looked for.";
+        "Goes to the previous match.";
     Fold [Char('z')] "z" "fold" CARD =>
         "Unfolds the object or list at the cursor of the arguments, or folds it; a click on its line does the same.";
     FoldAll [Char('Z')] "Z" "fold all" CARD =>
@@ -104,7 +118,9 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Shows what no decision needs, or folds it: why it is asked, signature, description, evidence, checks, digests.";
     NextFold [Tab] "Tab" "next fold" CARD =>
         "Goes to the next object or list of the arguments that folds.";
-    Group [Char('g')] "g" "group" &[Queue] =>
+    Copy [Char('Y')] "Y" "copy" CARD =>
+        "Copies the arguments to the clipboard, where the terminal allows that (OSC 52).";
+    Group [Char('o')] "o" "group" &[Queue] =>
         "Shows identical calls as one row that is decided together, or each on its own row.";
     DenyServer [Char('D')] "D" "deny server" CARD =>
         "Denies every waiting call of this call's server: asks for a reason, lists them, y sends.";
@@ -134,6 +150,8 @@ pub const BINDINGS: &[Binding] = bindings! {
         "Keeps the search, or does what is chosen.";
     Help [Char('?')] "?" "help" SCROLLS =>
         "Shows this table, or closes it.";
-    Quit [Char('q'), Ctrl('c')] "q" "quit" SCROLLS =>
-        "Leaves the console (Ctrl-C too). Held calls stay held.";
+    Suspend [Ctrl('z')] "Ctrl-Z" "suspend" SCROLLS =>
+        "Stops the console until the shell's fg brings it back. Held calls stay held.";
+    Quit [Char('q'), Ctrl('c')] "q" "quit" QUITS =>
+        "Leaves the console, and asks first while calls wait (Ctrl-C does not ask). Held calls stay held.";
 };

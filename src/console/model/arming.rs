@@ -126,7 +126,8 @@ impl Model {
                 | Overlay::Rule(_)
                 | Overlay::Review(_)
                 | Overlay::Search { .. }
-                | Overlay::Palette { .. },
+                | Overlay::Palette { .. }
+                | Overlay::Leave,
             ) => false,
             Some(
                 Overlay::Confirm { .. }

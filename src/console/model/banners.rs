@@ -7,26 +7,30 @@ impl Model {
     /// The banners, wrapped to the screen's width.
     pub fn banners(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for connected in self.wrappers.iter().filter(|c| c.wrapper.observe) {
-            rows.push(
-                Row::of(Tone::Loud, " OBSERVE ")
-                    .and(Tone::Ours, " ")
-                    .and_foreign(Tone::Strong, &connected.wrapper.server)
-                    .and(Tone::Danger, ": every call passes without a question and is only recorded"),
-            );
+        let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
+        if let Some(names) = names(Tone::Strong, observed.collect()) {
+            let row = Row::of(Tone::Loud, " OBSERVE ").and(Tone::Ours, " ").joined(names);
+            rows.push(row.and(Tone::Danger, ": every call passes without a question and is only recorded"));
         }
-        for connected in &self.wrappers {
-            if let Some(banner) = &connected.status.banner {
-                let name = Row::of(Tone::Warn, " ▲ ").and_foreign(Tone::Strong, &connected.wrapper.server);
-                rows.push(name.and(Tone::Warn, ": ").and_foreign(Tone::Warn, banner));
-            }
+        let said =
+            self.wrappers.iter().filter_map(|one| Some((one.status.banner.as_deref()?, one.wrapper.server.as_str())));
+        for (banner, servers) in by_cause(said) {
+            // What is true of every server needs no names.
+            let all = servers.len() == self.wrappers.len() && servers.len() > 1;
+            let names = names(Tone::Strong, servers).filter(|_| !all).map(|names| names.and(Tone::Warn, ": "));
+            let row = Row::of(Tone::Warn, " ▲ ").joined(names.unwrap_or_default());
+            rows.push(row.and_foreign(Tone::Warn, banner));
         }
-        for other in &self.incompatible {
-            let row = Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Strong, &other.name);
-            let row = row.and(Tone::Danger, ": its wrapper is version ").and_foreign(Tone::Danger, &other.version);
+        let versions =
+            self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
+        for ((version, protocol), servers) in by_cause(versions) {
+            let wrapper =
+                if servers.len() == 1 { ": its wrapper is version " } else { ": their wrappers are version " };
+            let row = Row::of(Tone::Danger, " ▲ ").joined(names(Tone::Strong, servers).unwrap_or_default());
+            let row = row.and(Tone::Danger, wrapper).and_foreign(Tone::Danger, version);
             rows.push(row.and(
                 Tone::Danger,
-                format!(" (protocol {}), this console {}: restart the host", other.protocol, self.settings.version),
+                format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version),
             ));
         }
         for problem in &self.settings.problems {
@@ -38,4 +42,28 @@ impl Model {
         let width = usize::from(self.size.0);
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
     }
+}
+
+/// The names of servers, as many as one row may hold.
+fn names(tone: Tone, servers: Vec<&str>) -> Option<Row> {
+    const MOST: usize = 3;
+    let (first, rest) = servers.split_first()?;
+    let mut row = Row::default().and_foreign(tone, first);
+    for name in rest.iter().take(MOST - 1) {
+        row = row.and(Tone::Quiet, ", ").and_foreign(tone, name);
+    }
+    let more = servers.len().saturating_sub(MOST);
+    Some(if more > 0 { row.and(Tone::Quiet, format!(" and {more} more")) } else { row })
+}
+
+/// What is said, each once, with everyone it is said of; in the order in which it was said first.
+fn by_cause<'a, C: PartialEq>(said: impl Iterator<Item = (C, &'a str)>) -> Vec<(C, Vec<&'a str>)> {
+    let mut causes: Vec<(C, Vec<&str>)> = Vec::new();
+    for (cause, name) in said {
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, names)) => names.push(name),
+            None => causes.push((cause, vec![name])),
+        }
+    }
+    causes
 }

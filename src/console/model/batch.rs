@@ -48,8 +48,7 @@ impl Model {
         if self.marked.is_empty() {
             return Vec::new();
         }
-        let waits = |held: &&Held| held.state == CallState::Waiting && self.marked.contains(&held.key);
-        self.queue().into_iter().filter(waits).collect()
+        self.waiting_where(|held| self.marked.contains(&held.key))
     }
 
     /// What a decision would be about: the marked calls, else the selected row.
@@ -64,8 +63,15 @@ impl Model {
 
     /// Every waiting call of one wrapper, in the order of the queue.
     pub fn waiting_of(&self, session: &str) -> Vec<&Held> {
-        let waits = |held: &&Held| held.state == CallState::Waiting && held.key.session == session;
-        self.queue().into_iter().filter(waits).collect()
+        self.waiting_where(|held| held.key.session == session)
+    }
+
+    /// The calls that wait and are wanted, oldest first, whatever the queue's filter leaves out.
+    fn waiting_where(&self, wanted: impl Fn(&Held) -> bool) -> Vec<&Held> {
+        let wanted = |held: &&Held| held.state == CallState::Waiting && wanted(held);
+        let mut calls: Vec<&Held> = self.calls.iter().filter(wanted).collect();
+        calls.sort_by_key(|held| (held.snapshot.arrived, &held.key.session));
+        calls
     }
 
     /// Binds calls to a list that is about to be shown.

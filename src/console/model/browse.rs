@@ -45,6 +45,8 @@ pub enum Sought {
 /// One of each screen, and what they show.
 #[derive(Debug, Default)]
 pub struct Browse {
+    /// The filter of the queue; its selection and scrolling are the model's.
+    pub queue: ListState,
     pub activity: ListState,
     pub log: ListState,
     pub tools: ListState,
@@ -273,7 +275,8 @@ impl Browse {
     /// The list of a screen; `None` for those of Waiting.
     pub fn list(&self, screen: Screen) -> Option<&ListState> {
         match screen {
-            Screen::Queue | Screen::Detail => None,
+            Screen::Detail => None,
+            Screen::Queue => Some(&self.queue),
             Screen::Activity => Some(&self.activity),
             Screen::Log => Some(&self.log),
             Screen::Tools => Some(&self.tools),
@@ -285,7 +288,8 @@ impl Browse {
     /// The list of a screen, to be changed.
     pub fn list_mut(&mut self, screen: Screen) -> Option<&mut ListState> {
         match screen {
-            Screen::Queue | Screen::Detail => None,
+            Screen::Detail => None,
+            Screen::Queue => Some(&mut self.queue),
             Screen::Activity => Some(&mut self.activity),
             Screen::Log => Some(&mut self.log),
             Screen::Tools => Some(&mut self.tools),

@@ -88,9 +88,13 @@ impl Decisions {
 }
 
 impl Figures {
-    /// `61 of 61 approved in 20 min, median 0.8 s`.
+    /// `61 of 61 approved in 20 min, median 0.8 s on screen`: what was decided here, and how long its cards were shown.
     pub fn words(&self) -> String {
         let Self { approved, all, minutes, median, .. } = self;
-        format!("{approved} of {all} approved in {minutes} min, median {}.{} s", median / 1000, median % 1000 / 100)
+        format!(
+            "{approved} of {all} approved in {minutes} min, median {}.{} s on screen",
+            median / 1000,
+            median % 1000 / 100
+        )
     }
 }

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use super::{CallKey, CallState, Grouping, Held, Model, Sort};
+use super::{CallKey, CallState, Grouping, Held, ListState, Model, Sort};
+use crate::audit::fields::Field;
+use crate::audit::search::Search;
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
 
@@ -65,15 +67,19 @@ pub struct Rows {
     marks: Vec<Mark>,
     sort: Sort,
     grouping: Grouping,
+    /// The filter as it was typed.
+    find: String,
     order: Vec<usize>,
     rows: Vec<Vec<usize>>,
-    /// By place in the list of calls.
-    row_of: Vec<usize>,
+    /// By place in the list of calls; `None` where the filter leaves it out.
+    row_of: Vec<Option<usize>>,
 }
 
 impl Rows {
-    fn lay(calls: &[Held], sort: Sort, grouping: Grouping) -> Self {
-        let mut order: Vec<usize> = (0..calls.len()).collect();
+    fn lay(calls: &[Held], sort: Sort, grouping: Grouping, filter: &ListState) -> Self {
+        let wanted =
+            |at: &usize| filter.search.is_empty() || calls.get(*at).is_some_and(|held| wants(&filter.search, held));
+        let mut order: Vec<usize> = (0..calls.len()).filter(wanted).collect();
         match sort {
             // By when the wrappers held them, whichever of them this console heard first.
             Sort::Oldest => order.sort_by_key(|at| (calls[*at].snapshot.arrived, &calls[*at].key.session)),
@@ -81,9 +87,13 @@ impl Rows {
                 let snapshot = &calls[*at].snapshot;
                 (std::cmp::Reverse(Risk::of(snapshot)), snapshot.arrived)
             }),
+            Sort::Server => order.sort_by_key(|at| {
+                let held = &calls[*at];
+                (&held.snapshot.server, &held.key.session, held.snapshot.arrived)
+            }),
         }
         let mut rows: Vec<Vec<usize>> = Vec::with_capacity(calls.len());
-        let mut row_of = vec![0; calls.len()];
+        let mut row_of = vec![None; calls.len()];
         let mut open: HashMap<u64, usize> = HashMap::new();
         for at in &order {
             let held = &calls[*at];
@@ -93,9 +103,10 @@ impl Rows {
                 Some(members) => members.push(*at),
                 None => rows.push(vec![*at]),
             }
-            row_of[*at] = row;
+            row_of[*at] = Some(row);
         }
-        Self { marks: calls.iter().map(Mark::of).collect(), sort, grouping, order, rows, row_of }
+        let (marks, find) = (calls.iter().map(Mark::of).collect(), filter.find.clone());
+        Self { marks, sort, grouping, find, order, rows, row_of }
     }
 
     /// How many rows there are.
@@ -130,11 +141,13 @@ impl Model {
     /// Where everything in the queue stands: as it was last worked out, or anew where calls came or went since.
     pub fn rows(&self) -> Cow<'_, Rows> {
         let laid = &self.laid;
+        let filter = &self.browse.queue;
         let fresh = (laid.sort, laid.grouping, laid.marks.len()) == (self.sort, self.grouping, self.calls.len())
+            && laid.find == filter.find
             && laid.marks.iter().zip(&self.calls).all(|(mark, held)| mark.is_of(held));
         match fresh {
             true => Cow::Borrowed(laid),
-            false => Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping)),
+            false => Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping, filter)),
         }
     }
 
@@ -157,7 +170,7 @@ impl Model {
 
     /// The row that this call stands in, counted from the first.
     pub fn row_of(&self, rows: &Rows, key: &CallKey) -> Option<usize> {
-        rows.row_of.get(self.place_of(key)?).copied()
+        rows.row_of.get(self.place_of(key)?).copied().flatten()
     }
 
     /// The first row on screen where so many fit: as before, unless the selected one would be off it.
@@ -196,6 +209,26 @@ impl Model {
     }
 }
 
+/// Whether the filter wants a call: its fields, and its words anywhere in what its row and its card say of it.
+fn wants(search: &Search, held: &Held) -> bool {
+    const LONGEST: usize = 64 << 10;
+    let call = &held.snapshot;
+    let badge = call.badge().word();
+    let of = |field| match field {
+        Field::Server => Some(call.server.as_str()),
+        Field::Session => Some(held.key.session.as_str()),
+        Field::Ticket => Some(call.ticket.as_str()),
+        Field::Tool => Some(call.tool.as_str()),
+        Field::Badge => Some(badge),
+        Field::Rule => call.ruling.rule.as_deref(),
+        _ => None,
+    };
+    let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
+    let mark = Risk::of(call).word;
+    let text = format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect);
+    search.wants(Some(call.arrived), of, text.to_lowercase().as_bytes())
+}
+
 /// A first sieve only: what is equal by it is compared whole.
 fn hash(session: &str, snapshot: &Snapshot) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -212,6 +245,8 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         arrived: _,
         deadline: _,
         caller: _,
+        earlier: _,
+        silence: _,
         arguments,
         readings,
         responses,

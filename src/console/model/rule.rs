@@ -41,6 +41,15 @@ pub struct GrantOffer {
     pub waiting: usize,
     /// Whether the next digit begins the number anew.
     pub number: Number,
+    pub presses: Presses,
+}
+
+/// How often Enter is pressed for an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presses {
+    Once,
+    /// Something speaks against it, which is to be read again.
+    Twice,
 }
 
 /// Where the number of minutes or calls comes from.
@@ -134,6 +143,9 @@ impl RuleMaker {
 
     /// Whether one Enter does it: a rule that only tightens, or one that nothing speaks against.
     pub fn goes_at_once(&self) -> bool {
+        if let Some(Offer::Grant(grant)) = self.offer() {
+            return grant.presses == Presses::Once;
+        }
         let Some(choice) = self.choice() else { return false };
         if choice.decision != Decision::Allow {
             return true;
@@ -154,11 +166,25 @@ impl RuleMaker {
 
     /// The next offer of this letter after the one on show, round again at the end.
     pub fn lettered(&self, letter: char) -> Option<usize> {
-        let is = |at: &usize| matches!(self.offers.get(*at), Some(Offer::Rule(rule)) if rule.letter == letter);
+        let is = |at: &usize| self.offers.get(*at).is_some_and(|offer| offer.letter() == letter);
         let mut after = (self.at + 1..self.offers.len()).chain(0..=self.at).filter(is);
         let first = (0..self.offers.len()).find(is);
         // From elsewhere to the narrowest one, then on from there.
         if is(&self.at) { after.next() } else { first }
+    }
+}
+
+impl Offer {
+    /// The key that goes to it in the panel.
+    pub fn letter(&self) -> char {
+        match self {
+            Self::Rule(rule) => rule.letter,
+            Self::Grant(grant) => match grant.terms.lasts {
+                Lasts::Minutes(_) => 'm',
+                Lasts::Session => 's',
+                Lasts::Calls(_) => 'x',
+            },
+        }
     }
 }
 

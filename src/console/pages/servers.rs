@@ -1,6 +1,7 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
 use super::{NARROW, caption, entry, foreign, grouped, ours};
+use crate::audit::tally::SessionTally;
 use crate::console::card::counted;
 use crate::console::columns::{Columns, cell, widest};
 use crate::console::found::Unwrapped;
@@ -75,7 +76,8 @@ fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
         }
         ServerLine::Ended(at) => {
             let Some((one, when)) = model.browse.ended.get(*at) else { return Row::default() };
-            over("ended", ago(*when), one.status.calls)
+            let logged = logged(model, one).map_or(0, |session| session.calls);
+            over("ended", ago(*when), one.status.calls.max(logged))
         }
         ServerLine::Unwrapped(at) => {
             let host = model.browse.unwrapped.get(*at).map_or("", |one| one.host.as_str());
@@ -87,6 +89,11 @@ fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
             over(word, session.last.map_or_else(String::new, ago), session.calls)
         }
     }
+}
+
+/// What the log counts of a wrapper's run.
+fn logged<'a>(model: &'a Model, one: &Connected) -> Option<&'a SessionTally> {
+    model.browse.counts.as_ref()?.sessions.0.get(&one.wrapper.session)
 }
 
 fn mark(one: &Connected) -> Row {
@@ -133,7 +140,15 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         ServerLine::Ended(at) => {
             if let Some((one, when)) = model.browse.ended.get(*at) {
                 rows.extend(ours("ended", time::date(*when, model.settings.offset), width));
-                rows.extend(wrapper(model, one, width));
+                // Its last report may be older than its last call; the log has them all.
+                let mut one = one.clone();
+                if let Some(session) = logged(model, &one) {
+                    let status = &mut one.status;
+                    status.calls = status.calls.max(session.calls);
+                    status.denied = status.denied.max(session.denied);
+                    status.failed = status.failed.max(session.failed);
+                }
+                rows.extend(wrapper(model, &one, width));
             }
         }
         ServerLine::Unwrapped(at) => {
@@ -203,7 +218,7 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
         rows.extend(entry("▲", Row::default().and_foreign(Tone::Warn, banner), width));
     }
     rows.push(caption("calls", "since it started", width));
-    let policy = format!("{} by policy, {} by you", status.approved_by_policy, status.approved_by_operator);
+    let policy = format!("{} by policy, {} by operators", status.approved_by_policy, status.approved_by_operator);
     rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
     rows.extend(ours("approved", policy, width));
     rows.extend(ours("denied", status.denied.to_string(), width));

@@ -67,6 +67,13 @@ impl Screen {
         out.flush()
     }
 
+    /// Asks the terminal to put a text on the clipboard (OSC 52).
+    pub(super) fn copy(&mut self, text: &str) -> io::Result<()> {
+        let mut out = stdout();
+        write!(out, "\x1b]52;c;{}\x1b\\", base64(text.as_bytes()))?;
+        out.flush()
+    }
+
     /// Puts the number of waiting calls into the terminal's title.
     pub(super) fn title(&mut self, waiting: usize) -> io::Result<()> {
         let mut out = stdout();
@@ -93,6 +100,25 @@ impl Drop for Screen {
     fn drop(&mut self) {
         leave();
     }
+}
+
+/// Stops this process as a shell's Ctrl-Z does; goes on when the shell brings it back.
+pub(super) fn stop() {
+    // A shell without jobs ignores it; the console then goes on at once.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits = three.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = LETTERS.get(bits >> (18 - 6 * place) & 63).map_or('=', |letter| char::from(*letter));
+            text.push(if place > three.len() { '=' } else { letter });
+        }
+    }
+    text
 }
 
 fn enter(pointer: Pointer) -> io::Result<()> {
@@ -149,4 +175,14 @@ pub(super) fn end_with_signals(inbox: Inbox) {
             let _ = inbox.send(Input::Closed);
         });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn bytes_are_written_as_base64() {
+        for (text, written) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob\u{ff}", "Zm9vYsO/")] {
+            assert_eq!(super::base64(text.as_bytes()), written);
+        }
+    }
 }

@@ -27,7 +27,22 @@ pub(super) fn mark(model: &mut Model) {
     moves::go(model, crate::console::keymap::Action::Down);
 }
 
-/// `g`: identical calls as one row, or each on its own.
+/// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
+pub(super) fn mark_alike(model: &mut Model) {
+    let Some(held) = model.selection() else {
+        return note(model, Tone::Warn, "Nothing is selected.");
+    };
+    let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
+    let alike = model.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
+    let keys: Vec<CallKey> = alike.map(|held| held.key.clone()).collect();
+    if keys.iter().all(|key| model.marked.contains(key)) {
+        model.marked.retain(|key| !keys.contains(key));
+    } else {
+        model.marked.extend(keys);
+    }
+}
+
+/// `o`: identical calls as one row, or each on its own.
 pub(super) fn regroup(model: &mut Model) {
     let (grouping, words) = match model.grouping {
         Grouping::Identical => (Grouping::Each, "Every call has a row of its own now."),
@@ -46,7 +61,7 @@ pub(super) fn several(model: &mut Model, reading: Reading) -> Option<()> {
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
         let words = format!(
-            "{dangerous} of {} dangerous: each is approved by itself, by its word. space takes a mark back, g splits a row.",
+            "{dangerous} of {} dangerous: each is approved by itself, by its word. space takes a mark back, o splits a row.",
             targets.len()
         );
         note(model, Tone::Warn, words);

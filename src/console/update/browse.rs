@@ -45,6 +45,8 @@ pub(super) fn go(model: &mut Model, action: Action) {
         Action::Up => list.at.saturating_sub(1),
         Action::PageDown => list.at + page,
         Action::PageUp => list.at.saturating_sub(page),
+        Action::HalfDown => list.at + (page / 2).max(1),
+        Action::HalfUp => list.at.saturating_sub((page / 2).max(1)),
         Action::Top => 0,
         Action::Bottom => last,
         _ => list.at,
@@ -207,6 +209,7 @@ pub(super) fn search(model: &mut Model, screen: Screen, text: &str) {
             match screen {
                 Screen::Log => begin(model, Edge::Newest),
                 Screen::Activity => model.following = Following::Newest,
+                Screen::Queue => super::moves::filtered(model),
                 _ => super::findings::rebuild(model),
             }
         }

@@ -267,6 +267,7 @@ pub(super) fn send_grant(model: &mut Model, armed: &Armed, terms: GrantTerms, to
 fn send_shown(model: &mut Model, armed: &Armed, word: VerdictWord, message: FromConsole, took: i64) -> Vec<Command> {
     let next = moves::next_waiting(model, armed.key());
     let command = sent(model, armed, word, message, took);
+    model.confirming = Some(armed.key().clone());
     model.marked.remove(armed.key());
     moves::select(model, next);
     vec![command, Command::Drain]

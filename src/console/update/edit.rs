@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{Command, Edit, decide, find_mut, note};
+use crate::console::card::size;
 use crate::console::model::{Armed, CallState, Model, Overlay};
 use crate::console::plain;
 use crate::console::row::Tone;
@@ -27,6 +28,30 @@ pub(super) fn open(model: &mut Model) -> Vec<Command> {
             Vec::new()
         }
     }
+}
+
+/// `Y`: the arguments for the clipboard, on one line, hidden characters as JSON escapes.
+pub(super) fn copy(model: &mut Model) -> Vec<Command> {
+    /// Terminals take no more at once.
+    const LONGEST: usize = 70_000;
+    let Some(held) = model.selection() else {
+        note(model, Tone::Warn, "Nothing is selected.");
+        return Vec::new();
+    };
+    let arguments = &held.snapshot.arguments;
+    let value = serde_json::from_str::<Value>(arguments).ok().and_then(|value| serde_json::to_string(&value).ok());
+    let text = escaped(value.as_deref().unwrap_or(arguments));
+    if text.len() > LONGEST {
+        note(
+            model,
+            Tone::Warn,
+            "These arguments are too long for a terminal's clipboard; e opens them in your editor.",
+        );
+        return Vec::new();
+    }
+    let words = format!("{} copied, where the terminal allows it.", size(text.len()));
+    super::passing_note(model, Tone::Ours, words);
+    vec![Command::Copy(text)]
 }
 
 /// Takes what the editor left.
@@ -85,8 +110,13 @@ fn object(text: &str) -> Result<(), String> {
 fn for_editor(arguments: &str) -> Option<String> {
     let value: Value = serde_json::from_str(arguments).ok()?;
     let pretty = serde_json::to_string_pretty(&value).ok()?;
-    let mut text = String::with_capacity(pretty.len() + 1);
-    for c in pretty.chars() {
+    Some(escaped(&pretty) + "\n")
+}
+
+/// JSON with hidden characters as escapes.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
         if c != '\n' && plain::hides(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a String does not fail.
@@ -96,6 +126,5 @@ fn for_editor(arguments: &str) -> Option<String> {
             text.push(c);
         }
     }
-    text.push('\n');
-    Some(text)
+    text
 }

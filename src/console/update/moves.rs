@@ -1,12 +1,17 @@
 //! Where the operator looks: selection, scrolling, screens. Decides nothing.
 
+use std::sync::Arc;
+
 use super::{Command, find_mut, is_over};
+use crate::audit::record::By;
 use crate::console::card::{Card, Details};
 use crate::console::found::Task;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, CallState, Model, Overlay, Screen, Shown, Sort, Tour};
+use crate::console::model::{CallKey, CallState, Held, Model, Overlay, Screen, Shown, Sort, Tour};
 use crate::console::screen::content_rows;
 use crate::console::view;
+use crate::gate::data::snapshot::Snapshot;
+use crate::link::message::FromConsole;
 
 /// Moves by a line, a page, or to an end.
 pub(super) fn go(model: &mut Model, action: Action) {
@@ -63,11 +68,49 @@ pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usi
         Action::Up => top.saturating_sub(1),
         Action::PageDown => top + leap,
         Action::PageUp => top.saturating_sub(leap),
+        Action::HalfDown => top + (page / 2).max(1),
+        Action::HalfUp => top.saturating_sub((page / 2).max(1)),
         Action::Top => 0,
         Action::Bottom => last,
         _ => top,
     }
     .min(last)
+}
+
+/// To the first or last call, or by half a page of the queue.
+pub(super) fn leap(model: &mut Model, action: Action) {
+    let rows = model.rows();
+    let at = model.selected.as_ref().and_then(|here| model.row_of(&rows, here)).unwrap_or(0);
+    let half = usize::from(model.areas().queue.height / 2).max(1);
+    let last = rows.len().saturating_sub(1);
+    let row = match action {
+        Action::First => 0,
+        Action::HalfDown => (at + half).min(last),
+        Action::HalfUp => at.saturating_sub(half),
+        _ => last,
+    };
+    let key = model.group(&rows, row).map(|group| group.lead.key.clone());
+    drop(rows);
+    if key.is_some() {
+        select(model, key);
+    }
+}
+
+/// `t`: asks for more time for the call on screen. Its wrapper knows how long its host waits.
+pub(super) fn extend(model: &mut Model) -> Vec<Command> {
+    match model.chosen() {
+        Ok(armed) => {
+            let (ticket, digest) = (armed.key().ticket.clone(), armed.digest());
+            vec![Command::Send {
+                session: armed.key().session.clone(),
+                message: FromConsole::Extend { ticket, digest },
+            }]
+        }
+        Err(why) => {
+            super::decide::tell_unarmed(model, why);
+            Vec::new()
+        }
+    }
 }
 
 /// To the next or previous call; leaving a settled one lets it go.
@@ -149,6 +192,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
             select(model, next);
         }
         Screen::Queue if !model.marked.is_empty() => model.marked.clear(),
+        Screen::Queue if !model.browse.queue.find.is_empty() => super::browse::search(model, Screen::Queue, ""),
         Screen::Queue if model.tour == Tour::Shown => {
             model.tour = Tour::Dismissed;
             return vec![Command::Look(Task::TourSeen)];
@@ -157,6 +201,17 @@ pub(super) fn back(model: &mut Model) -> Vec<Command> {
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => super::browse::back(model),
     }
     Vec::new()
+}
+
+/// The queue's filter has changed: what it leaves out is not selected.
+pub(super) fn filtered(model: &mut Model) {
+    let rows = model.rows();
+    let here = model.selected.as_ref().and_then(|here| model.row_of(&rows, here));
+    let first = model.group(&rows, 0).map(|group| group.lead.key.clone());
+    drop(rows);
+    if here.is_none() {
+        select(model, first);
+    }
 }
 
 /// `i`: shows the details of the card, or folds them.
@@ -175,7 +230,8 @@ pub(super) fn details(model: &mut Model) {
 pub(super) fn sort(model: &mut Model) {
     model.sort = match model.sort {
         Sort::Oldest => Sort::Risk,
-        Sort::Risk => Sort::Oldest,
+        Sort::Risk => Sort::Server,
+        Sort::Server => Sort::Oldest,
     };
 }
 
@@ -221,6 +277,34 @@ fn lay_card(model: &mut Model) {
     model.card = Some(card);
 }
 
+/// A card that says the same of a call whose deadline has changed: what was read of it stays read.
+pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>) {
+    let Some(card) = model.card.as_ref().filter(|card| Arc::ptr_eq(card.snapshot(), old)) else { return };
+    let Some(held) = model.call(key) else { return };
+    let (folds, details) = (card.folds().clone(), card.details());
+    model.card = Some(Card::folded_as(&held.snapshot, card.width(), model.settings.offset, folds, details));
+}
+
+/// How often what a card on screen would touch is looked at again, in milliseconds.
+const REFRESH: i64 = 2_000;
+/// The same, where it changes every time.
+const REFRESH_BUSY: i64 = 30_000;
+
+/// Asks whether what the call on screen would touch is still as its card shows it.
+pub(super) fn refresh(model: &mut Model) -> Vec<Command> {
+    let shown = model.drawn.as_ref().map(|drawn| drawn.armed.clone());
+    let Some(held) = shown.as_ref().and_then(|armed| model.still(armed)) else { return Vec::new() };
+    let pause = if held.snapshot.asked_again.is_some() { REFRESH_BUSY } else { REFRESH };
+    let since = model.drawn.as_ref().map_or(0, |drawn| drawn.since).max(model.looked_at);
+    if held.snapshot.facts.is_empty() || model.now - since < pause {
+        return Vec::new();
+    }
+    let (ticket, digest) = (held.key.ticket.clone(), held.snapshot.digest);
+    let session = held.key.session.clone();
+    model.looked_at = model.now;
+    vec![Command::Send { session, message: FromConsole::Look { ticket, digest } }]
+}
+
 /// Keeps the selected call within the rows of the queue. Looks at all of it, so not for every call that arrives: the view
 /// draws from the same place.
 pub(super) fn show_selection(model: &mut Model) {
@@ -229,9 +313,19 @@ pub(super) fn show_selection(model: &mut Model) {
     model.queue_top = top;
 }
 
-/// Marks a call as over: it stays while it is selected, else it goes.
+/// Calls that went past their deadline and are still listed.
+const MOST_EXPIRED: usize = 100;
+
+/// Marks a call as over: it stays while it is selected, and one that nobody answered in time until it was; else it goes.
 pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
-    if model.selected.as_ref() == Some(key) {
+    let is_expired = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Expiry);
+    let stays = match &state {
+        CallState::Settled(settled) if settled.by == By::Expiry => {
+            model.calls.iter().filter(|held| is_expired(held)).count() < MOST_EXPIRED
+        }
+        _ => model.selected.as_ref() == Some(key),
+    };
+    if stays || model.selected.as_ref() == Some(key) {
         if let Some(held) = find_mut(model, key) {
             held.state = state;
         }

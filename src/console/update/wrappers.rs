@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Command, find_mut, findings, moves, note};
+use super::{Command, find_mut, findings, moves};
+use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
-    CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Screen, Seen,
+    CallKey, CallState, Connected, Held, Incompatible, Manner, Model, Origin, Passed, Picked, Screen, Seen,
 };
 use crate::console::row::{Row, Tone};
+use crate::console::view;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
-use crate::link::message::{Activity, ActivityKind, FromWrapper, Status, Wrapper};
+use crate::link::message::{Activity, ActivityKind, FromWrapper, Settled, Status, Wrapper};
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;
@@ -50,7 +52,12 @@ fn gone(model: &mut Model, session: &str) {
     model.wrappers = running;
     let now = model.now;
     let ended: Vec<Connected> = ended;
-    model.browse.ended.extend(ended.into_iter().map(|one| (one, now)));
+    for mut one in ended {
+        // Its last report may be from before its end.
+        one.status.phase = "Closed".to_owned();
+        one.status.waiting = 0;
+        model.browse.ended.push((one, now));
+    }
     let spare = model.browse.ended.len().saturating_sub(MOST_ENDED);
     model.browse.ended.drain(..spare);
     model.browse.known.remove(session);
@@ -75,6 +82,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
         FromWrapper::Held { call } => return held(model, session, *call),
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
+            confirm(model, &key, &settled);
             moves::end(model, &key, CallState::Settled(settled));
         }
         FromWrapper::Activity(activity) => passed(model, &session, activity),
@@ -98,6 +106,38 @@ fn said(model: &mut Model, session: String, message: FromWrapper) -> Vec<Command
     Vec::new()
 }
 
+/// Says what became of the call that this console decided last, unless something else is being said.
+fn confirm(model: &mut Model, key: &CallKey, settled: &Settled) {
+    if model.confirming.as_ref() != Some(key) {
+        return;
+    }
+    model.confirming = None;
+    let Some(held) = model.call(key) else { return };
+    let CallState::Sent(word) = held.state else { return };
+    let (tone, words) = match (settled.by, settled.verdict) {
+        (By::Operator, Some(VerdictWord::Approve)) if word == VerdictWord::Approve => {
+            (Tone::Good, "Approved: ".to_owned())
+        }
+        (By::Operator, Some(VerdictWord::Deny)) if word == VerdictWord::Deny => (Tone::Good, "Denied: ".to_owned()),
+        (by, verdict) => {
+            let was = match verdict {
+                Some(VerdictWord::Approve) => "approved",
+                Some(VerdictWord::Deny) => "denied",
+                None => "withdrawn",
+            };
+            (Tone::Warn, format!("Too late, it was {was} {}: ", view::by(by)))
+        }
+    };
+    if model.note.is_some() {
+        return;
+    }
+    let row = Row::of(tone, words).and_foreign(Tone::Ours, &held.snapshot.effect);
+    let ticket = Row::of(Tone::Quiet, " · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
+    let room = usize::from(model.size.0).saturating_sub(ticket.width() + 3);
+    model.note = Some(row.clipped(room).joined(ticket));
+    model.note_until = Some(model.now + 4_000);
+}
+
 fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> {
     let (class, likeness) = model.classify(&session, &snapshot);
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
@@ -107,7 +147,14 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         let alike = |held: &&Held| held.class == class && held.state == CallState::Waiting;
         let seen = model.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
-        model.calls.push(Held { key, snapshot, state, seen, class, likeness });
+        let older = model.picked == Picked::ByArrival
+            && model.armed().is_err()
+            && model.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
+        model.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness });
+        // Whichever wrapper answers first: the oldest call is on screen, until that one is armed.
+        if older {
+            moves::select(model, Some(key));
+        }
         let rings = first && model.manner == Manner::Rings;
         return if rings { vec![Command::Bell] } else { Vec::new() };
     };
@@ -116,6 +163,14 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
         known.state = CallState::Waiting;
         return Vec::new();
     }
+    if known.class == class && known.snapshot.digest == snapshot.digest {
+        // Nothing that decides has changed: it is the deadline, or who asks.
+        let old = std::mem::replace(&mut known.snapshot, Arc::new(snapshot));
+        known.state = CallState::Waiting;
+        moves::replace_card(model, &key, &old);
+        return Vec::new();
+    }
+    let changed = snapshot.asked_again.clone();
     *known = Held {
         key: key.clone(),
         snapshot: Arc::new(snapshot),
@@ -130,7 +185,12 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) -> Vec<Command> 
     }
     // On other screens the card is not to be seen, and what was answered there stays.
     if matches!(model.screen, Screen::Queue | Screen::Detail) {
-        note(model, Tone::Warn, "The card changed: it waits for a decision of its own.");
+        let row = Row::of(Tone::Warn, "The card changed, and waits for a decision of its own");
+        model.note = Some(match changed {
+            Some(what) => row.and(Tone::Warn, ": ").and_foreign(Tone::Warn, &what),
+            None => row.and(Tone::Warn, "."),
+        });
+        model.note_until = None;
     }
     vec![Command::Drain]
 }

@@ -64,7 +64,7 @@ fn idle(model: &Model) -> Vec<Row> {
         rows.push(row.and(
             Tone::Quiet,
             format!(
-                "  {} calls, {} by policy, {} by you, {} denied",
+                "  {} calls, {} approved by policy, {} by operators, {} denied",
                 status.calls, status.approved_by_policy, status.approved_by_operator, status.denied
             ),
         ));

@@ -148,6 +148,8 @@ fn is_worth_a_hint(action: Action, place: Place) -> bool {
     match action {
         Action::Help => place == Place::Help,
         Action::Undo => matches!(place, Place::Tools | Place::Rules),
+        Action::First | Action::Last | Action::HalfDown | Action::HalfUp | Action::Suspend => false,
+        Action::MarkAlike | Action::Extend | Action::Copy => false,
         Action::Activity | Action::Log | Action::Tools | Action::Rules | Action::Servers => false,
         Action::Down | Action::PageDown | Action::Bottom if LISTS.contains(&place) => false,
         Action::Up | Action::PageUp | Action::Top | Action::NextHit | Action::PreviousHit | Action::Later => false,

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Paint, header};
 use crate::console::card::counted;
-use crate::console::keymap::{BINDINGS, Keys};
+use crate::console::keymap::{BINDINGS, Binding, Keys, Place, SCREENS};
 use crate::console::row::{Row, Tone};
 use crate::console::screen::content_rows;
 
@@ -23,13 +23,43 @@ pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
     paint.rows(area, shown);
 }
 
-/// Every row of the help at a given width.
-pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for binding in BINDINGS {
+/// The screens in the order of help: a key stands under the first whose places all have it.
+const GROUPS: [(&str, &[Place]); 6] = [
+    ("Every screen", SCREENS),
+    ("The card that waits", &[Place::Queue, Place::Detail]),
+    ("The queue", &[Place::Queue]),
+    ("Log", &[Place::Log]),
+    ("Tools", &[Place::Tools]),
+    ("Rules", &[Place::Rules]),
+];
+
+/// The keys of one screen under its name.
+fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Row> {
+    let mut rows = vec![Row::of(Tone::Strong, format!(" {name}"))];
+    for binding in bindings {
         let row = Row::of(Tone::Key, format!("  {:<6} ", keys.shown(binding))).and(Tone::Ours, binding.help);
         rows.extend(row.hung(width.saturating_sub(1), 9));
     }
+    rows.push(Row::default());
+    rows
+}
+
+/// Every row of the help at a given width.
+pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut left: Vec<&Binding> = BINDINGS.iter().collect();
+    let mut groups: Vec<(&str, Vec<&Binding>)> = Vec::new();
+    for (name, places) in GROUPS {
+        let (here, others): (Vec<&Binding>, Vec<&Binding>) =
+            left.into_iter().partition(|binding| places.iter().all(|place| binding.places.contains(place)));
+        left = others;
+        groups.push((name, here));
+    }
+    groups.push(("Questions and panels", left));
+    // What decides comes first; what moves is much the same everywhere.
+    let every = groups.remove(0);
+    groups.insert(2, every);
+    rows.extend(groups.iter().flat_map(|(name, bindings)| group(name, bindings, keys, width)));
     let marks = [
         ("○ PURE", Tone::Good, "only reads"),
         ("◇ PURE▲", Tone::Warn, "only reads, but has a hazard"),
@@ -40,7 +70,6 @@ pub fn rows(keys: &Keys, width: usize) -> Vec<Row> {
         ("×3", Tone::Warn, "three identical calls in one row"),
         ("␛ ⟨U+202E⟩", Tone::Escape, "a character that a terminal would hide or obey, made visible"),
     ];
-    rows.push(Row::default());
     rows.push(Row::of(Tone::Strong, " Marks"));
     for (mark, tone, means) in marks {
         let row = Row::of(Tone::Ours, "  ").and(tone, format!("{mark:<12}")).and(Tone::Ours, means);

@@ -21,7 +21,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, maker: &RuleMaker, area
     let unread = all.must.saturating_sub(maker.top + room);
     let below = all.rows.len().saturating_sub(maker.top + room);
     let (words, hint) = match maker.offer() {
-        Some(Offer::Grant(_)) => (" Approve, and more, from ", "j k choose how wide; grants approve the call "),
+        Some(Offer::Grant(_)) => (" Approve, and more, from ", "a letter chooses how wide; grants approve the call "),
         _ => (" Make a rule from ", "a letter chooses how wide; it holds for what waits, too "),
     };
     let ticket = Row::of(Tone::Strong, words).and_foreign(Tone::Strong, maker.ticket());
@@ -56,6 +56,9 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     match (maker.stage, maker.offer()) {
         (_, Some(Offer::Grant(_))) if maker.armed().and_then(|armed| model.still(armed)).is_none() => {
             Row::of(Tone::Warn, " Too late: the call no longer waits as it was shown. Nothing will be sent.")
+        }
+        (RuleStage::Choosing, Some(Offer::Grant(_))) if maker.goes_at_once() => {
+            Row::of(Tone::Quiet, " Enter approves the call and grants this")
         }
         (RuleStage::Choosing, Some(Offer::Grant(_))) => {
             Row::of(Tone::Quiet, " Enter, twice, approves the call and grants this")
@@ -159,10 +162,10 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
 
 fn line(tool: &str, offer: &Offer, here: bool) -> Row {
     let (mark, tone) = if here { (" ▸ ", Tone::Strong) } else { ("   ", Tone::Quiet) };
-    let row = Row::of(tone, mark);
+    let row = Row::of(tone, mark).and(Tone::Key, format!("{} ", offer.letter()));
     match offer {
-        Offer::Grant(offer) => row.and(tone, "  approve, and ").and_foreign(tone, &offer.says(tool)),
-        Offer::Rule(choice) => row.and(Tone::Key, format!("{} ", choice.letter)).and_foreign(tone, &choice.label),
+        Offer::Grant(offer) => row.and(tone, "approve, and ").and_foreign(tone, &offer.says(tool)),
+        Offer::Rule(choice) => row.and_foreign(tone, &choice.label),
     }
 }
 

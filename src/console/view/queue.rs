@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
+use crate::audit::record::By;
 use crate::console::columns::{Columns, cell, target, widest};
 use crate::console::model::figures::{Figures, Weight};
 use crate::console::model::queue::Group;
@@ -43,8 +44,14 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
     let order = match model.sort {
         Sort::Oldest => "oldest first",
         Sort::Risk => "by risk",
+        Sort::Server => "by server",
     };
     let mut left = Row::of(Tone::Strong, " Waiting").and(Tone::Quiet, format!(" · {order}"));
+    let find = &model.browse.queue.find;
+    if !find.is_empty() {
+        let of = format!(" · {all} of {} · /", model.calls.len());
+        left = left.and(Tone::Warn, of).and_foreign(Tone::Strong, find);
+    }
     let marked = model.marked_calls().len();
     if marked > 0 {
         left.push(Tone::Warn, format!(" · {marked} marked"));
@@ -180,6 +187,7 @@ fn state(held: &Held, now: i64, width: usize) -> Row {
         }
         CallState::Sent(_) => "sent",
         CallState::EditSent => "edited",
+        CallState::Settled(settled) if settled.by == By::Expiry => "expired",
         CallState::Settled(_) => "over",
         CallState::Gone => "gone",
     };

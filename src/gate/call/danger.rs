@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::behavior::taxonomy::Action;
-use crate::gate::call::touched::{self, Change};
+use crate::gate::call::touched::{self, Change, How};
 use crate::gate::data::facts::{Facts, FileKind, Findings};
 
 /// Why one careless key must not approve it: its behavior, and what it would replace.
@@ -49,7 +49,12 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     // Only an absolute path is surely of this machine: a relative one may be another's.
     let is_new = |change: &Change<'_>| matches!(change, Change::Content { target, .. } if target.kind == FileKind::Missing && target.path.starts_with('/'));
     let makes = !files.is_empty() && files.len() == changes.len() && changes.iter().all(is_new);
-    let replaced = if makes { Replaced::Nothing } else { Replaced::Perhaps };
+    let is_whole = |change: &Change<'_>| matches!(change, Change::Content { how: How::Whole, .. });
+    let replaced = match makes {
+        true => Replaced::Nothing,
+        false if !changes.is_empty() && changes.iter().all(is_whole) => Replaced::Whole,
+        false => Replaced::Perhaps,
+    };
     let reasons: Vec<String> =
         conclude::danger(behavior, replaced).into_iter().chain(replaces.map(str::to_owned)).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -92,11 +92,12 @@ pub struct Consulting {
     pub consult: u64,
 }
 
-/// The operator is asked. `entry` records that.
+/// The operator is asked. `entry` records that; `look` is the number of a look at what may have changed since.
 #[derive(Debug)]
 pub struct Asking {
     pub case: Case,
     pub entry: u64,
+    pub look: Option<u64>,
 }
 
 /// The operator has approved, and the shell looks whether all is as it was shown.

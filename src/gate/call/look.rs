@@ -2,7 +2,7 @@
 
 use crate::gate::Gate;
 use crate::gate::Mode;
-use crate::gate::call::held::{Approval, Approving, Case, Forwarding, Held, Looking};
+use crate::gate::call::held::{Approval, Approving, Asking, Case, Forwarding, Held, Looking};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
@@ -35,7 +35,7 @@ impl Gate {
     pub(in crate::gate) fn look(&mut self, held: &Held, out: &mut Vec<Effect>) -> u64 {
         let look = self.calls.next_question();
         out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
-        self.wake_by(held.deadline, out);
+        self.wake_for(held, out);
         look
     }
 
@@ -54,6 +54,9 @@ impl Gate {
         if let Some((mut held, waits)) = self.calls.take_if(number, |_, waits: &Looking| waits.look == look) {
             held.seen.found = Some(all_of(&held, found));
             self.judge_again(now, held, waits.case, out);
+        } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Asking| waits.look == Some(look)) {
+            let found = all_of(&held, found);
+            self.refresh(now, held, waits, found, out);
         } else if let Some((held, waits)) = self.calls.take_if(number, |_, waits: &Approving| waits.look == look) {
             let found = all_of(&held, found);
             self.approve_if_unchanged(now, held, waits.approval, found, out);

@@ -18,6 +18,7 @@ pub mod judge;
 pub mod judged;
 pub mod look;
 pub mod pinning;
+pub mod refresh;
 pub mod refuse;
 pub mod replies;
 pub mod retry;

@@ -25,11 +25,11 @@ impl Gate {
         tool_word: ToolWord,
         out: &mut Vec<Effect>,
     ) {
-        let Some((held, Asking { case, entry })) = self.take_asked(&word) else {
+        let Some((held, Asking { case, entry, look })) = self.take_asked(&word) else {
             return self.too_late(now, &word, tool_word.word(), out);
         };
         let Some((says, is)) = said(&case.judged, &self.rules.policy, tool_word) else {
-            self.calls.put(held, Asking { case, entry });
+            self.calls.put(held, Asking { case, entry, look });
             let why = "this call is not asked only for that; the card says why it is asked";
             return out.push(Effect::Refuse { console: word.console, ticket: word.ticket, why: why.into() });
         };
@@ -43,8 +43,10 @@ impl Gate {
             self.record_pinning(now, &held, &word, pinning, out);
         }
         match tool_word {
-            ToolWord::Reads => self.operator_approves(now, (held, Asking { case, entry }), word, false, None, out),
-            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, Asking { case, entry }),
+            ToolWord::Reads => {
+                self.operator_approves(now, (held, Asking { case, entry, look }), word, false, None, out)
+            }
+            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, Asking { case, entry, look }),
         }
     }
 

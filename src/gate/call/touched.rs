@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::Facts;
 pub use change::{Change, How, blind, thing};
-use written::{Writing, is_listed};
+pub use written::replaces_whole;
+use written::{Writing, is_listed, outside_is_plain};
 
 /// Arguments that say that a path is on another machine, whatever is here under the same name.
 const ELSEWHERE: [&str; 13] = [
@@ -41,6 +42,9 @@ pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<Chan
         Action::Delete => groups.flat_map(|group| group.facts).map(|target| Change::Delete { target }).collect(),
         Action::Move => groups.flat_map(|group| moves(&group.facts)).collect(),
         Action::Overwrite | Action::Create | Action::Update | Action::Append | Action::Unknown => {
+            if !outside_is_plain(arguments, facts) {
+                return Vec::new();
+            }
             let mut writing = Writing::of(action);
             groups.flat_map(|group| writing.group(group.object, &group.facts)).collect()
         }
@@ -131,6 +135,15 @@ mod tests {
             (Move, json!({}), vec![notes(), missing("b")], "moves 1 file, 6 bytes — notes.md → b"),
             (Overwrite, json!({"content": "x", "repo": "acme/shop"}), vec![notes()], ""),
             (Action::Read, json!({"content": "x"}), vec![notes()], ""),
+            // A word that the diff does not account for makes another change of it.
+            (Overwrite, json!({"path": "notes.md", "content": "x", "encoding": "UTF-8", "append": false, "by": null}), vec![notes()], "overwrites 1 file, 3 lines changed (+1 −3) — notes.md"),
+            (Overwrite, json!({"path": "notes.md", "content": "x", "append": true}), vec![notes()], ""),
+            (Overwrite, json!({"path": "notes.md", "content": "x", "offset": 3}), vec![notes()], ""),
+            (Overwrite, json!({"path": "notes.md", "content": "x", "mode": "a"}), vec![notes()], ""),
+            (Overwrite, json!({"path": "notes.md", "content": "x", "whatever": "y"}), vec![notes()], ""),
+            (Update, json!({"edits": [{"oldText": "b", "newText": "x"}], "dryRun": true}), vec![notes()], ""),
+            (Update, json!({"edits": [{"oldText": "b", "newText": "x", "nth": 2}]}), vec![notes()], ""),
+            (Update, json!({"old_string": "b", "new_string": "x", "line": 2}), vec![notes()], ""),
         ];
         for (action, arguments, facts, expected) in cases {
             assert_eq!(line(action, &arguments, &facts), expected, "{action:?} {arguments}");

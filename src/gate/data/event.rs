@@ -61,6 +61,10 @@ pub enum Event {
     Decided { ticket: String, digest: Digest, verdict: OperatorVerdict, who: Arc<str>, console: ConsoleId },
     /// An operator edited the arguments of exactly these bytes.
     Edited { ticket: String, digest: Digest, arguments: String, who: Arc<str>, console: ConsoleId },
+    /// A console shows these bytes: what they would touch may have changed since.
+    Looked { ticket: String, digest: Digest },
+    /// An operator needs more time for exactly these bytes.
+    Extended { ticket: String, digest: Digest, who: Arc<str>, console: ConsoleId },
     /// The log has an entry.
     Recorded(Receipt),
     /// The log could not take an entry.

@@ -37,8 +37,14 @@ pub(super) fn statement(cut: Cut<'_>) -> Told {
         "EXPLAIN" => "the plan of a statement".to_owned(),
         "DELETE" | "UPDATE" => {
             object = target(cut, at);
-            every = !is_narrowed(cut, at);
-            format!("{}{}", on(&verb, object.as_slice()), if every { " without WHERE" } else { "" })
+            let rows = rows(cut, at);
+            every = rows != Rows::Some;
+            let which = match rows {
+                Rows::Some => "",
+                Rows::PerhapsAll => ", perhaps every row",
+                Rows::All => " without WHERE",
+            };
+            format!("{}{which}", on(&verb, object.as_slice()))
         }
         "INSERT" | "REPLACE" | "MERGE" => {
             object = target(cut, at);
@@ -94,17 +100,55 @@ pub(super) fn says(told: &Told, judgement: &Judgement) -> String {
     }
 }
 
-/// Whether a condition of the statement's own stands behind its verb: one in brackets is another's.
-fn is_narrowed(cut: Cut<'_>, verb: usize) -> bool {
+/// Which rows a DELETE or an UPDATE is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Its own condition compares a column with a value.
+    Some,
+    /// There is a condition, but it is not shown to leave a row out: `1 = 1`, `id = id`, `id = 1 OR true`.
+    PerhapsAll,
+    All,
+}
+
+/// Which rows the statement's own condition leaves: one in brackets is another's. Closed: a condition narrows where each
+/// part that OR joins has a part joined by AND that compares a name with a value.
+fn rows(cut: Cut<'_>, verb: usize) -> Rows {
     let mut depth = 0_usize;
-    (verb..cut.tokens.len()).any(|at| {
-        match cut.tokens[at].kind {
-            Kind::Sign(b'(') => depth += 1,
-            Kind::Sign(b')') => depth = depth.saturating_sub(1),
-            Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
+    let mut depths = Vec::with_capacity(cut.tokens.len());
+    for token in cut.tokens {
+        if token.kind == Kind::Sign(b')') {
+            depth = depth.saturating_sub(1);
         }
-        depth == 0 && cut.is(at, "WHERE")
-    })
+        depths.push(depth);
+        depth += usize::from(token.kind == Kind::Sign(b'('));
+    }
+    let own = |at: usize, word: &str| depths.get(at) == Some(&0) && cut.is(at, word);
+    let Some(from) = (verb..cut.tokens.len()).find(|at| own(*at, "WHERE")) else { return Rows::All };
+    let ends = |at: usize| ["RETURNING", "ORDER", "LIMIT", "OPTION"].iter().any(|word| own(at, word));
+    let until = (from + 1..cut.tokens.len()).find(|at| ends(*at)).unwrap_or(cut.tokens.len());
+    let condition: Vec<usize> = (from + 1..until).collect();
+    let narrows = |part: &[usize]| part.split(|at| own(*at, "AND")).any(|part| compares(cut, part));
+    match condition.split(|at| own(*at, "OR")).all(narrows) {
+        true => Rows::Some,
+        false => Rows::PerhapsAll,
+    }
+}
+
+/// Whether a part of a condition compares a name with a value. What asks other tables is not looked into.
+fn compares(cut: Cut<'_>, part: &[usize]) -> bool {
+    const OTHER: [&str; 14] = [
+        "AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "LIKE", "ILIKE", "IN", "BETWEEN", "SELECT", "EXISTS", "CASE",
+    ];
+    let is_name = |at: &&usize| {
+        let word = cut.word(**at);
+        !word.is_empty() && !OTHER.iter().any(|other| word.eq_ignore_ascii_case(other))
+    };
+    let kinds = || part.iter().filter_map(|at| Some(cut.tokens.get(*at)?.kind));
+    let asks = part.iter().any(|at| ["SELECT", "EXISTS", "CASE"].iter().any(|word| cut.is(*at, word)));
+    let quoted = kinds().filter(|kind| *kind == Kind::Quoted).count();
+    let names = part.iter().filter(is_name).count();
+    let value = kinds().any(|kind| matches!(kind, Kind::Literal | Kind::Sign(b'?' | b':' | b'$' | b'@')));
+    !asks && (names + quoted > 0 && value || names > 0 && quoted > 0)
 }
 
 /// What is said of a text that cannot be cut.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::change::{Change, How};
+use crate::behavior::arguments::path;
 use crate::behavior::taxonomy::Action;
 use crate::gate::data::facts::{Facts, FileKind};
 
@@ -18,6 +19,21 @@ const EDITS: [(&str, &str); 5] = [
     ("old_str", "new_str"),
     ("old_string", "new_string"),
     ("search", "replace"),
+];
+/// The names that say what an edit does.
+const EDIT_NAMES: [&str; 12] = [
+    "edits",
+    "replace_all",
+    "oldText",
+    "newText",
+    "old_text",
+    "new_text",
+    "old_str",
+    "new_str",
+    "old_string",
+    "new_string",
+    "search",
+    "replace",
 ];
 /// How many bytes are copied to tell what a call writes: edits that replace a letter by a book grow without end.
 const WORK: usize = 128 << 20;
@@ -71,6 +87,9 @@ impl<'a> Writing<'a> {
         old: Option<Cow<'a, str>>,
     ) -> Option<Change<'a>> {
         if let Some(edits) = edits(fields) {
+            if !accounts_for(fields, &EDIT_NAMES, target) {
+                return None;
+            }
             let old = old.filter(|_| target.kind != FileKind::Missing)?;
             self.spend(2 * old.len())?;
             let mut new = old.clone().into_owned();
@@ -91,7 +110,10 @@ impl<'a> Writing<'a> {
             }
             return Some(Change::Content { target, how: How::Edited, old: Some(old), new });
         }
-        let content = CONTENT.iter().find_map(|name| fields.get(*name)?.as_str())?;
+        let (name, content) = CONTENT.iter().find_map(|name| Some((*name, fields.get(*name)?.as_str()?)))?;
+        if !accounts_for(fields, &[name], target) {
+            return None;
+        }
         self.spend(2 * content.len())?;
         Some(match (self.action, &old) {
             (Action::Append, Some(before)) => {
@@ -113,6 +135,46 @@ impl<'a> Writing<'a> {
     }
 }
 
+/// Whether nothing but the path and these says what is written: a mode, an offset, a dry run or a word that we do not know
+/// makes another change of it. Closed: what is listed here changes nothing.
+fn accounts_for(fields: &Map<String, Value>, named: &[&str], target: &Facts) -> bool {
+    let path = target.argument.rsplit('/').find(|word| word.parse::<usize>().is_err()).unwrap_or_default();
+    fields.iter().all(|(name, value)| named.contains(&name.as_str()) || name == path || is_plain(name, value))
+}
+
+/// Whether a call says nothing but where and what it writes.
+pub fn replaces_whole(arguments: &Value) -> bool {
+    arguments.as_object().is_some_and(|fields| {
+        fields.iter().all(|(name, value)| {
+            CONTENT.contains(&name.as_str()) && value.is_string()
+                || path::is_path_key(name) && value.is_string()
+                || is_plain(name, value)
+        })
+    })
+}
+
+/// Whether no argument outside of the objects that name the paths says how they are written.
+pub(super) fn outside_is_plain(arguments: &Value, facts: &[Facts]) -> bool {
+    let leads = |name: &str| facts.iter().any(|one| one.argument.split('/').nth(1) == Some(name));
+    let is_listed = |one: &Facts| one.argument.split('/').count() > 2;
+    let Some(fields) = arguments.as_object().filter(|_| facts.iter().any(is_listed)) else { return true };
+    let own = |name: &str| CONTENT.contains(&name) || EDIT_NAMES.contains(&name);
+    fields.iter().all(|(name, value)| leads(name) || own(name) || is_plain(name, value))
+}
+
+/// Whether an argument says what is the case without it.
+fn is_plain(name: &str, value: &Value) -> bool {
+    const OFF: [&str; 8] = ["append", "dry_run", "dryRun", "preview", "create_only", "exclusive", "prepend", "insert"];
+    const FOLDERS: [&str; 5] = ["create_dirs", "create_parents", "mkdirs", "make_dirs", "create_directories"];
+    match value {
+        Value::Null => true,
+        Value::Bool(false) => OFF.contains(&name) || FOLDERS.contains(&name),
+        Value::Bool(true) => FOLDERS.contains(&name),
+        Value::String(text) => name == "encoding" && matches!(text.to_ascii_lowercase().as_str(), "utf-8" | "utf8"),
+        Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
 /// Whether a path stands in a list.
 pub(super) fn is_listed(one: &Facts) -> bool {
     one.argument.rsplit('/').next().is_some_and(|word| word.parse::<usize>().is_ok())
@@ -125,7 +187,10 @@ fn edits(fields: &Map<String, Value>) -> Option<Vec<(String, String)>> {
         EDITS.iter().find_map(|(old, new)| Some((text(old)?, text(new)?)))
     };
     match fields.get("edits") {
-        Some(Value::Array(list)) if !list.is_empty() => list.iter().map(|edit| pair(edit.as_object()?)).collect(),
+        Some(Value::Array(list)) if !list.is_empty() => {
+            let known = |edit: &&Map<String, Value>| edit.keys().all(|name| EDIT_NAMES.contains(&name.as_str()));
+            list.iter().map(|edit| pair(edit.as_object().filter(known)?)).collect()
+        }
         _ => pair(fields).map(|one| vec![one]),
     }
 }

@@ -1,0 +1,69 @@
+//! Keeps a card that waits true: what the call would touch is looked at again, and its deadline moves where the host allows
+//! that. Decides nothing.
+
+use crate::gate::Gate;
+use crate::gate::call::held::{Asking, Held};
+use crate::gate::data::effect::Effect;
+use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::facts::Findings;
+use crate::gate::deadline;
+use crate::wire::digest::Digest;
+
+impl Gate {
+    /// A console shows a card whose facts may be old. Many consoles may: one look at a time is enough.
+    pub(in crate::gate) fn on_looked(&mut self, ticket: &str, digest: Digest, out: &mut Vec<Effect>) {
+        let Some(number) = self.calls.by_ticket(ticket) else { return };
+        let may_look =
+            |held: &Held, asking: &Asking| held.call.digest() == digest && held.looks_again() && asking.look.is_none();
+        if let Some((held, asking)) = self.calls.take_if(number, may_look) {
+            let look = Some(self.look(&held, out));
+            self.calls.put(held, Asking { look, ..asking });
+        }
+    }
+
+    /// What was found for a card that waits: where it is another thing than what the card shows, the call is judged and shown anew.
+    pub(in crate::gate) fn refresh(
+        &mut self,
+        now: Now,
+        mut held: Held,
+        asking: Asking,
+        found: Findings,
+        out: &mut Vec<Effect>,
+    ) {
+        match held.seen.found.as_ref().and_then(|before| before.difference(&found)) {
+            None => self.calls.put(held, Asking { look: None, ..asking }),
+            Some(what) => {
+                held.seen.found = Some(found);
+                held.asked_again = Some(what);
+                self.judge_again(now, held, asking.case, out);
+            }
+        }
+    }
+
+    /// Gives a call the operator's whole time once more, as far as its host waits.
+    pub(in crate::gate) fn on_extended(&mut self, now: Now, word: &OperatorWord, out: &mut Vec<Effect>) {
+        let Some((mut held, asking)) = self.take_asked(word) else {
+            let why = "this call waits no longer, or it has changed since it was shown".to_owned();
+            return out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+        };
+        let longest = self.longest_wait(&held);
+        let wanted = now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
+        let deadline = wanted.min(longest);
+        if deadline > held.deadline {
+            held.deadline = deadline;
+            out.push(Effect::Ask(Box::new(self.snapshot(&held, &asking.case.judged))));
+            self.wake_by(deadline, out);
+        } else {
+            let why = "this host gives up on the call soon after its deadline, so that cannot be moved".to_owned();
+            out.push(Effect::Refuse { console: word.console, ticket: word.ticket.clone(), why });
+        }
+        self.calls.put(held, asking);
+    }
+
+    /// The last moment that leaves the host an answer (monotonic microseconds).
+    fn longest_wait(&self, held: &Held) -> u64 {
+        let host = self.host_of(&held.call).map(|(name, _)| name);
+        let has_token = held.call.meta().progress_token.is_some();
+        deadline::deadline(held.arrived.mono, u64::MAX, self.config.host_timeout, host, has_token)
+    }
+}

@@ -1,0 +1,114 @@
+//! How many keys a decision takes, counted in a real pseudo-terminal: what the console promises a newcomer.
+
+use std::fs;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::e2e::console::{ARMED, console, text};
+use crate::fake::host::Host;
+use crate::fake::log;
+use crate::fake::server::Server;
+
+/// A wrapped server that writes files, and a folder with one file in it.
+fn wrapped() -> (TempDir, Server, Host, String) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("old.md"), "milk\n").unwrap();
+    let tool = |name: &str, description: &str, destructive: bool| {
+        json!({ "name": name, "description": description,
+            "inputSchema": { "type": "object", "properties": { "path": { "type": "string" }, "content": { "type": "string" }, "append": { "type": "boolean" } } },
+            "annotations": { "readOnlyHint": false, "destructiveHint": destructive, "openWorldHint": false } })
+    };
+    let tools = [
+        tool("create_note", "Creates a note.", false),
+        tool("write_file", "Overwrites a file with new content.", true),
+    ];
+    let server = Server::with(&tools);
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    (home, server, host, folder.display().to_string())
+}
+
+#[test]
+fn a_write_takes_one_key_and_a_replacement_two() {
+    let (home, server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "create_note", &json!({ "path": format!("{folder}/new.md"), "content": "eggs\n" }));
+    terminal.shows(&["s-1", "all shown · armed"]);
+    terminal.types("a");
+    assert_eq!(text(&host.answer(1)), "done");
+    terminal.shows(&["Approved: ", "· s-1"]);
+    host.call(2, "write_file", &json!({ "path": format!("{folder}/old.md"), "content": "eggs\n" }));
+    terminal.shows(&["s-2", "REPLACES", "- milk", "+ eggs", "all shown · armed"]);
+    terminal.types("a");
+    terminal.shows(&["Approve this dangerous call?"]);
+    terminal.types("y");
+    assert_eq!(text(&host.answer(2)), "done");
+    assert_eq!(server.executed().len(), 2);
+}
+
+#[test]
+fn an_append_is_no_replacement() {
+    let (home, _server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    host.call(1, "write_file", &json!({ "path": format!("{folder}/old.md"), "content": "eggs\n", "append": true }));
+    terminal.shows(&["s-1", "◈ WRITES", "append", "all shown · armed"]);
+    let screen = terminal.screen();
+    assert!(!screen.contains("- milk") && !screen.contains("REPLACES") && !screen.contains("replaces"), "{screen}");
+    terminal.types("d\r");
+    host.answer(1);
+    terminal.shows(&["Denied: "]);
+    assert_eq!(log::decisions(home.path(), "write_file")[0]["verdict"], "deny");
+}
+
+#[test]
+fn this_folder_and_fifteen_minutes_take_three_keys_each() {
+    let (home, _server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    let note = |name: &str| json!({ "path": format!("{folder}/{name}.md"), "content": "eggs\n" });
+    host.call(1, "create_note", &note("a"));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("r");
+    terminal.shows(&["Make a rule from s-1"]);
+    terminal.types("m");
+    terminal.shows(&["▸ m approve, and create_note", "for 15 min", "Enter approves the call and grants this"]);
+    std::thread::sleep(ARMED);
+    terminal.types("\r");
+    assert_eq!(text(&host.answer(1)), "done");
+    host.call(2, "create_note", &note("b"));
+    assert_eq!(text(&host.answer(2)), "done", "within the fifteen minutes it is not asked");
+    // A rule for the folder, on another server's run.
+    drop(host);
+    let (home, _server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    let note = |name: &str| json!({ "path": format!("{folder}/{name}.md"), "content": "eggs\n" });
+    host.call(1, "create_note", &note("a"));
+    terminal.shows(&["s-1", "· armed"]);
+    terminal.types("r");
+    terminal.shows(&["Make a rule from s-1"]);
+    terminal.types("f");
+    terminal.shows(&["id = \"allow-create-note-in-notes\"", "Enter adds this text"]);
+    std::thread::sleep(ARMED);
+    terminal.types("\r");
+    assert_eq!(text(&host.answer(1)), "done", "it holds for the call that waits");
+    host.call(2, "create_note", &note("b"));
+    assert_eq!(text(&host.answer(2)), "done");
+}
+
+#[test]
+fn a_card_on_screen_follows_its_file() {
+    let (home, server, mut host, folder) = wrapped();
+    let mut terminal = console(home.path());
+    let path = format!("{folder}/old.md");
+    host.call(1, "write_file", &json!({ "path": path, "content": "eggs\n" }));
+    terminal.shows(&["- milk", "· armed"]);
+    fs::write(&path, "bread and butter\n").unwrap();
+    terminal.shows(&["asked again", "another", "- bread and butter", "· armed"]);
+    assert!(server.executed().is_empty());
+    terminal.types("d");
+    terminal.shows(&["Deny, because"]);
+    terminal.types("\r");
+    host.answer(1);
+}

@@ -1,0 +1,269 @@
+//! Many calls of many servers: filter, order, marks, long ways in few keys, time, and what is said after a decision.
+
+use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::console::keymap::{Key, Place};
+use mcp_approve::console::model::{Overlay, Tour};
+use mcp_approve::console::update::Command;
+use mcp_approve::link::client::ClientEvent;
+use mcp_approve::link::message::{FromConsole, FromWrapper, Settled};
+
+use crate::desk::*;
+use crate::screens::keys::{APPROVE, selected, sent};
+
+/// Calls of ten servers, one after the other.
+fn ten_servers(width: u16, height: u16, calls: i64) -> Desk {
+    let mut desk = Desk::new(width, height);
+    for server in 0..10 {
+        desk.link(ClientEvent::Connected(wrapper(&format!("server{server}"), &format!("s{server}"))));
+    }
+    for n in 0..calls {
+        let server = n % 10;
+        let ticket = format!("server{server}-{n}");
+        let mut call = if n % 7 == 3 { own_delete(&ticket) } else { own(&ticket) };
+        call.server = format!("server{server}");
+        call.arrived = NINE - 100_000 + n;
+        desk.say(&format!("s{server}"), FromWrapper::Held { call: Box::new(call) });
+    }
+    desk.look();
+    desk
+}
+
+#[test]
+fn ten_thousand_calls_are_shown_at_every_size() {
+    for (width, height) in [(40, 12), (80, 24), (120, 40), (200, 50)] {
+        for calls in [1, 50, 10_000] {
+            let mut desk = ten_servers(width, height, calls);
+            let screen = desk.screen();
+            assert!(screen.contains(&format!("{calls} waiting")), "{screen}");
+            assert!(screen.contains("server0-0") && (height < 24 || screen.contains("all shown · armed")), "{screen}");
+            if calls > 1 {
+                desk.keys("G");
+                desk.look();
+                assert_eq!(selected(&desk.model), format!("server9-{}", calls - 1));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_queue_is_filtered_as_every_list() {
+    let mut desk = ten_servers(120, 40, 50);
+    desk.keys("/server:server3");
+    assert_eq!(desk.model.place(), Place::Search);
+    assert_eq!(desk.model.rows().len(), 5, "{}", desk.screen());
+    desk.press(Key::Enter);
+    desk.look();
+    assert!(desk.line("Waiting ·").contains("5 of 50 · /server:server3"), "{}", desk.screen());
+    assert_eq!(selected(&desk.model), "server3-3", "what is not shown is not selected");
+    // A filter hides nothing from what is about a whole server, or was marked before.
+    assert_eq!(desk.model.waiting(), 50);
+    desk.press(Key::Esc);
+    assert_eq!(desk.model.rows().len(), 50);
+    desk.keys(" ");
+    desk.keys("/delete_folder");
+    desk.press(Key::Enter);
+    assert_eq!(desk.model.marked_calls().len(), 1);
+    desk.keys("/ nothing like this");
+    assert!(desk.model.rows().is_empty() && desk.model.selected.is_none());
+    assert_eq!(sent(&desk.press(Key::Enter)), []);
+    assert_eq!(sent(&desk.keys("aA")), []);
+}
+
+#[test]
+fn long_ways_take_few_keys() {
+    let mut desk = ten_servers(80, 24, 200);
+    desk.keys("G");
+    assert_eq!(selected(&desk.model), "server9-199");
+    desk.keys("g");
+    assert_eq!(selected(&desk.model), "server9-199", "one g goes nowhere");
+    desk.keys("jgg");
+    assert_eq!(selected(&desk.model), "server0-0");
+    desk.press(Key::Ctrl('d'));
+    let first = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    desk.press(Key::Ctrl('d'));
+    let second = desk.model.row_of(&desk.model.rows(), desk.model.selected.as_ref().unwrap());
+    assert_eq!(second.unwrap(), 2 * first.unwrap());
+    desk.press(Key::Ctrl('u'));
+    desk.press(Key::Ctrl('u'));
+    assert_eq!(selected(&desk.model), "server0-0");
+    // In a card they are about its lines.
+    desk.hold(long(write("server0-9")));
+    desk.keys("?G");
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top }) if top > 20));
+    desk.keys("gg");
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top: 0 })));
+}
+
+#[test]
+fn the_queue_goes_by_server_too() {
+    let mut desk = ten_servers(120, 40, 30);
+    desk.keys("ss");
+    assert!(desk.line("Waiting ·").contains("by server"), "{}", desk.screen());
+    let order: Vec<String> = desk.model.queue().iter().map(|held| held.snapshot.server.clone()).collect();
+    assert!(order.is_sorted() && order[0] == "server0" && order[2] == "server0" && order[3] == "server1", "{order:?}");
+}
+
+#[test]
+fn all_alike_are_marked_with_one_key() {
+    let mut desk = ten_servers(120, 40, 100);
+    desk.keys("*");
+    // Those of the same tool of the same server, and no other.
+    let marked = desk.model.marked_calls();
+    assert!(marked.len() > 5 && marked.iter().all(|held| held.snapshot.server == "server0"), "{}", marked.len());
+    assert!(marked.iter().all(|held| held.snapshot.tool == "create_file"));
+    desk.keys("*");
+    assert!(desk.model.marked.is_empty());
+}
+
+#[test]
+fn more_time_is_asked_for_these_very_bytes() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    let digest = own("filesystem-1").digest;
+    let message = FromConsole::Extend { ticket: "filesystem-1".into(), digest };
+    assert_eq!(desk.keys("t"), [Command::Send { session: "files".into(), message }]);
+    assert_eq!(desk.model.waiting(), 1);
+}
+
+#[test]
+fn the_arguments_are_copied_without_what_hides() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(with_arguments(write("filesystem-1"), "{\"path\": \"a\u{202e}b\",\n \"n\": 1.10}"));
+    desk.look();
+    assert_eq!(desk.keys("Y"), [Command::Copy("{\"path\":\"a\\u202eb\",\"n\":1.10}".into())]);
+    desk.hold(with_arguments(write("filesystem-1"), &serde_json::json!({ "x": "y".repeat(80_000) }).to_string()));
+    desk.look();
+    assert_eq!(desk.keys("Y"), []);
+    assert!(desk.screen().contains("too long for a terminal's clipboard"), "{}", desk.screen());
+}
+
+#[test]
+fn the_oldest_call_is_on_screen_whichever_wrapper_answers_first() {
+    let mut desk = Desk::connected(80, 24);
+    desk.link(ClientEvent::Connected(wrapper("git", "git")));
+    let call = |ticket: &str, at: i64| {
+        let mut call = own(ticket);
+        call.arrived = NINE - 50_000 + at;
+        Box::new(call)
+    };
+    desk.say("files", FromWrapper::Held { call: call("filesystem-1", 500) });
+    desk.draw();
+    desk.say("git", FromWrapper::Held { call: call("git-1", 100) });
+    desk.draw();
+    assert_eq!(selected(&desk.model), "git-1");
+    desk.look();
+    // Once it is armed nothing moves it, nor once the operator has moved.
+    desk.say("files", FromWrapper::Held { call: call("filesystem-2", 0) });
+    desk.draw();
+    assert_eq!(selected(&desk.model), "git-1");
+    assert_eq!(sent(&desk.keys("a")), [("git-1".into(), APPROVE)]);
+}
+
+fn settled(ticket: &str, verdict: Option<VerdictWord>, by: By) -> FromWrapper {
+    FromWrapper::Settled(Settled { ticket: ticket.into(), time: NINE, verdict, by, who: String::new() })
+}
+
+#[test]
+fn a_call_that_nobody_answered_in_time_stays_until_it_was_seen() {
+    let mut desk = Desk::connected(80, 24);
+    for ticket in ["filesystem-1", "filesystem-2", "filesystem-3"] {
+        desk.hold(own(ticket));
+    }
+    desk.look();
+    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+    desk.say("files", settled("filesystem-3", None, By::Cancel));
+    desk.look();
+    assert_eq!(desk.model.calls.len(), 2, "the other is over without a trace");
+    assert!(desk.line("filesystem-2.md").contains("expired"), "{}", desk.screen());
+    assert!(desk.screen().contains("1 waiting"), "{}", desk.screen());
+    desk.keys("j");
+    desk.look();
+    desk.line("settled: denied at its deadline");
+    assert_eq!(sent(&desk.keys("aA")), []);
+    desk.keys("k");
+    assert_eq!(desk.model.calls.len(), 1);
+}
+
+#[test]
+fn one_line_says_what_was_decided_and_it_goes_by_itself() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(own("filesystem-1"));
+    desk.hold(own("filesystem-2"));
+    desk.look();
+    desk.keys("a");
+    assert!(!desk.screen().contains("Approved:"), "not before its wrapper says so");
+    desk.say("files", settled("filesystem-1", Some(VerdictWord::Approve), By::Operator));
+    desk.line("Approved: creates notes/today.md (10 bytes) · filesystem-1");
+    desk.now += 5_000;
+    desk.send(mcp_approve::console::update::Msg::Tick);
+    desk.draw();
+    assert!(!desk.screen().contains("Approved:"), "{}", desk.screen());
+    // Who comes too late is told what happened.
+    desk.look();
+    desk.keys("a");
+    desk.say("files", settled("filesystem-2", Some(VerdictWord::Deny), By::Expiry));
+    desk.line("Too late, it was denied at its deadline: ");
+}
+
+#[test]
+fn leaving_asks_while_calls_wait() {
+    let mut desk = Desk::connected(80, 24);
+    assert_eq!(desk.keys("q"), [Command::Quit]);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    assert_eq!(desk.keys("q"), []);
+    desk.line("1 call still waits for you. Leave the console?");
+    assert_eq!(desk.model.place(), Place::Leave);
+    desk.press(Key::Esc);
+    desk.look();
+    assert_eq!(sent(&desk.keys("a")), [("filesystem-1".into(), APPROVE)]);
+    for again in ["qq", "qy"] {
+        let mut desk = ten_servers(80, 24, 3);
+        assert_eq!(desk.keys(again), [Command::Quit]);
+    }
+    assert_eq!(ten_servers(80, 24, 3).press(Key::Ctrl('c')), [Command::Quit]);
+}
+
+#[test]
+fn ctrl_z_stops_the_console() {
+    let mut desk = ten_servers(80, 24, 3);
+    assert_eq!(desk.press(Key::Ctrl('z')), [Command::Suspend]);
+    desk.keys("d");
+    assert_eq!(desk.press(Key::Ctrl('z')), [], "while a reason is written it is no key");
+}
+
+#[test]
+fn the_tour_is_shown_beside_calls_that_wait() {
+    let mut desk = ten_servers(80, 24, 3);
+    desk.model.tour = Tour::Shown;
+    let screen = desk.screen();
+    assert!(screen.contains("hides this for good") && screen.contains("all shown · armed"), "{screen}");
+}
+
+#[test]
+fn letters_lead_to_the_grants() {
+    let mut desk = Desk::connected(100, 40);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    for (letter, says) in
+        [("m", "for 15 min"), ("s", "the same call again, for this session"), ("x", "for the next 5 calls")]
+    {
+        desk.keys(&format!("r{letter}"));
+        assert!(
+            desk.line("▸").contains(says) || desk.screen().contains(&format!("▸ {letter} approve, and {says}")),
+            "{letter}: {}",
+            desk.screen()
+        );
+        desk.press(Key::Esc);
+    }
+    // Fifteen minutes: three keys.
+    desk.keys("rm");
+    desk.now += 400;
+    desk.draw();
+    let commands = desk.press(Key::Enter);
+    assert!(
+        commands.iter().any(|one| matches!(one, Command::Send { message: FromConsole::Grant { .. }, .. })),
+        "{commands:?}"
+    );
+}
