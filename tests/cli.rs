@@ -4,6 +4,8 @@ mod edits;
 mod help;
 mod install;
 mod lattice;
+mod man;
+mod remote;
 mod rules;
 mod terminal;
 mod wrapped;
@@ -116,10 +118,52 @@ fn help_names_every_command_and_exits_0() {
 }
 
 #[test]
-fn without_a_terminal_the_help_goes_to_stderr_and_exits_2() {
+fn without_a_terminal_it_says_what_to_do_and_exits_2() {
     let run = Home::new().run(&[]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert!(run.err.contains("Usage: mcp-approve"), "{}", run.err);
+    let says = "error: the console needs a terminal\n  hint: run `mcp-approve --home HOME` in one; `mcp-approve --home HOME -- CMD` wraps";
+    assert!(run.err.starts_with(says) && run.err.lines().count() == 2, "{}", run.err);
+}
+
+#[test]
+fn what_a_pipe_no_longer_reads_ends_quietly() {
+    let home = Home::new();
+    for args in [
+        &["--help"][..],
+        &["help", "rules"],
+        &["rules", "schema"],
+        &["completions", "zsh"],
+        &["demo", "--auto"],
+        &["doctor"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
+            .arg("--home")
+            .arg(home.path(""))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        // As a shell says it of a program that SIGPIPE ended; never the 0 of an answer that was whole.
+        assert_eq!(
+            (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+            (Some(141), ""),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn a_hint_names_the_home_it_is_about() {
+    let home = Home::new();
+    home.write("config/policy.toml", "version = 2\n");
+    let run = home.run(&["rules", "list"]);
+    assert!(run.err.contains("`mcp-approve --home HOME rules check`"), "{}", run.err);
+    let run = home.run(&["demo"]);
+    assert!(run.err.contains("`mcp-approve --home HOME demo --auto`"), "{}", run.err);
+    assert!(home.run(&["demo", "--auto"]).out.contains("\"path\":\"HOME/mcp-demo-"), "the demo plays below its home");
 }
 
 #[test]
@@ -128,7 +172,8 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
     for (args, says) in [
         (&["--bogus"][..], "unexpected argument '--bogus'"),
         (&["npx", "some-server"], "hint: to wrap a server, put `--` before its command: mcp-approve -- npx"),
-        (&["lgo", "list"], "hint: did you mean `mcp-approve log`?"),
+        (&["lgo", "list"], "there is no command \"lgo\"\n  hint: did you mean `mcp-approve log`?"),
+        (&["lgo", "--", "x"], "hint: did you mean `mcp-approve log`?"),
         (&["wrap"], "no server command was given"),
         (&["--name", "x"], "hint: put it after `--`"),
         (&["--name", "a b", "--", "x"], "use 1 to 64"),
@@ -148,6 +193,19 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
     }
 }
 
+/// A text without its line breaks.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_slip_behind_a_command_is_no_server() {
+    for args in [&["log", "lst"][..], &["rules", "lst"], &["doctor", "lst"]] {
+        let run = Home::new().run(args);
+        assert!(run.code == 2 && !run.err.contains("to wrap a server"), "{args:?}: {}", run.err);
+    }
+}
+
 #[test]
 fn doctor_tells_what_is_broken_and_exits_1() {
     let home = Home::new();
@@ -159,10 +217,11 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     home.write("state/log", "a file\n");
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
+    let out = unwrapped(&run.out);
     for says in
         ["has an error in line 1", "unknown key \"inlin\"; did you mean `inline`?", "HOME/state/log is no folder"]
     {
-        assert!(run.out.contains(says), "{says} in {}", run.out);
+        assert!(out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);
     assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
@@ -178,17 +237,18 @@ fn linked_state_folders_are_refused() {
     symlink(home.path("elsewhere"), home.path("state/run")).unwrap();
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
-    assert!(run.out.contains("HOME/state/run is no folder of its own: it is a link"), "{}", run.out);
+    assert!(unwrapped(&run.out).contains("HOME/state/run is no folder of its own: it is a link"), "{}", run.out);
 }
 
 #[test]
 fn a_wrapper_does_not_start_on_a_broken_configuration() {
     let home = Home::new();
-    home.write("config/config.toml", "approval-timeout = 5\n[server.x]\ntrust = \"all\"\n");
+    home.write("config/config.toml", "approval-timeout = 5\n[server.x]\ntrust = \"all\"\n[console]\nthem = 1\n");
     let run = home.run(&["--", "true"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("config.toml:1:20: `approval-timeout` is of type integer"), "{}", run.err);
     assert!(run.err.contains("config.toml:3:9: `trust` cannot be \"all\""), "{}", run.err);
+    assert!(run.err.contains("config.toml:5:1: unknown key \"them\""), "{}", run.err);
 }
 
 #[test]

@@ -9,7 +9,10 @@ mod decide;
 mod delegated;
 mod endings;
 mod findable;
+#[cfg(target_os = "linux")]
+mod idle;
 mod review;
+mod science;
 mod screen_rules;
 mod transcript;
 mod trouble;

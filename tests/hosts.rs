@@ -201,6 +201,17 @@ fn an_entry_that_was_edited_after_it_was_wrapped_keeps_the_edit() {
 }
 
 #[test]
+fn a_host_that_writes_its_file_anew_loses_nothing_when_it_is_unwrapped() {
+    for (word, syntax, text) in FILES {
+        let Ok(before) = serde_json::from_str::<serde_json::Value>(text) else { continue };
+        let wrapped = wrap(word, *syntax, text);
+        let anew = serde_json::from_str::<serde_json::Value>(&wrapped.text).map(|value| format!("{value:#}")).unwrap();
+        let back = file(word, *syntax, &anew, wrapped.record).unwrap(&|_, _| true).unwrap();
+        assert_eq!((back.text, back.record), (format!("{before:#}"), None), "{word}");
+    }
+}
+
+#[test]
 fn what_cannot_be_edited_exactly_is_left_with_the_reason() {
     let yaml = |entry: &str| format!("extensions:\n  s:\n    type: stdio\n{entry}");
     for (word, syntax, text, why) in [

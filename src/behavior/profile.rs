@@ -30,30 +30,58 @@ words! {
     }
 }
 
-/// What a tool can do, as a role would name it.
+words! {
+    /// What a call costs, as the server says.
+    CostTier {
+        Free = "free",
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+    }
+}
+
+/// What a tool can do, as a role would name it. What its server declares, at the definition's top or in `_meta`, makes it no
+/// safer than it was found to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     pub side_effects: SideEffects,
     pub idempotence: Idempotence,
+    /// `None` where the server does not say.
+    pub cost: Option<CostTier>,
+    /// The tags that the server gives the tool: for people, granted by nothing. Foreign text.
+    pub capabilities: Vec<String>,
+    /// As [`required`].
+    pub requires: Vec<String>,
 }
 
 impl Profile {
     /// The profile of a tool that is known to be this.
     pub fn of(tool: &Tool, identity: Identity) -> Self {
+        let says = |key: &str| declared(tool, key);
+        let effects = says("side_effects").into_iter().filter_map(|word| SideEffects::from_word(word.as_str()?));
+        let found = match (identity.mutability, identity.action) {
+            (Mutability::Pure, _) => SideEffects::None,
+            (Mutability::Mutates, Action::Delete) => SideEffects::Delete,
+            (Mutability::Mutates, _) => SideEffects::Write,
+        };
+        let idempotent: Vec<bool> = says("idempotent").into_iter().filter_map(Value::as_bool).collect();
+        // A hint means nothing of a tool that only reads.
+        let hint = tool.annotations.idempotent.or(idempotent.first().copied());
         Self {
-            side_effects: match (identity.mutability, identity.action) {
-                (Mutability::Pure, _) => SideEffects::None,
-                (Mutability::Mutates, Action::Delete) => SideEffects::Delete,
-                (Mutability::Mutates, _) => SideEffects::Write,
-            },
-            idempotence: match (identity.mutability, identity.action, tool.annotations.idempotent) {
+            side_effects: effects.chain([found]).max().unwrap_or(found),
+            idempotence: match (identity.mutability, identity.action, hint) {
+                _ if idempotent.contains(&false) => Idempotence::No,
                 (Mutability::Pure, _, _) => Idempotence::Yes,
                 (_, _, Some(false)) | (_, Action::Append | Action::Send | Action::Execute, _) => Idempotence::No,
-                (_, Action::Overwrite | Action::Delete, _) => Idempotence::Yes,
+                (_, Action::Overwrite, _) => Idempotence::Yes,
                 (_, _, Some(true)) => Idempotence::Said,
-                (_, Action::Create, None) => Idempotence::No,
+                // What it took away the first time is not there the second time.
+                (_, Action::Create | Action::Delete, None) => Idempotence::No,
                 (_, _, None) => Idempotence::Unknown,
             },
+            cost: says("cost_tier").into_iter().filter_map(|word| CostTier::from_word(word.as_str()?)).max(),
+            capabilities: says("capabilities").into_iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect(),
+            requires: required(tool),
         }
     }
 }
@@ -110,5 +138,37 @@ impl Words {
             description: tool.description.clone().unwrap_or_default(),
             parameters,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{CostTier, Idempotence, Profile, SideEffects};
+    use crate::mcp::tool::Tool;
+
+    #[test]
+    fn what_a_server_declares_makes_a_tool_no_safer() {
+        let profile = |more: serde_json::Value, identity: &str| {
+            let tool = Tool::read(json!({ "name": "t", "_meta": more })).unwrap();
+            Profile::of(&tool, identity.parse().unwrap())
+        };
+        let delete = profile(
+            json!({ "capabilities": ["knowledge_packs:delete"], "required_entitlements": "admin:system",
+                "cost_tier": "medium", "idempotent": true, "side_effects": "none" }),
+            "MUTATES|DELETE|DATA",
+        );
+        assert_eq!((delete.side_effects, delete.cost), (SideEffects::Delete, Some(CostTier::Medium)));
+        assert_eq!(
+            (delete.capabilities, delete.requires),
+            (vec!["knowledge_packs:delete".into()], vec!["admin:system".into()])
+        );
+        assert_eq!(delete.idempotence, Idempotence::Said);
+        assert_eq!(profile(json!({}), "MUTATES|DELETE|DATA").idempotence, Idempotence::No);
+        let read = profile(json!({ "side_effects": "delete", "idempotent": false }), "PURE|READ|DATA");
+        assert_eq!((read.side_effects, read.idempotence), (SideEffects::Delete, Idempotence::No));
+        let odd = profile(json!({ "required_entitlements": { "any": 1 } }), "PURE|READ|DATA");
+        assert_eq!(odd.requires, [r#"{"any":1}"#], "what cannot be read is granted by nothing");
     }
 }

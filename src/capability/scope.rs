@@ -173,9 +173,9 @@ mod tests {
         );
         for (name, tool) in [
             ("write", Some(now(path.clone(), result.clone()))),
-            ("read", Some(now(more.clone(), result.clone()))),
+            ("read", Some(now(more.clone(), result))),
             ("read", Some(now(path.clone(), Value::Null))),
-            ("read", Some(now(path.clone(), more))),
+            ("read", Some(now(path, more))),
             ("read", None),
         ] {
             assert!(listed.lacks(name, tool.as_ref()).is_some(), "{name} {tool:?}");

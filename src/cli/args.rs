@@ -55,12 +55,13 @@ pub enum Command {
     /// Wraps a server: `mcp-approve wrap -- CMD` is `mcp-approve -- CMD`
     #[command(
         override_usage = "mcp-approve wrap [OPTIONS] -- CMD [ARGS]...",
-        after_help = "Each option has a key of the same name in config.toml, at top level or under [server.NAME].
+        after_help = "Each option but --url and --header has a key of the same name in config.toml, at top level or under [server.NAME].
 Durations: 500ms, 60s, 5m, 1h.
 
 Examples:
   mcp-approve wrap -- uvx mcp-server-git
   mcp-approve wrap --name notes --unattended deny -- node server.js
+  mcp-approve wrap --header 'Authorization: Bearer ${TOKEN}' -- https://mcp.example.com/mcp
   mcp-approve wrap --observe -- npx -y some-server   the way to start: holds nothing"
     )]
     Wrap(WrapOptions),
@@ -107,7 +108,11 @@ Examples:
         command: Option<RulesCommand>,
     },
     /// Tells of servers' tools: what each is, what it was seen to do, and what changed
+    #[command(args_conflicts_with_subcommands = true)]
     Tools {
+        /// What to list where no command is given
+        #[command(flatten)]
+        list: ToolsListOptions,
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },

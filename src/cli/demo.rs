@@ -21,7 +21,7 @@ mod tools;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chain::Chain;
@@ -59,15 +59,17 @@ pub struct AgentArgs {
     pub command: Vec<OsString>,
 }
 
-/// Plays the demo from start to closing summary; everything it started has ended when it returns.
+/// Plays the demo from start to closing summary, in a folder of its own below `home` or where temporary files go;
+/// everything it started has ended when it returns.
 ///
 /// # Errors
 /// What kept it from playing. A play that went wrong is no error: it says what, and returns exit code 1.
-pub fn run(operator: Operator, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
+pub fn run(operator: Operator, home: Option<&Path>, out: &mut dyn Write) -> Result<ExitCode, DemoError> {
+    let around = home.map_or_else(std::env::temp_dir, Path::to_path_buf);
     match operator {
         Operator::Person if !(io::stdin().is_terminal() && io::stdout().is_terminal()) => Err(DemoError::NoTerminal),
-        Operator::Person => with_person(&Stage::set()?, out),
-        Operator::Automatic => automatically(Stage::set()?, out),
+        Operator::Person => with_person(&Stage::set(&around)?, out),
+        Operator::Automatic => automatically(Stage::set(&around)?, out),
     }
 }
 
@@ -103,7 +105,9 @@ fn with_person(stage: &Stage, out: &mut dyn Write) -> Result<ExitCode, DemoError
     let shown = shown?;
     let found = summary::write(stage, &before, out)?;
     stage.keep();
-    writeln!(out, "\nAll of it stays in {} until you remove it.\n{}", stage.root().display(), summary::NEXT)?;
+    let log = format!("mcp-approve --home {} log list", stage.home().display());
+    writeln!(out, "\nAll of it stays in {} until you remove it:", stage.root().display())?;
+    writeln!(out, "    {log}\n{}", summary::NEXT)?;
     Ok(match found {
         summary::Log::Verifies if shown.success() => ExitCode::SUCCESS,
         summary::Log::Verifies | summary::Log::Broken => ExitCode::FAILURE,

@@ -16,9 +16,8 @@ use crate::console::columns::cell;
 use crate::console::row::{Row, Tone};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
-use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::Places;
+use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::pins::{Memory, PinsError};
 
@@ -77,10 +76,15 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
     checks.extend(listed::checks(&options.hosts));
     checks.push(terminal());
+    for check in &mut checks {
+        let fix = check.fix.map(|fix| format!("run `{}`", fix.command()));
+        check.hint = check.hint.take().or(fix).map(|hint| under(places.root(), &hint));
+    }
     let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
     let unwrapped = count(Fix::Install);
     if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
-        checks.push(note("next", format!("`{}` settles {} of these", most.command(), count(most))));
+        let next = format!("`{}` settles {} of these", most.command(), count(most));
+        checks.push(note("next", under(places.root(), &next)));
     }
     if options.json {
         writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
@@ -109,16 +113,29 @@ fn rows(check: &Check, width: usize) -> Vec<Row> {
     let margin = STATE + ABOUT + 2;
     let label = Row::of(tone, word(check.state)).padded(STATE + 1);
     let label = label.joined(Row::of(Tone::Ours, check.about)).padded(margin);
-    let fix = || check.fix.map(|fix| format!("run `{}`", fix.command()));
-    let hint = check.hint.clone().or_else(fix).map(|hint| format!("Fix it: {hint}"));
+    let hint = check.hint.as_ref().map(|hint| format!("Fix it: {hint}"));
     let whats = check.what.lines().map(str::to_owned).chain(hint);
-    let wrapped = |what: String| cell(Tone::Ours, &what).wrapped(width.saturating_sub(margin).max(20));
+    let wrapped = |what: String| wrapped(&what, width.saturating_sub(margin));
     let rows = whats.flat_map(wrapped).enumerate();
     let beside = |(at, row): (usize, Row)| {
         let left = if at == 0 { label.clone() } else { Row::default().padded(margin) };
         left.joined(row)
     };
     rows.map(beside).collect()
+}
+
+/// Breaks a text between words. A path stays whole, so that it can be copied.
+fn wrapped(text: &str, width: usize) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for word in text.split(' ').map(|word| cell(Tone::Ours, word)) {
+        match rows.last_mut() {
+            Some(row) if row.width() + 1 + word.width() <= width => {
+                *row = std::mem::take(row).and(Tone::Ours, " ").joined(word);
+            }
+            _ => rows.push(word),
+        }
+    }
+    rows
 }
 
 fn row(check: &Check) -> Value {
@@ -147,7 +164,7 @@ fn broken(about: &'static str, what: impl Into<String>, hint: Option<String>) ->
 
 fn configuration(places: &Places) -> Check {
     let file = places.config_file();
-    match config::check(places).and_then(|()| settings::check(places)) {
+    match settings::check(places) {
         Err(error) => broken("configuration", error.to_string(), Some(error.hint())),
         Ok(()) if file.exists() => good("configuration", file.display().to_string()),
         Ok(()) => good("configuration", format!("no {}: every option has its default", file.display())),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::console::plain::block;
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
-use crate::home::places::PlaceError;
+use crate::home::places::{PlaceError, under};
 use crate::home::policy_file::Broken;
 use crate::home::record::RecordError;
 use crate::interpose::child::SpawnError;
@@ -21,9 +21,12 @@ pub enum Error {
     /// What was asked for makes no sense here, or a command cannot do it.
     #[error("{what}")]
     Wrong { what: String, hint: String },
-    /// `mcp-approve` alone, without a terminal for the console; the text is the help.
-    #[error("{0}")]
-    NoTerminal(String),
+    /// `mcp-approve` alone, without a terminal that the console can be drawn on.
+    #[error("the console needs a terminal{0}")]
+    NoTerminal(&'static str),
+    /// Under `--home`: what to do next is to be done there too.
+    #[error("{1}")]
+    Under(PathBuf, Box<Self>),
     #[error(transparent)]
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
@@ -41,12 +44,15 @@ pub enum Error {
     /// The wrapped server's program.
     #[error(transparent)]
     CannotRun(SpawnError),
+    /// The bridge to a server's URL.
+    #[error("{0}")]
+    NoBridge(SpawnError),
     /// Something below a command failed: what it was doing, because of what, and what to do next.
     #[error("{what}: {cause}")]
     Failed { what: String, cause: Box<dyn std::error::Error + Send + Sync>, hint: String },
     #[error("the output could not be written: {0}")]
     Output(io::Error),
-    /// The reader of our output went away (`| head`): nothing to say, nothing wrong.
+    /// The reader of our output went away (`| head`): nothing to say.
     #[error("the reader of the output is gone")]
     Unheard,
 }
@@ -55,7 +61,11 @@ impl Error {
     /// What to do next; `None` where the text says it already.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Usage(_) | Self::NoTerminal(_) | Self::Unheard => None,
+            Self::Usage(_) | Self::Unheard => None,
+            Self::NoTerminal(_) => Some(
+                "run `mcp-approve` in one; `mcp-approve -- CMD` wraps a server, `mcp-approve help` says more".to_owned(),
+            ),
+            Self::Under(home, error) => error.hint().map(|hint| under(Some(home), &hint)),
             Self::Wrong { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
             Self::Place(error) => Some(error.hint()),
             Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
@@ -64,6 +74,9 @@ impl Error {
             Self::Change(error) => Some(error.hint()),
             Self::Record(error) => Some(error.hint()),
             Self::Pins(error) => Some(error.hint()),
+            Self::NoBridge(_) => Some(
+                "a server behind a URL is reached through mcp-remote, which needs Node.js: install it, and see that `npx` is on the PATH that the host gives".to_owned(),
+            ),
             Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
                 Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
             }
@@ -77,8 +90,10 @@ impl Error {
     /// The exit code: 2 for wrong usage or configuration and whatever kept a command from its answer.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Unheard => 0,
-            Self::CannotRun(error) => error.exit_code(),
+            // As a shell says it of whoever a broken pipe ends: what was asked may not have been answered to its end.
+            Self::Unheard => 141,
+            Self::Under(_, error) => error.exit_code(),
+            Self::CannotRun(error) | Self::NoBridge(error) => error.exit_code(),
             _ => 2,
         }
     }
@@ -87,7 +102,8 @@ impl Error {
     pub fn report(&self) -> String {
         match self {
             Self::Unheard => String::new(),
-            Self::Usage(text) | Self::NoTerminal(text) => text.clone(),
+            Self::Usage(text) => text.clone(),
+            Self::Under(_, error) if error.hint().is_none() => error.report(),
             _ => match self.hint() {
                 Some(hint) => plain(&format!("error: {self}\n  hint: {hint}\n")),
                 None => plain(&format!("error: {self}\n")),

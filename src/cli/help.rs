@@ -13,10 +13,11 @@ use crate::policy::reading::nearest;
 use page::{Ink, blocks, laid_out};
 
 /// Each topic's name and text.
-pub const TOPICS: [(&str, &str); 12] = [
+pub const TOPICS: [(&str, &str); 13] = [
     ("hosts", include_str!("../../assets/help/hosts.md")),
     ("judging", include_str!("../../assets/help/judging.md")),
     ("keys", include_str!("../../assets/help/keys.md")),
+    ("waiting", include_str!("../../assets/help/waiting.md")),
     ("rules", include_str!("../../assets/help/rules.md")),
     ("hazards", include_str!("../../assets/help/hazards.md")),
     ("search", include_str!("../../assets/help/search.md")),

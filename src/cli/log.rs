@@ -70,6 +70,9 @@ pub struct Of {
     /// Only before then; a day counts to its end
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Since>,
+    /// Days and times are those of UTC
+    #[arg(long)]
+    pub utc: bool,
 }
 
 /// A verdict by any of the words that people use.
@@ -106,9 +109,6 @@ pub struct ListOptions {
     /// At most so many, the newest
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     pub limit: usize,
-    /// Show times in UTC
-    #[arg(long)]
-    pub utc: bool,
     #[command(flatten)]
     pub look: LookOptions,
     /// Print one JSON array of records
@@ -128,7 +128,6 @@ impl Default for ListOptions {
             of: Of::default(),
             records: false,
             limit: LIMIT,
-            utc: false,
             look: LookOptions::default(),
             json: false,
             jsonl: false,
@@ -234,8 +233,8 @@ pub fn run(command: &LogCommand, db: &Path, look: Look, out: &mut dyn Write) -> 
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
         LogCommand::Verify(options) => verify::verify(options, db, out),
-        LogCommand::Export(options) => export::run(options, db, look.clock, out),
-        LogCommand::Stats(options) => stats::run(options, db, look.clock, out),
+        LogCommand::Export(options) => export::run(options, db, look.utc(options.of.utc).clock, out),
+        LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc).clock, out),
     }
 }
 
@@ -244,7 +243,7 @@ pub fn run(command: &LogCommand, db: &Path, look: Look, out: &mut dyn Write) -> 
 /// # Errors
 /// As [`run`].
 pub fn list(options: &ListOptions, db: &Path, look: Look, out: &mut dyn Write) -> Result<Finding, LogError> {
-    let look = look.utc(options.utc).wide(options.look.wide);
+    let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
     // Whoever asks for a kind of record wants records.
     let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);

@@ -29,7 +29,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
-use args::{Cli, Command, ToolsCommand, ToolsListOptions};
+use args::{Cli, Command, ToolsCommand};
 use error::Error;
 use log::{Finding, LogCommand};
 use look::{Look, paged};
@@ -41,20 +41,22 @@ use wrap::WrapOptions;
 /// # Errors
 /// Whatever keeps the command from its answer.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             write!(out, "{}", error.render())?;
             return Ok(ExitCode::SUCCESS);
         }
-        Err(error) => return Err(usage(&error)),
+        Err(error) => return Err(usage(&error, &args)),
     };
     let places = match &cli.home {
         Some(dir) => Places::under(dir),
         None => Places::of_user(),
     };
-    match cli.command {
-        None => without_command(&cli.wrap, &places?),
+    let home = places.as_ref().ok().and_then(|places| places.root()).map(PathBuf::from);
+    let ran = match cli.command {
+        None => places.map_err(Error::from).and_then(|places| without_command(&cli.wrap, &places)),
         Some(command) => {
             if let Some(option) = cli.wrap.first_given().or((!cli.wrap.command.is_empty()).then_some("-- CMD")) {
                 return Err(Error::Wrong {
@@ -64,7 +66,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Res
             }
             with_command(command, places, out)
         }
-    }
+    };
+    ran.map_err(|error| match home {
+        Some(home) => Error::Under(home, Box::new(error)),
+        None => error,
+    })
 }
 
 /// `mcp-approve -- CMD`, or `mcp-approve` alone: the console.
@@ -72,10 +78,13 @@ fn without_command(options: &WrapOptions, places: &Places) -> Result<ExitCode, E
     if !options.command.is_empty() || options.first_given().is_some() {
         return wrap::run(options, places);
     }
-    if io::stdin().is_terminal() && io::stdout().is_terminal() {
-        return console::run(places);
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err(Error::NoTerminal(""));
     }
-    Err(Error::NoTerminal(Cli::command().render_help().to_string()))
+    if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {
+        return Err(Error::NoTerminal(" that can move its cursor, and TERM=dumb says that this one cannot"));
+    }
+    console::run(places)
 }
 
 fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Result<ExitCode, Error> {
@@ -83,15 +92,15 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo { auto } => {
             let operator = if auto { demo::Operator::Automatic } else { demo::Operator::Person };
-            Ok(demo::run(operator, out)?)
+            Ok(demo::run(operator, places?.root(), out)?)
         }
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
             let command = command.unwrap_or(RulesCommand::List { json: false });
             rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
         }
-        Command::Tools { command } => {
-            let command = command.unwrap_or_else(|| ToolsCommand::List(ToolsListOptions::default()));
+        Command::Tools { list, command } => {
+            let command = command.unwrap_or(ToolsCommand::List(list));
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
@@ -138,19 +147,22 @@ fn now() -> i64 {
 }
 
 /// The text of a usage error; a server's command without its `--` is the likeliest slip.
-fn usage(error: &clap::Error) -> Error {
+fn usage(error: &clap::Error, args: &[OsString]) -> Error {
     let text = error.render().to_string();
     // clap proposes to hand an unknown option to the server, which is hardly ever meant.
     let lines = text.lines().filter(|line| !line.contains("as a value, use '--"));
     let mut text = lines.fold(String::new(), |text, line| text + line + "\n").replace("\n\n\n", "\n\n");
-    if let Some(word) = stray_word(error) {
-        let known: Vec<String> = Cli::command().get_subcommands().map(|known| known.get_name().to_owned()).collect();
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let cli = Cli::command();
+    let known: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+    // Behind a command of ours a stray word is no server's.
+    let is_first = !args.iter().skip(1).any(|word| known.iter().any(|known| word == known));
+    if let Some(word) = stray_word(error).filter(|_| is_first) {
         let word: String = word.chars().flat_map(char::escape_debug).collect();
-        text.push_str(&match nearest(&word, &known) {
-            Some(near) => format!("  hint: did you mean `mcp-approve {near}`?\n"),
-            None => format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"),
-        });
+        text = format!("error: there is no command \"{word}\"\n");
+        if let Some(near) = nearest(&word, &known) {
+            text.push_str(&format!("  hint: did you mean `mcp-approve {near}`?\n"));
+        }
+        text.push_str(&format!("  hint: to wrap a server, put `--` before its command: mcp-approve -- {word} ...\n"));
     }
     Error::Usage(text)
 }

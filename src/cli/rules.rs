@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod alter;
+mod called;
 mod check;
 mod edit;
 mod explain;
@@ -82,7 +83,7 @@ pub fn run(
     let site = Site { place, places, db: named.db.unwrap_or_else(|| places.audit_db()), now };
     match command {
         RulesCommand::Path | RulesCommand::Schema => Ok(ExitCode::SUCCESS),
-        RulesCommand::List { json } => list::run(&standing(&mut layers)?, &layers, *json, out),
+        RulesCommand::List { json } => list::run(&standing(&mut layers)?, &layers, *json, places, out),
         RulesCommand::Explain { call, record, json } => {
             let call = match (call, record) {
                 (_, Some(record)) => explain::Call::of_record(record, &site.db)?,
@@ -92,7 +93,7 @@ pub fn run(
             explain::run((&standing(&mut layers)?, &written), &call, *json, now, out)
         }
         RulesCommand::Accept => accept::run(&mut layers, places, now, out),
-        RulesCommand::Check { json } => check::run(&site.place, &mut layers, *json, now, out),
+        RulesCommand::Check { json } => check::run(&site, &mut layers, *json, out),
         RulesCommand::Add(options) => add::run(options, &site, out),
         RulesCommand::Remove(options) => alter::remove(options, &site, out),
         RulesCommand::Disable(options) => alter::switch(options, Switch::Off, &site, out),

@@ -12,10 +12,12 @@ use super::console;
 use crate::behavior::expected::Expected;
 use crate::cli::error::Error;
 use crate::console::run::restore;
+use crate::console::settings;
 use crate::gate::Unattended;
-use crate::home::config::{self, Drawing, Level};
+use crate::home::config::{self, ConfigError, Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
+use crate::home::remote::{self, Bridge};
 use crate::home::{duration, name};
 use crate::interpose::secrecy;
 use crate::interpose::start::{self, Setup, StartError};
@@ -57,7 +59,13 @@ pub struct WrapOptions {
     /// Record in this database [default: audit.db in the state folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub audit_db: Option<PathBuf>,
-    /// The server's command, after `--`
+    /// Reach the server at this URL, through mcp-remote; `-- URL` does the same
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url, conflicts_with = "command")]
+    pub url: Option<String>,
+    /// Send this header to the URL, as 'Authorization: Bearer ${TOKEN}'; may be repeated
+    #[arg(long, value_name = "HEADER")]
+    pub header: Vec<String>,
+    /// The server's command or URL, after `--`
     #[arg(last = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 }
@@ -77,6 +85,8 @@ impl WrapOptions {
             (self.inline, "--inline"),
             (self.observe, "--observe"),
             (self.audit_db.is_some(), "--audit-db"),
+            (self.url.is_some(), "--url"),
+            (!self.header.is_empty(), "--header"),
         ];
         given.into_iter().find_map(|(given, option)| given.then_some(option))
     }
@@ -97,6 +107,7 @@ impl WrapOptions {
             audit_db: self.audit_db.as_ref().map(absolute),
             trust: None,
             expect: self.expect.clone(),
+            mismatch: None,
         }
     }
 }
@@ -119,14 +130,25 @@ impl ValueEnum for Unattended {
 /// # Errors
 /// The settings are not usable, or the server cannot be run.
 pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
-    if options.command.is_empty() {
+    let bridge = bridge(options)?;
+    let remote = bridge.is_some();
+    let Bridge { command, environment } =
+        bridge.unwrap_or_else(|| Bridge { command: options.command.clone(), environment: Vec::new() });
+    if command.is_empty() {
         return Err(Error::Wrong {
             what: "no server command was given".to_owned(),
             hint: "put it after `--`: mcp-approve -- npx -y some-server".to_owned(),
         });
     }
     let core = secrecy::keep_memory_private();
-    let settings = config::settle(&options.command, options.level(), places)?;
+    // All that is wrong with config.toml is said at once, the console's part of it too.
+    let settings = config::settle(&command, options.level(), places).map_err(|error| {
+        if matches!(error, ConfigError::Problems { .. }) {
+            settings::check(places).err().unwrap_or(error)
+        } else {
+            error
+        }
+    })?;
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
     if let Err(why) = &state {
@@ -137,8 +159,7 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     let keeps = if state.is_ok() { Keeps::Copies } else { Keeps::Nothing };
     let policy = layers.load(keeps);
     let drawing = settings.drawing;
-    let command = options.command.clone();
-    let setup = Setup { command, core, settings, places: places.clone(), state, policy, layers };
+    let setup = Setup { command, environment, core, settings, places: places.clone(), state, policy, layers };
     let (pipe, beside) = match drawing {
         Drawing::Never => (HostPipe::take().map_err(|error| cannot_start(error.into()))?, None),
         Drawing::Inline => console::inline(places).map(|(pipe, beside)| (pipe, Some(beside)))?,
@@ -149,9 +170,27 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     }
     match ended {
         Ok(code) => Ok(code.into()),
+        Err(StartError::Spawn(error)) if remote => Err(Error::NoBridge(error)),
         Err(StartError::Spawn(error)) => Err(Error::CannotRun(error)),
         Err(error @ StartError::System(_)) => Err(cannot_start(error.into())),
     }
+}
+
+/// The bridge to the server's URL, where it has one.
+fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
+    let wrong = |what: &str| Error::Wrong {
+        what: what.to_owned(),
+        hint: "mcp-approve [OPTIONS] [--header 'Name: value'] -- URL".to_owned(),
+    };
+    let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));
+    let Some(url) = options.url.as_deref().or(first) else {
+        return if options.header.is_empty() { Ok(None) } else { Err(wrong("--header belongs to a server's URL")) };
+    };
+    if options.command.len() > 1 {
+        return Err(wrong("a server's URL is the last word"));
+    }
+    let bridge = Bridge::to(url, &options.header, |name| std::env::var(name).ok());
+    bridge.map(Some).map_err(|error| Error::Wrong { what: error.what, hint: error.hint })
 }
 
 fn cannot_start(cause: Box<dyn std::error::Error + Send + Sync>) -> Error {

@@ -12,10 +12,12 @@ use crate::behavior::taxonomy::Badge;
 /// `checkpoint` and `unreadable` are the longest words of what happened.
 const HAPPENED: usize = 10;
 /// Who and which tool get so much, where there is room, and keep so much while the target is cut.
-const WHO: (usize, usize) = (16, 6);
-const TOOL: (usize, usize) = (24, 10);
+const WHO: (usize, usize) = (16, 8);
+const TOOL: (usize, usize) = (24, 12);
 /// Less of a target tells nothing: then the other columns go.
 const LEAST: usize = 14;
+/// A longer one need not be shown whole while the other columns are cut for it.
+const MOST: usize = 44;
 
 /// How wide each column is; without width it is not shown.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +48,7 @@ impl RecordColumns {
         };
         let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
         let room = width.saturating_sub(names + when + 1 + 2 + HAPPENED);
-        let upon = widest(|line| line.target.as_deref().unwrap_or_default());
+        let upon = widest(|line| line.target.as_deref().unwrap_or_default()).min(MOST);
         let fits = |(most, least): (usize, usize), width: usize| (width.min(most), width.min(least));
         let ((who, least_who), (tool, least_tool)) =
             (fits(WHO, widest(|line| who(line).unwrap_or_default())), fits(TOOL, widest(tool_of)));

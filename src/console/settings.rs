@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::keymap::Keys;
 use super::model::{Confirmation, Manner};
 use super::theme::Palette;
-use crate::home::config::ConfigError;
+use crate::home::config::{self, ConfigError};
 use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::policy::reading::{Problem, Reading};
@@ -74,13 +74,21 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
 }
 
-/// Checks `[console]` without using it. A file that cannot be read has no problems here: whoever reads the rest of it says so.
+/// Checks all of `config.toml`, `[console]` too, without using it.
 ///
 /// # Errors
 /// Every problem in it.
 pub fn check(places: &Places) -> Result<(), ConfigError> {
     let path = places.config_file();
-    let problems = policy_file::text(&path).map(|text| parse(&text).1).unwrap_or_default();
+    let mut problems = match config::check(places) {
+        Ok(()) => Vec::new(),
+        Err(ConfigError::Problems { problems, .. }) => problems,
+        Err(error) => return Err(error),
+    };
+    problems.extend(policy_file::text(&path).map(|text| parse(&text).1).unwrap_or_default());
+    // What is no TOML was found by both readers.
+    problems.sort();
+    problems.dedup();
     if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
 }
 

@@ -33,7 +33,7 @@ impl Gate {
     fn scope_words(&self) -> String {
         let scope = self.config.scope.words().map(|scope| {
             let listed = self.catalog.known().filter(|known| known.offer == Offer::Listed).count();
-            format!("{scope} · {listed} of {} tools", self.catalog.len())
+            format!("{scope} · {listed} of {} tools", self.catalog.count())
         });
         let above = (!self.config.above.is_empty()).then(|| format!("underneath {}", self.config.above.join(", ")));
         scope.into_iter().chain(above).collect::<Vec<_>>().join(" · ")

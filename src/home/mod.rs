@@ -9,4 +9,5 @@ pub mod name;
 pub mod places;
 pub mod policy_file;
 pub mod record;
+pub mod remote;
 pub mod user;

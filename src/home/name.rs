@@ -9,6 +9,7 @@ mod runner;
 
 use std::ffi::OsString;
 
+use super::remote;
 use crate::pins::Launch;
 
 /// A name longer than this says nothing more.
@@ -29,7 +30,9 @@ const EXTENSIONS: &[&str] = &[
 pub fn of_command(command: &[OsString]) -> String {
     let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    plain_name(runner::target(&words))
+    let target = runner::target(&words);
+    let remote = remote::name(target, &words).map(|name| kept(&name)).filter(|name| !name.is_empty());
+    remote.unwrap_or_else(|| plain_name(target))
 }
 
 /// How a command line starts a server of this name: what is fingerprinted of it.
@@ -86,7 +89,12 @@ fn without_version_and_extension(part: &str) -> String {
         }
         stem = before;
     }
-    let plain: String = stem.chars().map(|c| if is_plain(c) { c } else { '-' }).take(LONGEST).collect();
+    kept(stem)
+}
+
+/// Plain characters only, as many as a name may have.
+fn kept(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(LONGEST).collect();
     plain.trim_matches(['-', '_', '.']).to_owned()
 }
 
@@ -177,6 +185,13 @@ mod tests {
             ("server.py", "server"),
             ("my.tool", "my.tool"),
             ("./server\u{202e}evil", "evil"),
+            ("npx -y mcp-remote@0.15.1 https://mcp.linear.app/mcp --header A:${B}", "linear"),
+            ("npx mcp-remote https://docs.mcp.cloudflare.com/sse", "docs.cloudflare"),
+            ("npx mcp-remote http://127.0.0.1:3000/mcp", "127.0.0.1-3000"),
+            ("npx mcp-remote http://[::1]:3000/mcp", "1-3000"),
+            ("npx mcp-remote https://api.mcp/", "api"),
+            ("npx mcp-remote https://---/", "remote"),
+            ("npx mcp-remote", "remote"),
             ("npx", "npx"),
             ("npx -y", "npx"),
             ("mcp-approve demo-server", "approve"),

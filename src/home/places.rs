@@ -33,6 +33,32 @@ pub enum PlaceError {
     Io { path: PathBuf, cause: io::Error },
 }
 
+/// A hint of ours, with `--home` in every command line that it names.
+pub fn under(home: Option<&Path>, hint: &str) -> String {
+    const OURS: &str = "mcp-approve ";
+    let Some(home) = home else { return hint.to_owned() };
+    let home = home.display().to_string();
+    let is_plain = home.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%,=:".contains(&b));
+    let home = if is_plain { home } else { quoted(&home) };
+    let hint = hint.replace("`mcp-approve`", &format!("`{OURS}--home {home}`"));
+    let mut pieces = hint.split(OURS);
+    let mut named = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let word = piece.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+        let option = if COMMANDS.contains(&word) || piece.starts_with("-- ") {
+            format!("--home {home} ")
+        } else {
+            String::new()
+        };
+        named.extend([OURS, &option, piece]);
+    }
+    named
+}
+
+/// The commands that work under a home.
+pub const COMMANDS: &[&str] =
+    &["wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "install", "uninstall"];
+
 impl PlaceError {
     /// What to do next.
     pub fn hint(&self) -> String {
@@ -72,6 +98,11 @@ impl Places {
     /// The folder that `--home` named, to be handed on to processes of our own.
     pub fn root(&self) -> Option<&Path> {
         self.root.as_deref()
+    }
+
+    /// A command line of ours, as the operator types it to work on these places: `mcp-approve rules undo`.
+    pub fn command(&self, words: &str) -> String {
+        under(self.root(), &format!("mcp-approve {words}"))
     }
 
     /// The folder of what the operator writes.

@@ -63,7 +63,12 @@ impl Splice {
 pub fn rules_name(key: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = key.chars().take(64).map(fit).collect();
-    if name.is_empty() { "server".to_owned() } else { name }
+    match name.strip_prefix('-') {
+        // It would be read as an option.
+        Some(rest) => format!("_{rest}"),
+        None if name.is_empty() => "server".to_owned(),
+        None => name,
+    }
 }
 
 /// What wraps an entry, and what is worth saying about it.
@@ -289,7 +294,11 @@ fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Spli
         return Ok(Splice::of(list.span.clone(), "[]"));
     }
     let end = items.last().map_or(start, |last| last.span.end);
-    let rest = text.get(end..list.span.end).unwrap_or_default();
-    let comma = rest.len() - rest.trim_start().len();
-    Ok(Splice::of(start..if rest.trim_start().starts_with(',') { end + comma + 1 } else { end }, ""))
+    let [before, after] =
+        [list.span.start + 1..start, end..list.span.end - 1].map(|at| text.get(at).unwrap_or_default());
+    if before.trim().is_empty() && matches!(after.trim(), "" | ",") {
+        return Ok(Splice::of(list.span.clone(), "[]"));
+    }
+    let comma = after.len() - after.trim_start().len();
+    Ok(Splice::of(start..if after.trim_start().starts_with(',') { end + comma + 1 } else { end }, ""))
 }

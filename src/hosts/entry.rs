@@ -32,6 +32,15 @@ pub struct Entry<'a> {
     pub on: bool,
 }
 
+/// What a wrapper's command line says of its server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrapping {
+    /// The name that rules have for it, where the command line gives one.
+    pub name: Option<String>,
+    /// The server's own command line.
+    pub server: Vec<String>,
+}
+
 /// How an entry writes its command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Command<'a> {
@@ -165,6 +174,19 @@ impl<'a> Entry<'a> {
             Some(_) => Start::Wrapped,
             None => Start::Unwrapped,
         }
+    }
+
+    /// `None` where it is not wrapped.
+    pub fn wrapping(&self) -> Option<Wrapping> {
+        let words = self.words()?;
+        let options = ours(&words)?;
+        let given = |(at, word): (usize, &&str)| match word.strip_prefix("--name=") {
+            Some(name) => Some(name.to_owned()),
+            None if *word == "--name" => options.get(at + 1).map(|name| (*name).to_owned()),
+            None => None,
+        };
+        let server = words.iter().skip_while(|word| **word != "--").skip(1).map(|word| (*word).to_owned());
+        Some(Wrapping { name: options.iter().enumerate().find_map(given), server: server.collect() })
     }
 
     /// How long the host waits for a call, in milliseconds, where the file says so.

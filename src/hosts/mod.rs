@@ -13,7 +13,7 @@ mod yaml;
 use std::path::PathBuf;
 
 pub use edit::{Pass, Wrap, rules_name};
-pub use entry::Start;
+pub use entry::{Start, Wrapping};
 pub use files::{Found, Search};
 pub use masked::masked;
 pub use tree::Syntax;
@@ -27,6 +27,8 @@ pub struct Listed {
     /// The project it is listed for, where the file holds several.
     pub project: Option<String>,
     pub start: Start,
+    /// How it is wrapped, where it is.
+    pub wrapping: Option<Wrapping>,
 }
 
 /// A list that could not be read.
@@ -71,6 +73,7 @@ fn servers(found: &Found, text: &str) -> Result<Vec<Listed>, String> {
         name: one.name.to_owned(),
         project: one.project.map(str::to_owned),
         start: one.start(),
+        wrapping: one.wrapping(),
     });
     Ok(listed.collect())
 }

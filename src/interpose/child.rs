@@ -51,17 +51,23 @@ impl SpawnError {
 }
 
 impl Child {
-    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours; the guardian knows its group
-    /// before it runs, and `core` is its limit on core files. `command` is not empty.
+    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours, with `environment` added; the
+    /// guardian knows its group before it runs, and `core` is its limit on core files. `command` is not empty.
     ///
     /// # Errors
     /// [`SpawnError`] when it cannot be run.
-    pub fn spawn(command: &[OsString], guardian: &Guardian, core: CoreLimit) -> Result<Self, SpawnError> {
+    pub fn spawn(
+        command: &[OsString],
+        environment: Vec<(OsString, OsString)>,
+        guardian: &Guardian,
+        core: CoreLimit,
+    ) -> Result<Self, SpawnError> {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
         };
         let name = shown(program);
         let mut command = Command::new(program);
+        command.envs(environment);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
         guardian.enlist(command.as_std_mut(), core);
         let child = command.spawn().map_err(|cause| match cause.kind() {

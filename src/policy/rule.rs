@@ -181,6 +181,11 @@ impl ToolGlob {
         &self.text
     }
 
+    /// The server that it names, where it does.
+    pub fn server(&self) -> Option<&Glob> {
+        self.server.as_ref()
+    }
+
     /// Whether it names a server too.
     pub fn names_server(&self) -> bool {
         self.server.is_some()

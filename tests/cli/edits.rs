@@ -51,7 +51,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
       1  this exact call (3 past calls)
       2  this tool with the same text (3 past calls)
       3  this tool (3 past calls)
-    Choose one: mcp-approve rules add --record memory-1 --scope N
+    Choose one: mcp-approve --home HOME rules add --record memory-1 --scope N
     ");
     assert_eq!(policy(&home), RULES, "a question writes nothing");
     let dry = home.run(&["rules", "add", "--record", "memory-1", "--scope", "2", "--expires", "never", "--dry-run"]);
@@ -77,8 +77,8 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     for says in [
         "Rule create-entities would have matched 3 of 6 past calls; 3 of them asked, 0 were denied.",
         "warning: rule ask-all asks for 3 of them, and an allow does not loosen that.",
-        "mcp-approve rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
-        "Take it back with: mcp-approve rules undo",
+        "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
+        "Take it back with: mcp-approve --home HOME rules undo",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -87,7 +87,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
     assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
     assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
-    assert!(run.out.contains("counts once you have accepted it: mcp-approve rules accept"), "{}", run.out);
+    assert!(run.out.contains("counts once you have accepted it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
     assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");

@@ -5,6 +5,7 @@ use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::search::Search;
 use mcp_approve::cli::args::Cli;
 use mcp_approve::cli::help::{TOPICS, topic};
+use mcp_approve::home::places::COMMANDS;
 
 use super::Home;
 
@@ -58,6 +59,13 @@ fn a_command_has_its_help_and_a_slip_gets_a_suggestion() {
 #[test]
 fn the_topics_name_every_option_and_every_field() {
     let cli = Cli::command();
+    for command in cli.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name) {
+        let elsewhere = ["help", "completions"].contains(&command);
+        assert!(
+            elsewhere || COMMANDS.contains(&command),
+            "a hint that names `mcp-approve {command}` would forget --home"
+        );
+    }
     let config = topic("config").unwrap();
     let wrap = cli.find_subcommand("wrap").unwrap();
     for option in wrap.get_arguments().filter_map(|option| option.get_long()).filter(|long| *long != "home") {

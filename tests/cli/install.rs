@@ -3,9 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use portable_pty::CommandBuilder;
 use serde_json::Value;
 
 use super::{Home, Run};
+use crate::fake::BINARY;
+use crate::fake::terminal::Terminal;
 
 const CLAUDE: &str = include_str!("../fixtures/hosts/claude-code.json");
 const CODEX: &str = include_str!("../fixtures/hosts/codex.toml");
@@ -184,11 +187,38 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     let home = home();
     let run = home.hosts(&["doctor"]);
     assert_eq!(run.code, 0, "{}", run.out);
-    assert!(run.out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{}", run.out);
-    let last = run.out.lines().last().unwrap();
-    assert!(last.contains("`mcp-approve install --all` settles 16 of these"), "{last}");
+    let out = super::unwrapped(&run.out);
+    assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
+    let last = out.rsplit("note").next().unwrap();
+    assert!(last.contains(" install --all` settles 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);
     assert_eq!(run.code, 0, "{}", run.out);
+}
+
+#[test]
+fn at_a_terminal_servers_are_picked_by_number() {
+    let home = home();
+    let mut command = CommandBuilder::new(BINARY);
+    let (own, user) = (home.path("").display().to_string(), home.path("user").display().to_string());
+    command.args(["--home", &own, "install", "--host", "goose", "--hosts-home", &user]);
+    let mut terminal = Terminal::running(command, (120, 60));
+    assert!(terminal.wait().success(), "what is chosen needs no question");
+    let mut command = CommandBuilder::new(BINARY);
+    command.args(["--home", &own, "install", "--hosts-home", &user]);
+    let mut terminal = Terminal::running(command, (140, 60));
+    terminal.shows(&[
+        "  2  slow one: NOT wrapped",
+        "     files: wrapped",
+        "Which to wrap? Numbers, all, or Enter for none >",
+    ]);
+    terminal.types("2 77\r");
+    terminal.shows(&["Give numbers from 1 to"]);
+    terminal.types("2, 1\r");
+    terminal.shows(&["fs: wrapped", "slow one: wrapped; rules name it slow_one", "Wrapped 2 servers."]);
+    assert!(terminal.wait().success());
+    let claude: Value = serde_json::from_str(&home.text("user/.claude.json")).unwrap();
+    assert_eq!(claude["mcpServers"]["none"]["command"], "/opt/bin/server");
+    assert_eq!(claude["projects"]["/home/ada/work"]["mcpServers"]["fs"]["command"], "node");
 }

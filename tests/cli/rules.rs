@@ -68,7 +68,7 @@ fn a_policy_with_errors_is_shown_with_carets_and_exits_1() {
     let list = home.run(&["rules", "list"]);
     assert_eq!(list.code, 2);
     assert!(list.err.contains("has 2 errors, the first in line 3"), "{}", list.err);
-    assert!(list.err.contains("\n  hint: mend it; `mcp-approve rules check`"), "{}", list.err);
+    assert!(list.err.contains("\n  hint: mend it; `mcp-approve --home HOME rules check`"), "{}", list.err);
 }
 
 #[test]
@@ -222,9 +222,28 @@ fn every_file_that_applies_is_checked_and_replayed_and_doctor_tells_what_waits()
     fs::write(&file, "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"allow\"\nserver = \"s\"\n").unwrap();
     let (code, out) = run(&["rules", "check"]);
     assert!(code == Some(0) && out.contains("1 loosening waits until accepted"), "{out}");
-    let (_, out) = run(&["doctor"]);
+    let out = super::unwrapped(&run(&["doctor"]).1);
     assert!(out.contains("until accepted this waits: allows: x") && out.contains("rules accept"), "{out}");
     assert!(out.contains("pins"), "{out}");
     let (_, out) = run(&["rules", "check", "--json"]);
     assert!(serde_json::from_str::<Value>(&out).is_ok_and(|rows| rows.is_array()), "{out}");
+}
+
+#[test]
+fn a_rule_by_a_hosts_name_of_a_server_that_its_wrapper_does_not_have_is_warned_of() {
+    let home = Home::with_policy(&RULES.replace("mcp__diary__add", "mcp__my_fs__add").replace("notes\"", "fs\""));
+    let project = tempfile::tempdir().unwrap();
+    let check = |args: &str| {
+        let entry = format!(
+            "{{ \"command\": \"/opt/mcp-approve\", \"args\": [{args}\"--\", \"npx\", \"server-filesystem\"] }}"
+        );
+        fs::write(project.path().join(".mcp.json"), format!("{{ \"mcpServers\": {{ \"my fs\": {entry} }} }}")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-approve"));
+        let command = command.arg("--home").arg(home.0.path()).args(["rules", "check"]).current_dir(&project);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let says = "warning: mcp__my_fs__add in rule fs never matches a call of my fs, which Claude Code starts: its wrapper is named filesystem";
+    assert!(check("").contains(says), "{}", check(""));
+    assert!(check("\"--name=x\", ").contains("is named x"));
+    assert!(!check("\"--name\", \"my_fs\", ").contains("warning"));
 }

@@ -135,7 +135,7 @@ fn a_rule_that_is_added_is_accepted_on_the_spot_by_a_person_only() {
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "write"], "true");
     terminal.shows(&["allows: add", "allows: write", "Accept now? [y/N]"]);
     terminal.types("\r");
-    terminal.shows(&["counts once you have accepted it: mcp-approve rules accept"]);
+    terminal.shows(&["counts once you have accepted it: mcp-approve --home"]);
     assert!(terminal.wait().success());
     assert_eq!(kept(&home), RULES, "no answer is no");
     let mut terminal = at_terminal(&home, &["add", "--server", "diary", "--tool", "read"], "true");

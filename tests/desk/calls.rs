@@ -128,6 +128,8 @@ pub fn write(ticket: &str) -> Snapshot {
         original_arguments: None,
         facts: Vec::new(),
         asked_again: None,
+        earlier: Vec::new(),
+        silence: None,
     }
 }
 

@@ -59,7 +59,7 @@ fn who_approved_a_path_yesterday_takes_three_keys_and_the_text() {
     terminal.awaits("who approved it", |screen| {
         let row =
             |line: &str| ["approved", "ada", "write_file", "notes/README.md"].iter().all(|one| line.contains(one));
-        screen.lines().any(row) && !screen.contains("denied ")
+        screen.lines().any(row) && !screen.contains("denied  ")
     });
     // The same words where no console is.
     let words = ["log", "list", "README.md", "verdict:approved", "since:yesterday", "until:yesterday"];
@@ -79,6 +79,7 @@ fn why_something_passed_by_itself_takes_one_key_from_its_row() {
     let (home, _server, mut host) = wrapped();
     host.call(1, "read", &json!({}));
     assert_eq!(text(&host.answer(1)), "done");
+    log::awaits(home.path(), "its answer is in the log", |record| record["kind"] == "outcome");
     let mut terminal = console(home.path());
     terminal.shows(&["No call waits for you", "· s"]);
     let why = ["approved by default", "it only reads", "the whole call", "answered"];

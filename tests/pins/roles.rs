@@ -57,6 +57,8 @@ fn a_role_is_shown_what_it_may_use_and_told_how_much_it_may_not() {
     assert_eq!(found("stranger"), Vec::<String>::new());
     assert_eq!(found("nobody"), Vec::<String>::new());
     let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--role", "reader"]);
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         out.contains("2 that fit may not be used: 2 because the role reader has no capability for them; --all"),
         "{out}"
@@ -77,7 +79,7 @@ fn with_all_what_may_not_be_used_is_struck_with_the_reason() {
     assert!(why.contains("the role reader does not grant") && why.contains("reports:delete"), "{why}");
     let why = of("frobnicate")["why_not"].as_str().unwrap();
     assert!(why.contains("it is not known what it does"), "{why}");
-    let (_, out, _) = tools(home.path(), &["search", "report", "--role", "reader", "--all"]);
+    let (_, out, _) = tools(home.path(), &["search", "report", "--role", "reader", "--all", "--wide"]);
     assert!(out.contains("✗  MUTATES  s / delete_report") && out.contains("may not be used: the role reader"), "{out}");
 }
 
@@ -91,7 +93,7 @@ fn without_a_role_the_policy_is_the_gate() {
     let found = rows(home.path(), &["search", "quarterly", "report"]);
     assert!(!names(&found).contains(&"delete_report"), "{found:#?}");
     assert!(names(&found).contains(&"read_report"), "only some calls of it are denied");
-    let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--all"]);
+    let (_, out, _) = tools(home.path(), &["search", "quarterly", "report", "--all", "--wide"]);
     assert!(out.contains("may not be used: the policy: rule never denies every call of it"), "{out}");
     write(
         home.path(),

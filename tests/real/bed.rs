@@ -5,13 +5,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-const PINS: [(&str, &str); 6] = [
+/// The agents that `hosts` drives; a gigabyte, so only installed for it.
+pub const AGENTS: &str = include_str!("agents.json");
+
+const PINS: [(&str, &str); 10] = [
     ("package.json", include_str!("package.json")),
     ("requirements.txt", include_str!("requirements.txt")),
     ("requirements-legacy.txt", include_str!("requirements-legacy.txt")),
     ("drive.mjs", include_str!("drive.mjs")),
     ("drive.py", include_str!("drive.py")),
+    ("bridge.mjs", include_str!("bridge.mjs")),
+    ("conform.mjs", include_str!("conform.mjs")),
+    ("model.mjs", include_str!("model.mjs")),
     ("tee.py", include_str!("tee.py")),
+    ("remote.mjs", include_str!("remote.mjs")),
 ];
 
 /// The official client that drives a server.
@@ -63,9 +70,7 @@ impl Bed {
         }
         if installed != pinned {
             println!("installing real servers into {}", bed.root.display());
-            run(Command::new("npm")
-                .args(["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"])
-                .current_dir(&bed.root));
+            install_from_npm(&bed.root);
             for (venv, requirements) in [("venv", "requirements.txt"), ("venv1", "requirements-legacy.txt")] {
                 run(Command::new("python3").args(["-m", "venv"]).arg(bed.path(venv)));
                 run(Command::new(bed.path(venv).join("bin/pip"))
@@ -77,10 +82,62 @@ impl Bed {
         bed
     }
 
+    /// The agents' programs, installed at first use.
+    pub fn agents(&self) -> PathBuf {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        self.more("agents", AGENTS, &ONCE)
+    }
+
+    /// The command of the official conformance suite, installed at first use.
+    pub fn suite(&self) -> Command {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        let programs = self.more("suite", include_str!("suite.json"), &ONCE);
+        let mut command = Command::new(programs.join("node"));
+        command.arg(programs.join("conformance"));
+        command
+    }
+
+    /// The command of a server over HTTP that hands everything to `server` on stdio.
+    pub fn bridge(&self, server: &[String]) -> Command {
+        let mut command = Command::new("node");
+        command.arg(self.path("bridge.mjs")).args(server);
+        command
+    }
+
+    /// Installs `packages` into a folder of their own; where their programs are.
+    fn more(&self, name: &str, packages: &str, once: &OnceLock<()>) -> PathBuf {
+        let root = self.path(name);
+        once.get_or_init(|| {
+            fs::create_dir_all(&root).unwrap();
+            let installed = fs::read_to_string(root.join("installed")).unwrap_or_default();
+            if installed != packages {
+                println!("installing into {}", root.display());
+                fs::write(root.join("package.json"), packages).unwrap();
+                install_from_npm(&root);
+                fs::write(root.join("installed"), packages).unwrap();
+            }
+        });
+        root.join("node_modules/.bin")
+    }
+
+    /// The command that starts the fake model.
+    pub fn model(&self) -> Command {
+        let mut command = Command::new("node");
+        command.arg(self.path("model.mjs"));
+        command
+    }
+
     /// The command of a server from npm.
     pub fn npm(&self, server: &str) -> Vec<String> {
         let script = format!("node_modules/@modelcontextprotocol/{server}/dist/index.js");
         vec!["node".into(), self.text(&script)]
+    }
+
+    /// A script of ours, in node.
+    pub fn node(&self, script: &str) -> Command {
+        let mut command = Command::new("node");
+        command.arg(self.path(script));
+        command
     }
 
     /// A program of the stateless era's Python environment.
@@ -111,6 +168,11 @@ impl Bed {
         command
     }
 
+    /// The path of a script of this folder.
+    pub fn script(&self, name: &str) -> String {
+        self.text(name)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
@@ -118,6 +180,12 @@ impl Bed {
     fn text(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().into()
     }
+}
+
+fn install_from_npm(folder: &Path) {
+    run(Command::new("npm")
+        .args(["install", "--no-package-lock", "--no-audit", "--no-fund", "--silent"])
+        .current_dir(folder));
 }
 
 /// Runs a command that must succeed.

@@ -12,9 +12,14 @@
     reason = "a broken test bed fails the test"
 )]
 
+mod agent;
 mod bed;
+mod conformance;
+mod hosts;
 mod operator;
+mod packages;
 mod play;
+mod remote;
 
 use std::fs;
 use std::path::Path;

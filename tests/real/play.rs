@@ -10,7 +10,7 @@ use mcp_approve::link::message::OperatorVerdict;
 use serde_json::{Value, json};
 
 use super::bed::{Client, bed};
-use super::operator::{Asked, Operator};
+use super::operator::{Asked, Manner, Operator};
 
 /// One call, by tool and arguments.
 pub type Call = (&'static str, Value);
@@ -48,12 +48,12 @@ pub fn wrapped(
     let (outside, inside) = (fresh(folder, "outside"), fresh(folder, "inside"));
     let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap(), "--"].map(String::from);
     let command = [&wrapper[..], &bed().recorded(&inside, server)].concat();
-    let operator = Operator::attach(&home, verdict, look);
+    let operator = Operator::attach(&home, Manner { verdict, after: Duration::ZERO }, look);
     let (revision, answers) = drive(folder, client, &bed().recorded(&outside, &command), calls);
     Played {
         revision,
         answers,
-        asked: operator.leave(),
+        asked: operator.leave().asked,
         outside: Transcript::read(&outside),
         inside: Transcript::read(&inside),
     }
@@ -66,13 +66,14 @@ pub fn direct(folder: &Path, client: Client, server: &[String], calls: &[Call]) 
     Transcript::read(&records)
 }
 
-fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
+/// Has a client play `calls` over a command: the revision, and an object per call.
+pub fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (String, Vec<Value>) {
     let steps: Vec<Value> =
         calls.iter().map(|(tool, arguments)| json!({ "tool": tool, "arguments": arguments })).collect();
     let plan = folder.join("plan.json");
     let text = json!({ "client": client.name(), "command": command, "steps": steps });
     fs::write(&plan, text.to_string()).unwrap();
-    let said = run_out(bed().driver(client, &plan), &folder.join("said"));
+    let said = run_out(bed().driver(client, &plan), &folder.join("said"), &[0]);
     let mut lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let first = lines.next().unwrap();
     let answers: Vec<Value> = lines.collect();
@@ -80,8 +81,8 @@ fn drive(folder: &Path, client: Client, command: &[String], calls: &[Call]) -> (
     (first["revision"].as_str().unwrap_or_default().into(), answers)
 }
 
-/// Runs a client to its end and takes what it printed. Through files: an orphan that kept the pipe would hang us.
-fn run_out(mut client: Command, said: &Path) -> String {
+/// Runs a client to its end, which must be one of `ends`, and takes what it printed. Through files: an orphan that kept the pipe would hang us.
+pub fn run_out(mut client: Command, said: &Path, ends: &[i32]) -> String {
     let words = said.with_extension("err");
     let mut running = client
         .stdin(Stdio::null())
@@ -100,11 +101,16 @@ fn run_out(mut client: Command, said: &Path) -> String {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    assert!(status.success(), "the client failed: {}", fs::read_to_string(words).unwrap());
+    assert!(
+        status.code().is_some_and(|code| ends.contains(&code)),
+        "the client failed: {}",
+        fs::read_to_string(words).unwrap()
+    );
     fs::read_to_string(said).unwrap()
 }
 
-fn fresh(folder: &Path, name: &str) -> PathBuf {
+/// An empty folder for records.
+pub fn fresh(folder: &Path, name: &str) -> PathBuf {
     let records = folder.join(name);
     let _ = fs::remove_dir_all(&records);
     fs::create_dir_all(&records).unwrap();
@@ -114,18 +120,24 @@ fn fresh(folder: &Path, name: &str) -> PathBuf {
 impl Transcript {
     /// The records of the one process that was asked for its tools; a probing sibling was not.
     fn read(records: &Path) -> Self {
-        let mut found: Vec<Self> = fs::read_dir(records)
+        let mut found = Self::all(records);
+        found.retain(|(_, transcript)| transcript.to.contains("\"tools/list\""));
+        assert_eq!(found.len(), 1, "sessions in {}", records.display());
+        found.remove(0).1
+    }
+
+    /// The records of every process, with its id.
+    pub fn all(records: &Path) -> Vec<(u32, Self)> {
+        fs::read_dir(records)
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|end| end == "to"))
-            .map(|to| Self {
-                from: fs::read_to_string(to.with_extension("from")).unwrap(),
-                to: fs::read_to_string(to).unwrap(),
+            .map(|to| {
+                let process = to.file_stem().and_then(|stem| stem.to_str()).unwrap().parse().unwrap();
+                let from = fs::read_to_string(to.with_extension("from")).unwrap_or_default();
+                (process, Self { to: fs::read_to_string(to).unwrap(), from })
             })
-            .filter(|transcript| transcript.to.contains("\"tools/list\""))
-            .collect();
-        assert_eq!(found.len(), 1, "sessions in {}", records.display());
-        found.remove(0)
+            .collect()
     }
 
     /// The calls of one tool that went to the server.

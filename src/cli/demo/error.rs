@@ -35,6 +35,9 @@ pub enum DemoError {
 
 impl From<DemoError> for Error {
     fn from(error: DemoError) -> Self {
+        if let DemoError::Output(cause) = error {
+            return cause.into();
+        }
         Self::Wrong { what: error.to_string(), hint: error.hint().to_owned() }
     }
 }

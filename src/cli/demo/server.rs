@@ -15,15 +15,34 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// Answers line by line until the input ends.
 pub(super) fn serve(mut input: impl BufRead, mut output: impl Write, tools: &Tools) -> io::Result<()> {
     let mut line = Vec::new();
+    let mut listener = Listener::None;
     while input.read_until(b'\n', &mut line)? > 0 {
         let run = |name: &str, arguments: &Value| tools.run(name, arguments);
-        if let Some(reply) = answer(&line, tools.definitions(), &run) {
-            output.write_all(format!("{reply}\n").as_bytes())?;
+        if memchr::memmem::find(&line, b"\"logging/setLevel\"").is_some() {
+            listener = Listener::Host;
+        }
+        let mut said = Vec::from_iter(answer(&line, tools.definitions(), &run));
+        // Nobody has to listen: a host that did not ask for log messages is sent none.
+        let events = tools.take_events().into_iter().filter(|_| listener == Listener::Host);
+        said.extend(events.map(|data| {
+            let params = json!({ "level": "info", "logger": "jobs", "data": data });
+            json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params })
+        }));
+        for message in said {
+            output.write_all(format!("{message}\n").as_bytes())?;
             output.flush()?;
         }
         line.clear();
     }
     Ok(())
+}
+
+/// Who hears what becomes of jobs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listener {
+    None,
+    /// It has asked for log messages.
+    Host,
 }
 
 /// Which rules a request goes by: told by its own `_meta`, never by the connection.
@@ -85,9 +104,10 @@ fn about(method: &str, params: &Value, era: Era, definitions: &Value) -> Result<
     Ok(match (method, era) {
         ("initialize", Era::Handshake) => json!({
             "protocolVersion": revision(&params["protocolVersion"]),
-            "capabilities": { "tools": {} },
+            "capabilities": { "tools": {}, "logging": {} },
             "serverInfo": me(),
         }),
+        ("logging/setLevel", Era::Handshake) => json!({}),
         ("ping", Era::Handshake) => json!({}),
         ("server/discover", Era::Stateless) => json!({
             "supportedVersions": [STATELESS],
@@ -240,6 +260,9 @@ mod tests {
             ("cleanup_sessions", r#"{"idle_days":30}"#, "Removed 3"),
             ("cleanup_sessions", r#"{"idle_days":"x"}"#, "is missing or not"),
             ("run_job", r#"{"kind":"synthetic","params":{}}"#, r#""run_id":"run-1""#),
+            ("get_status", r#"{"run_id":"run-9"}"#, r#""isError":true"#),
+            ("get_status", r#"{"run_id":"../notes"}"#, r#""isError":true"#),
+            ("fetch_artifact", r#"{"run_id":"run-9","path":"metrics.json"}"#, r#""isError":true"#),
             ("get_environment", "{}", "SHOP_API_TOKEN"),
         ] {
             let reply = call("", name, arguments);

@@ -35,10 +35,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Makes the folder, readable by this user only, and furnishes the workspace.
-    pub(super) fn set() -> Result<Self, DemoError> {
-        let around = std::env::temp_dir();
-        sweep(&around);
+    /// Makes the folder in `around`, readable by this user only, and furnishes the workspace.
+    pub(super) fn set(around: &Path) -> Result<Self, DemoError> {
+        let made = DirBuilder::new().mode(0o700).recursive(true).create(around);
+        // Whole, since the demo's processes work in other folders.
+        let around =
+            &made.and_then(|()| around.canonicalize()).map_err(|cause| DemoError::io("making", around, cause))?;
+        sweep(around);
         let root = (0..100)
             .map(|n| around.join(format!("{NAME}{}-{n}", std::process::id())))
             .find_map(|root| match private(&root) {
@@ -46,7 +49,7 @@ impl Stage {
                 made => Some(made.map(|()| root)),
             })
             .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
-            .map_err(|cause| DemoError::io("making a temporary folder in", &around, cause))?;
+            .map_err(|cause| DemoError::io("making a folder in", around, cause))?;
         let stage = Self { root };
         let playing = stage.root.join(PLAYING);
         fs::write(&playing, "").map_err(|cause| DemoError::io("writing", &playing, cause))?;

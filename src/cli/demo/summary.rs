@@ -10,9 +10,8 @@ use crate::console::plain::visible;
 
 /// How to go on with a server of one's own.
 pub(super) const NEXT: &str = "
-To wrap a server of your own, put `mcp-approve --` in front of its command,
-in your host's configuration:
-    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/projects
+To put it in front of the servers that your agent uses already:
+    mcp-approve install
 and open the console in any terminal:
     mcp-approve";
 

@@ -1,5 +1,6 @@
-//! What the demo's server can do: ten tools over a folder and a database. Owns the tools; the protocol is `server`'s.
+//! What the demo's server can do: twelve tools over a folder, a database and jobs. Owns the tools; the protocol is `server`'s.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -30,6 +31,8 @@ pub(super) struct Tools {
     definitions: Value,
     folder: Folder,
     shop: Shop,
+    /// What became of jobs, for whoever listens.
+    events: RefCell<Vec<Value>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +43,8 @@ enum Trouble {
     Shop(#[from] ShopError),
     #[error("the argument {0:?} is missing or not of the type in the schema")]
     Argument(&'static str),
+    #[error("there is no artifact {0:?}; the parts of a job are params.json and, once it is done, metrics.json")]
+    Artifact(String),
 }
 
 impl Tools {
@@ -50,6 +55,7 @@ impl Tools {
             definitions: serde_json::from_str(DEFINITIONS).map_err(DemoError::Definitions)?,
             shop: Shop::at(folder.place(SHOP_FILE)),
             folder,
+            events: RefCell::default(),
         })
     }
 
@@ -70,6 +76,8 @@ impl Tools {
             "write_query" => self.write_query(arguments),
             "cleanup_sessions" => self.cleanup_sessions(arguments),
             "run_job" => self.run_job(arguments),
+            "get_status" => self.get_status(arguments),
+            "fetch_artifact" => self.fetch_artifact(arguments),
             "get_environment" => Ok(environment()),
             _ => return None,
         };
@@ -118,16 +126,51 @@ impl Tools {
         Ok(Outcome::Text(format!("Removed {removed} sessions.")))
     }
 
-    /// A job is a file in `jobs/`, so that running one has an effect that can be seen.
+    /// A job is a file in `jobs/`, so that running one has an effect that can be seen. A synthetic one is done at once.
     fn run_job(&self, arguments: &Value) -> Result<Outcome, Trouble> {
         let kind = text(arguments, "kind")?;
         let params = arguments.get("params").filter(|params| params.is_object());
         let params = params.ok_or(Trouble::Argument("params"))?;
         let runs = self.folder.list("jobs")?.iter().filter(|name| name.starts_with("run-")).count();
         let run_id = format!("run-{}", runs + 1);
-        let job = json!({ "kind": kind, "params": params, "state": "pending" });
+        let mut events = vec!["on_job_started"];
+        let mut job = json!({ "kind": kind, "params": params, "state": "pending" });
+        if kind == "synthetic" {
+            job["state"] = "done".into();
+            job["metrics"] = json!({ "steps": 1000, "energy": -4.25 });
+            events.push("on_job_complete");
+        }
         self.folder.write(&format!("jobs/{run_id}.json"), &format!("{job}\n"))?;
+        self.events.borrow_mut().extend(events.iter().map(|event| json!({ "event": event, "run_id": run_id })));
         Ok(Outcome::Structured(json!({ "run_id": run_id })))
+    }
+
+    fn get_status(&self, arguments: &Value) -> Result<Outcome, Trouble> {
+        let job = self.job(arguments)?;
+        let mut status = json!({ "state": job["state"] });
+        if let Some(metrics) = job.get("metrics") {
+            status["metrics"] = metrics.clone();
+        }
+        Ok(Outcome::Structured(status))
+    }
+
+    /// An artifact of a job is a part of its file.
+    fn fetch_artifact(&self, arguments: &Value) -> Result<Outcome, Trouble> {
+        let (job, path) = (self.job(arguments)?, text(arguments, "path")?);
+        let part = path.strip_suffix(".json").filter(|part| ["params", "metrics"].contains(part));
+        let artifact = part.and_then(|part| job.get(part)).ok_or_else(|| Trouble::Artifact(path.to_owned()))?;
+        Ok(Outcome::Text(artifact.to_string()))
+    }
+
+    fn job(&self, arguments: &Value) -> Result<Value, Trouble> {
+        let run_id = text(arguments, "run_id")?;
+        let job = self.folder.read(&format!("jobs/{run_id}.json"))?;
+        serde_json::from_str(&job).map_err(|_| Trouble::Artifact(run_id.to_owned()))
+    }
+
+    /// What has become of jobs since this was asked last.
+    pub(super) fn take_events(&self) -> Vec<Value> {
+        self.events.take()
     }
 }
 

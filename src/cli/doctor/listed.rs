@@ -85,7 +85,14 @@ mod tests {
 
     fn listed(start: Start) -> Listed {
         let project = Some("/work".to_owned());
-        Listed { host: "Cursor", file: PathBuf::from("mcp.json"), name: "git".to_owned(), project, start }
+        Listed {
+            host: "Cursor",
+            file: PathBuf::from("mcp.json"),
+            name: "git".to_owned(),
+            project,
+            start,
+            wrapping: None,
+        }
     }
 
     #[test]

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::cli::args::ChangeOptions;
 use crate::cli::error::Error;
-use crate::cli::lattice::hosts::{reach, row, said};
+use crate::cli::lattice::hosts::{known_as, reach, row, said};
 use crate::cli::person;
 use crate::cli::print::{pretty, visible};
 use crate::home::places::Places;
-use crate::hosts::{Found, Listed, Lists, Start, rules_name};
+use crate::hosts::{Found, Listed, Lists, Start};
 
 /// Whether servers are wrapped or unwrapped.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(super) fn pick(
     out: &mut dyn Write,
 ) -> Result<Option<Choice>, Error> {
     let reach = reach(places, now)?;
-    let known = |one: &Listed| reach.get(&rules_name(&one.name)).filter(|reach| reach.all() > 0);
+    let known = |one: &Listed| reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
     if as_json {
         let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, known(one))).collect();
         writeln!(out, "{}", pretty(&Value::Array(rows)))?;

@@ -2,6 +2,7 @@
 //! server.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -11,10 +12,11 @@ use crate::behavior::taxonomy::Badge;
 use crate::cli::error::Error;
 use crate::cli::print::{clipped, pretty, visible};
 use crate::home::layers::{Keeps, Layers};
+use crate::home::name;
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
 use crate::home::user;
-use crate::hosts::{self, Listed, Lists, Start};
+use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 use crate::pins::Memory;
 use crate::pins::reading::Known;
 use crate::policy::decide::{Question, decide};
@@ -50,8 +52,7 @@ pub(super) fn run(as_json: bool, places: &Places, now: i64, out: &mut dyn Write)
     let reach = reach(places, now)?;
     let open = lists.servers.iter().any(|one| matches!(one.start, Start::Unwrapped | Start::Observed));
     if as_json {
-        let rows: Vec<Value> =
-            lists.servers.iter().map(|one| row(one, reach.get(&hosts::rules_name(&one.name)))).collect();
+        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(&known_as(one)))).collect();
         writeln!(out, "{}", pretty(&Value::Array(rows)))?;
     } else {
         tell(&lists, &reach, out)?;
@@ -72,6 +73,18 @@ pub(in crate::cli) fn reach(places: &Places, now: i64) -> Result<BTreeMap<String
         }
     }
     Ok(reach)
+}
+
+/// The name that rules have for a server: what its wrapper was told, or makes of its command line; for one that is not
+/// wrapped, what `install` would tell it.
+pub(in crate::cli) fn known_as(one: &Listed) -> String {
+    match &one.wrapping {
+        Some(Wrapping { name: Some(name), .. }) => name.clone(),
+        Some(Wrapping { name: None, server }) => {
+            name::of_command(&server.iter().map(OsString::from).collect::<Vec<_>>())
+        }
+        None => hosts::rules_name(&one.name),
+    }
 }
 
 fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
@@ -128,7 +141,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
             let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
             writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
         }
-        let known = reach.get(&hosts::rules_name(&one.name)).filter(|reach| reach.all() > 0);
+        let known = reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
         writeln!(out, "  {}: {}", visible(&one.name), said(one.start, known))?;
         if let (Start::Wrapped, Some(reach)) = (one.start, known) {
             if !reach.unasked.is_empty() {
@@ -180,7 +193,7 @@ mod tests {
     fn every_server_is_told_with_what_it_may_do_unasked() {
         let listed = |name: &str, start| {
             let (name, file) = (name.to_owned(), PathBuf::from("mcp.json"));
-            Listed { host: "Cursor", file, name, project: None, start }
+            Listed { host: "Cursor", file, name, project: None, start, wrapping: None }
         };
         let servers = vec![
             listed("git", Start::Unwrapped),

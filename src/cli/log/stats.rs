@@ -14,6 +14,7 @@ use crate::audit::record::By;
 use crate::audit::store::Reader;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::print::{self, Column, visible, visible_json};
+use crate::console::time;
 
 /// Which records are counted, and how they are told.
 #[derive(Clone, Debug, clap::Args)]
@@ -73,7 +74,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, clock: Clock, out: &mut dyn
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {
         writeln!(out, "No call of that kind was decided yet; `mcp-approve log list` shows what else there is.")?;
     } else {
-        text(&tally, &found, &approved, &tools, more, out)?;
+        text(&tally, &found, &approved, &tools, (more, clock), out)?;
     }
     Ok(Finding::So)
 }
@@ -139,11 +140,11 @@ fn text(
     found: &Detections,
     approved: &[(&str, &str, u64)],
     tools: &[OfTool<'_>],
-    more: usize,
+    (more, clock): (usize, Clock),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let all = &tally.all;
-    let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), rfc3339);
+    let time = |time: Option<i64>| time.map_or_else(|| "?".to_owned(), |at| time::date(at, clock.offset));
     writeln!(out, "{} from {} to {}", counted(all.calls(), "call"), time(tally.from), time(tally.to))?;
     let by = all.by();
     let others: Vec<String> = by.iter().map(|(word, count)| format!("{count} by {word}")).collect();

@@ -70,7 +70,7 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
             return settle(layers, one, site.places, site.now, out);
         }
     }
-    writeln!(out, "What it loosens counts once you have accepted it: mcp-approve rules accept")?;
+    writeln!(out, "What it loosens counts once you have accepted it: {}", site.places.command("rules accept"))?;
     Ok(())
 }
 

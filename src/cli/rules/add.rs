@@ -69,7 +69,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     let added: Vec<&Rule> = draft.policy.rules.iter().filter(of_these).collect();
     if let Some(calls) = past::since(&site.db, None)? {
         for rule in &added {
-            tell_past(rule, &draft, &calls, out)?;
+            tell_past(rule, &draft, &calls, site, out)?;
         }
     }
     for warning in &addition.warnings {
@@ -80,13 +80,19 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     }
     if !addition.dry_run {
         accept::offer(site, out)?;
-        writeln!(out, "Take it back with: mcp-approve rules undo")?;
+        writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Which past calls a rule would have matched, and which other rule overrides it.
-fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn Write) -> Result<(), Error> {
+fn tell_past(
+    rule: &Rule,
+    draft: &Draft<'_>,
+    calls: &[PastCall],
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let mut alone = draft.policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
@@ -133,7 +139,8 @@ fn tell_past(rule: &Rule, draft: &Draft<'_>, calls: &[PastCall], out: &mut dyn W
             Some(condition) => {
                 writeln!(
                     out,
-                    "  To except these from it: mcp-approve rules except {id} {}",
+                    "  To except these from it: {} {id} {}",
+                    site.places.command("rules except"),
                     quoted(&visible(&condition.text))
                 )?;
             }
@@ -170,7 +177,7 @@ fn from_record(
             let count = past::counted(count, "past call", "past calls");
             writeln!(out, "  {number}  {} ({count})", visible(&one.scope.says()))?;
         }
-        writeln!(out, "Choose one: mcp-approve rules add --record {} --scope N", visible(record))?;
+        writeln!(out, "Choose one: {} --record {} --scope N", site.places.command("rules add"), visible(record))?;
         return Ok(None);
     };
     let numbered = scope.parse::<usize>().ok().and_then(|number| all.get(number.checked_sub(1)?));

@@ -114,11 +114,15 @@ fn finish(
             past::counted(replayed.changes.len(), "call", "calls"),
             past::counted(calls.len(), "past call", "past calls"),
         );
-        writeln!(out, "Of {calls}, {changes} would be ruled otherwise than then (mcp-approve rules replay).")?;
+        writeln!(
+            out,
+            "Of {calls}, {changes} would be ruled otherwise than then ({}).",
+            site.places.command("rules replay")
+        )?;
     }
     if !dry_run {
         accept::offer(site, out)?;
-        writeln!(out, "Take it back with: mcp-approve rules undo")?;
+        writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

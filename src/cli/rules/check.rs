@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::{Site, called};
 use crate::cli::error::Error;
 use crate::console::plain::{self, visible};
 use crate::home::change::{Draft, Drafted};
@@ -20,13 +21,8 @@ use crate::policy::when::About;
 ///
 /// # Errors
 /// A file cannot be read or trusted, or the output cannot be written.
-pub(super) fn run(
-    place: &PolicyPlace,
-    layers: &mut Layers,
-    json: bool,
-    now: i64,
-    out: &mut dyn Write,
-) -> Result<ExitCode, Error> {
+pub(super) fn run(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+    let place = &site.place;
     let files: Vec<PolicyPlace> = match place {
         PolicyPlace::Named(_) => vec![place.clone()],
         PolicyPlace::Usual(_) => layers.present().map(|file| file.place.clone()).collect(),
@@ -34,7 +30,7 @@ pub(super) fn run(
     let mut rows = Vec::new();
     let mut code = ExitCode::SUCCESS;
     for file in &files {
-        if !check(file, json, now, &mut rows, out)? {
+        if !check(file, json, site.now, &mut rows, out)? {
             code = ExitCode::FAILURE;
         }
     }
@@ -44,12 +40,12 @@ pub(super) fn run(
     }
     if files.is_empty() {
         let path = shown(place.path());
-        writeln!(out, "{path}: no file, so the built-in default applies (mcp-approve rules list)")?;
+        writeln!(out, "{path}: no file, so the built-in default applies ({})", site.places.command("rules list"))?;
     }
     for one in &layers.load(Keeps::Nothing).pending {
         let count = one.loosens.len();
         let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
-        writeln!(out, "{}: {things} until accepted (mcp-approve rules accept)", visible(&one.file))?;
+        writeln!(out, "{}: {things} until accepted ({})", visible(&one.file), site.places.command("rules accept"))?;
     }
     Ok(code)
 }
@@ -77,7 +73,8 @@ fn check(place: &PolicyPlace, json: bool, now: i64, rows: &mut Vec<Value>, out: 
             return Ok(false);
         }
     };
-    let warnings = lint(&policy, now);
+    let mut warnings = lint(&policy, now);
+    warnings.extend(called::otherwise(&policy));
     if json {
         warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
         return Ok(true);

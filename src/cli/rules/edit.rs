@@ -109,7 +109,7 @@ fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write
     drop(draft);
     writeln!(out, "Written to {}", visible(&path.display().to_string()))?;
     accept::offer(site, out)?;
-    writeln!(out, "Take it back with: mcp-approve rules undo")?;
+    writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     Ok(())
 }
 

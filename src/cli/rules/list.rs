@@ -8,13 +8,20 @@ use serde_json::{Value, json};
 use crate::cli::error::Error;
 use crate::cli::print::{self, Column, visible};
 use crate::home::layers::Layers;
+use crate::home::places::Places;
 use crate::policy::rule::{Layer, Policy, Rule};
 
 /// Lists the policy.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+pub(super) fn run(
+    policy: &Policy,
+    layers: &Layers,
+    json: bool,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     if json {
         writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
@@ -49,7 +56,7 @@ pub(super) fn run(policy: &Policy, layers: &Layers, json: bool, out: &mut dyn Wr
     });
     print::table(&[Column::LEFT, Column::LEFT.at_least(5), Column::LEFT], 2, rows, out)?;
     for one in &policy.pending {
-        writeln!(out, "\nnot accepted yet in {} (mcp-approve rules accept):", visible(&one.file))?;
+        writeln!(out, "\nnot accepted yet in {} ({}):", visible(&one.file), places.command("rules accept"))?;
         for loosens in &one.loosens {
             writeln!(out, "  {}", visible(loosens))?;
         }

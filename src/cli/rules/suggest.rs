@@ -55,7 +55,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let expires = end(&options.expires, site.now)?;
-    tell(&found, &used, calls.len(), expires, out)?;
+    tell(&found, &used, calls.len(), expires, site, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -86,6 +86,7 @@ fn tell(
     ids: &[String],
     calls: usize,
     expires: Option<i64>,
+    site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let of = past::counted(calls, "past call", "past calls");
@@ -114,6 +115,6 @@ fn tell(
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
-    writeln!(out, "\nAccept one with: mcp-approve rules suggest --write N")?;
+    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))?;
     Ok(())
 }

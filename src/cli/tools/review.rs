@@ -21,6 +21,7 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::pins::Memory;
+use crate::pins::diff::Argument;
 use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;
 
@@ -66,7 +67,7 @@ pub(super) fn run(
     if output.json || output.jsonl || !person::is_here() || (servers.is_empty() && tools.is_empty()) {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
-            rows.push(tool_row(known, grown(memory.as_ref(), known)?));
+            rows.push(tool_row(known, grown(memory.as_ref(), known)?.as_deref()));
         }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
         print(output, rows, NOTHING, out, |out| {
@@ -93,6 +94,14 @@ pub(super) fn run(
     for (at, server) in servers.iter().enumerate() {
         writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
         writeln!(out, "    runs     {}", visible(&server.command))?;
+        for argument in server.arguments() {
+            let (mark, text) = match &argument {
+                Argument::Same(text) => (' ', text),
+                Argument::Gone(text) => ('-', text),
+                Argument::Added(text) => ('+', text),
+            };
+            writeln!(out, "      {mark} {}", visible(text))?;
+        }
         for (label, files) in [("trusted", server.trusted.as_deref().unwrap_or("")), ("now", &server.program)] {
             for file in files.lines() {
                 writeln!(out, "    {label:8} {}", visible(file))?;
@@ -255,6 +264,7 @@ fn why(server: &Server) -> String {
 fn server_row(server: &Server) -> Value {
     json!({
         "server": server.name, "tool": null, "why": why(server), "command": server.command,
+        "words": server.words, "former_words": server.former,
         "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
     })
 }
@@ -270,7 +280,7 @@ fn grown(memory: Option<&Memory>, known: &Known) -> Result<Option<String>, Error
     Ok(before.map(|before| format!("wider capability: {now}; it was {}", types::signature(&before))))
 }
 
-fn tool_row(known: &Known, grown: Option<String>) -> Value {
+fn tool_row(known: &Known, grown: Option<&str>) -> Value {
     json!({
         "server": known.server.name, "tool": known.tool.name, "why": reasons(known).join(", "),
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),

@@ -8,7 +8,7 @@ use crate::audit::tally::{Tally, ToolTally};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
-use crate::behavior::profile::Profile;
+use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::pins::reading::Known;
@@ -35,6 +35,9 @@ pub(super) fn json(known: &Known, answers: Answers<'_>) -> Value {
         "capabilities": tags::of(behavior, &tool.name),
         "side_effects": profile.side_effects.word(),
         "idempotent": profile.idempotence.word(),
+        "declared_cost": profile.cost.map(CostTier::word),
+        "declared_capabilities": profile.capabilities,
+        "requires": profile.requires,
         "version": known.pin.version,
         "pin": known.pin_state.word(),
         "pinned_as": known.pin.said.map(|said| said.to_string()),

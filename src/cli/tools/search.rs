@@ -11,7 +11,7 @@ use super::bars::{self, Bar, Bars};
 use super::list::{NONE, badge, tag};
 use super::row::Answers;
 use super::{answers, memory, print, row};
-use crate::behavior::profile::{self, Words};
+use crate::behavior::profile::{self, CostTier, Profile, Words};
 use crate::behavior::words;
 use crate::cli::args::ToolsSearchOptions;
 use crate::cli::error::Error;
@@ -68,7 +68,7 @@ pub(super) fn run(
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(answers);
+        let (cost, price) = cost(answers, Profile::of(&known.tool, known.behavior.identity).cost);
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let bar = bars.of(&known);
         Hit { known, relevance, cost, why, answers, bar }
@@ -105,18 +105,26 @@ fn policy(places: &Places) -> Result<Policy, Error> {
     Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 
-/// What a call costs, between 0 and 1, and in words: time observed, and calls that came to nothing.
-fn cost(answers: Answers<'_>) -> (f64, String) {
+/// What a call costs, between 0 and 1, and in words: time observed, calls that came to nothing, and what its server says.
+fn cost(answers: Answers<'_>, says: Option<CostTier>) -> (f64, String) {
+    let factor = |tier: CostTier| match tier {
+        CostTier::Free => 1.0,
+        CostTier::Low => 0.95,
+        CostTier::Medium => 0.85,
+        CostTier::High => 0.7,
+    };
     let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
-        return (0.95, "never called".to_owned());
+        let said = says.map_or_else(String::new, |tier| format!(", {} by its server's word", tier.word()));
+        return (says.map_or(0.95, factor), format!("never called{said}"));
     };
-    let tier = match p50 {
-        ..50.0 => 1.0,
-        ..500.0 => 0.95,
-        ..5_000.0 => 0.85,
-        _ => 0.7,
+    let seen = match p50 {
+        ..50.0 => CostTier::Free,
+        ..500.0 => CostTier::Low,
+        ..5_000.0 => CostTier::Medium,
+        _ => CostTier::High,
     };
-    (tier * (1.0 - errors / 2.0), answers.line())
+    // Money does not show in the time it takes: the dearer of the two counts.
+    (factor(says.map_or(seen, |says| says.max(seen))) * (1.0 - errors / 2.0), answers.line())
 }
 
 /// Which of the query's words stand where.

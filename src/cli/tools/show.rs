@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use super::row::Answers;
 use super::{RECORDS, answers, memory, named, print, row};
-use crate::audit::moment::rfc3339;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Source;
@@ -15,7 +14,9 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::Error;
+use crate::cli::print::local;
 use crate::cli::print::visible;
+use crate::console::time;
 use crate::home::places::Places;
 use crate::pins::diff::Change;
 use crate::pins::reading::Known;
@@ -91,6 +92,12 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
     line("effects", &format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()))?;
+    if !profile.requires.is_empty() {
+        line("requires", &visible(&profile.requires.join(", ")))?;
+    }
+    if let Some(cost) = profile.cost {
+        line("cost", &format!("{}, says its server", cost.word()))?;
+    }
     let mut label = "evidence";
     for evidence in &behavior.evidence {
         line(label, &visible(&row::evidence(evidence)))?;
@@ -121,7 +128,8 @@ fn whole(known: &Known, seen: Answers<'_>, changes: &[Change], out: &mut dyn Wri
     for file in server.program.lines() {
         line("", &visible(file))?;
     }
-    line("seen", &format!("{} to {}", rfc3339(known.pin.first_seen), rfc3339(known.last_seen)))?;
+    let seen = |at: i64| time::date(at, local(at).offset);
+    line("seen", &format!("{} to {}", seen(known.pin.first_seen), seen(known.last_seen)))?;
     if !changes.is_empty() {
         line("changes", "since the definition that is trusted:")?;
         print_changes(changes, out)?;

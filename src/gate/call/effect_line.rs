@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::target::{stated, worst};
+use super::target::{is_list, stated, worst};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
@@ -14,6 +14,11 @@ use crate::gate::call::touched::replaces_whole;
 pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value, target: Option<&str>) -> String {
     let does = computed(behavior).unwrap_or_else(|| described(behavior, tool, arguments));
     match target {
+        // What is done to the things of a list is done to them, not to what the tool is about.
+        Some(target) if computed(behavior).is_none() && is_list(arguments, target) => match verb(behavior, arguments) {
+            Some(verb) => format!("{verb} {target}"),
+            None => format!("{does} — {target}"),
+        },
         // A statement's own line says it already.
         Some(target) if stated(behavior).is_none() => format!("{does} — {target}{}", led(arguments, target)),
         _ => does,
@@ -76,16 +81,24 @@ fn described(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
         (Mutability::Mutates, Action::Search) => {
             format!("searches {object}, and may change something")
         }
-        (Mutability::Mutates, Action::Create) => format!("creates {object}"),
-        (Mutability::Mutates, Action::Update) => format!("changes {object}"),
-        (Mutability::Mutates, Action::Delete) => format!("deletes {object}"),
-        (Mutability::Mutates, Action::Merge) => format!("merges {object}"),
-        (Mutability::Mutates, Action::Overwrite) if replaces_whole(arguments) => format!("replaces {object}"),
-        (Mutability::Mutates, Action::Overwrite) => format!("writes {object}"),
-        (Mutability::Mutates, Action::Append) => format!("adds to {object}"),
-        (Mutability::Mutates, Action::Execute) => format!("runs {object}"),
-        (Mutability::Mutates, Action::Send) => format!("sends {object}"),
-        (Mutability::Mutates, Action::Move) => format!("moves {object}"),
+        (Mutability::Mutates, _) => format!("{} {object}", verb(behavior, arguments).unwrap_or("changes")),
+    }
+}
+
+/// What a tool that changes something does, as a verb before its object; `None` where it may do more.
+fn verb(behavior: &Behavior, arguments: &Value) -> Option<&'static str> {
+    match (behavior.identity.mutability, behavior.identity.action) {
+        (Mutability::Pure, _) | (_, Action::Unknown | Action::Read | Action::Search) => None,
+        (Mutability::Mutates, Action::Create) => Some("creates"),
+        (Mutability::Mutates, Action::Update) => Some("changes"),
+        (Mutability::Mutates, Action::Delete) => Some("deletes"),
+        (Mutability::Mutates, Action::Merge) => Some("merges"),
+        (Mutability::Mutates, Action::Overwrite) if replaces_whole(arguments) => Some("replaces"),
+        (Mutability::Mutates, Action::Overwrite) => Some("writes"),
+        (Mutability::Mutates, Action::Append) => Some("adds to"),
+        (Mutability::Mutates, Action::Execute) => Some("runs"),
+        (Mutability::Mutates, Action::Send) => Some("sends"),
+        (Mutability::Mutates, Action::Move) => Some("moves"),
     }
 }
 

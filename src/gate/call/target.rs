@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::audit::secrets::{is_secret_flag, is_secret_key, spans};
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::conclude::Behavior;
+use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;
 
@@ -59,21 +60,31 @@ const STRONG: [&str; 18] = [
 /// Numbers of things that one names by them.
 const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
 /// What names one thing, the most telling first.
-const NAMES: [&str; 10] = ["name", "title", "subject", "branch", "key", "id", "topic", "tag", "summary", "label"];
-const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
-const RECIPIENTS: [&str; 11] = [
-    "to",
-    "recipient",
-    "recipients",
-    "email",
+const NAMES: [&str; 17] = [
+    "name",
+    "title",
+    "subject",
+    "branch",
+    "key",
+    "id",
+    "topic",
+    "tag",
+    "summary",
+    "label",
     "channel",
-    "channel_id",
     "channel_name",
+    "channel_id",
     "chat_id",
+    "email",
     "phone",
-    "phone_number",
     "customer",
 ];
+const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
+/// Who gets something, whatever the call does.
+const RECIPIENTS: [&str; 3] = ["to", "recipient", "recipients"];
+/// Who gets what a call sends or pays.
+const ADDRESSES: [&str; 8] =
+    ["email", "channel_name", "channel", "channel_id", "chat_id", "phone", "phone_number", "customer"];
 
 /// How many names of a list are shown.
 const SHOWN: usize = 8;
@@ -82,7 +93,10 @@ const UNJUDGED: usize = 64 * 1024;
 
 /// What a call acts upon; `None` where its arguments name nothing.
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
-    stated(behavior).map(brief).or_else(|| named(arguments))
+    let identity = behavior.identity;
+    let pays = identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates;
+    let gives = if pays || identity.action == Action::Send { Gives::Yes } else { Gives::No };
+    stated(behavior).map(brief).or_else(|| named(arguments, gives))
 }
 
 /// What the worst statement among the arguments acts upon, as its reader says it.
@@ -93,7 +107,19 @@ pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
 /// What a call acts upon that ended before it was judged.
 pub fn of_unjudged(call: &Call) -> Option<String> {
     let text = Some(call.arguments_text()).filter(|text| text.len() <= UNJUDGED)?;
-    named(&serde_json::from_str(text).ok()?)
+    named(&serde_json::from_str(text).ok()?, Gives::No)
+}
+
+/// What the call does is done to the things of a list: `3 entities: Ada, Bob, Carol`. Whether this target is that.
+pub(super) fn is_list(arguments: &Value, target: &str) -> bool {
+    arguments.as_object().and_then(list).is_some_and(|list| list == target)
+}
+
+/// Whether a call gives something to somebody: it sends or pays.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Yes,
+    No,
 }
 
 /// The worst that the arguments show.
@@ -124,14 +150,15 @@ fn is_told(analysis: &Analysis) -> bool {
 }
 
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
-fn named(arguments: &Value) -> Option<String> {
+fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let fields = arguments.as_object()?;
     let places: Vec<String> = PLACES.iter().filter_map(|name| word(fields, name)).collect();
     let goes = pair(fields);
-    let to = if goes.is_some() { None } else { recipient(fields) };
+    let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
     let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
-    let name = || NAMES.iter().find_map(|name| word(fields, name));
+    let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
+    let name = || NAMES.iter().filter(told).find_map(|name| word(fields, name));
     let what = match (amount(fields), goes) {
         (Some(amount), Some(goes)) => Some(format!("{amount}, {goes}")),
         (amount, goes) => amount.or(goes),
@@ -176,8 +203,9 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
     Some(if bare { format!("{name} = {amount}") } else { format!("{amount}{unit}{currency}") })
 }
 
-fn recipient(fields: &Map<String, Value>) -> Option<String> {
-    RECIPIENTS.iter().find_map(|name| match fields.get(*name)? {
+fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
+    let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
+    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(*name)? {
         Value::String(text) => Some(brief(text)).filter(|text| !text.is_empty()),
         Value::Array(items) => listed(items),
         Value::Number(number) => Some(number.to_string()),
@@ -306,13 +334,16 @@ mod tests {
             (json!([1]), None),
         ];
         for (arguments, wanted) in cases {
-            assert_eq!(named(&arguments).as_deref(), wanted, "{arguments}");
+            assert_eq!(named(&arguments, Gives::Yes).as_deref(), wanted, "{arguments}");
         }
+        let reads = json!({ "channel_id": "C1", "limit": 5 });
+        assert_eq!(named(&reads, Gives::No).as_deref(), Some("C1"));
+        assert_eq!(named(&reads, Gives::Yes).as_deref(), Some("to C1"));
         let long = format!("/{}/today.md", "deep/".repeat(60));
-        let target = named(&json!({ "path": long })).unwrap();
+        let target = named(&json!({ "path": long }), Gives::No).unwrap();
         assert!(target.chars().count() == 201 && target.ends_with("/deep//today.md"), "{target}");
         let secret = format!("curl {} -H 'Authorization: Bearer {}'", "x".repeat(90), "s3cr3t".repeat(40));
-        let target = named(&json!({ "command": secret })).unwrap();
+        let target = named(&json!({ "command": secret }), Gives::No).unwrap();
         assert!(!target.contains("s3cr3t") && target.ends_with('…'), "{target}");
     }
 }

@@ -8,9 +8,9 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::server::catalog::ListReply;
 use crate::gate::server::flight::{Flight, Wanted};
-use crate::gate::server::offered::Unfit;
+use crate::gate::server::pages::ListReply;
+use crate::gate::state::Answered;
 use crate::mcp::result::Answer;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
@@ -36,7 +36,11 @@ impl Gate {
                     self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
                 }
-                self.host.plain_ids.remove(&id);
+                let is_owed = self.host.plain_ids.remove(&id) || is_ours || self.flights.contains(&id);
+                if is_owed && !failed && std::mem::replace(&mut self.ends.answered, Answered::Once) == Answered::NotYet
+                {
+                    out.push(Effect::NoteServer);
+                }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
                 }
@@ -84,7 +88,7 @@ impl Gate {
         match reply {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(now, out),
-            ListReply::Cut(page) => {
+            ListReply::Page(page) => {
                 self.offer(now, page, out);
                 self.describe_again(now, out);
             }
@@ -124,7 +128,7 @@ impl Gate {
         self.host.plain_ids.remove(id);
         if self.cuts(gist) {
             self.catalog.host_cancels(id);
-            return self.offer(now, Err(Unfit { id: id.clone() }), out);
+            return self.offer(now, Err(id.clone()), out);
         }
         let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) else {
             return;
@@ -132,7 +136,7 @@ impl Gate {
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
             self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
-        if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
+        if flight.described.as_ref().is_some_and(|known| known.output().is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
@@ -142,7 +146,7 @@ impl Gate {
 
     fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
         let content = line.content();
-        let schema = flight.described.as_ref().and_then(|known| known.output.as_ref());
+        let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
             Answer::read(content)
         } else {

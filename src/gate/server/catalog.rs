@@ -14,8 +14,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::{Described, Offer};
-use crate::gate::server::offered::Unfit;
-use crate::gate::server::pages::{Extent, Listing, Named, Own, Pages, Relaying, Step};
+use crate::gate::server::pages::{Extent, ListReply, Listing, Named, Own, Pages, Relaying, Step};
 use crate::mcp::tool::Tool;
 use crate::policy::scope::{Asked, Scope};
 use crate::wire::digest::Digest;
@@ -40,23 +39,6 @@ pub enum Known {
     No,
     /// The list is not known or not fresh: ask.
     Ask,
-}
-
-/// What became of a piece of the server's answers to `tools/list`.
-#[derive(Debug)]
-pub enum ListReply {
-    /// There is more to read before anything follows from it.
-    Reading,
-    /// The host's page is read, and the host has it.
-    Relayed,
-    /// The host's page is read: this is what the host gets of it, and how many tools it is not told of.
-    Cut(Result<(Line, usize), Unfit>),
-    /// Ours: there is another page to ask for.
-    More(Question),
-    /// Ours: the whole list is known afresh. Waiting calls can be judged.
-    Fresh,
-    /// Ours: the server gave no list. Waiting calls are judged by what is known.
-    Failed,
 }
 
 /// The catalog of one server.
@@ -137,13 +119,8 @@ impl Catalog {
     }
 
     /// How many tools are known.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tools.len()
-    }
-
-    /// Whether no tool is known.
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
     }
 
     /// Every tool that is known now, in no order.
@@ -195,7 +172,7 @@ impl Catalog {
         self.listings.len() + 1 < LISTINGS
     }
 
-    /// The host wants this page no more.
+    /// The host wants this page no more, or has it already.
     pub fn host_cancels(&mut self, id: &Id) {
         self.listings.retain(|listing| listing.own.is_some() || listing.id != *id);
     }
@@ -239,7 +216,7 @@ impl Catalog {
             }
             Step::NoPage(Some(Listing { own: None, id, .. })) => match self.unread.relaying() {
                 Relaying::AtOnce => ListReply::Relayed,
-                Relaying::Cut => ListReply::Cut(Err(Unfit { id })),
+                Relaying::Cut => ListReply::Page(Err(id)),
             },
             // A late answer of ours is still worth knowing.
             Step::NoPage(_) | Step::End { listing: None, .. } => ListReply::Failed,
@@ -249,7 +226,7 @@ impl Catalog {
                     (Some(_), Some(named)) if named.names.len() <= TOOLS => self.pages = Some(named),
                     (_, _) => {}
                 }
-                whole.map_or(ListReply::Relayed, |whole| ListReply::Cut(self.offered(&whole).ok_or(Unfit { id })))
+                whole.map_or(ListReply::Relayed, |whole| ListReply::Page(Ok((id, whole))))
             }
             Step::End { listing: Some(Listing { own: Some(own), before, .. }), next_cursor, .. } => {
                 let named = before.unwrap_or_default();

@@ -4,37 +4,16 @@ use crate::audit::record::Kind;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
-use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::Offer;
 use crate::gate::server::pages::Whole;
 use crate::mcp::page;
+use crate::wire::digest::Digest;
 use crate::wire::id::Id;
-use crate::wire::line::Line;
 use crate::wire::message::Gist;
 use crate::wire::reply;
 
 /// JSON-RPC: we could not do it.
 const INTERNAL: i32 = -32603;
-
-/// A page that cannot be cut: the host is told so under this id, and gets nothing of it.
-#[derive(Debug)]
-pub struct Unfit {
-    pub id: Id,
-}
-
-impl Catalog {
-    /// A page without the tools outside the scope, and how many those are. A tool that is not known exactly as the page has it
-    /// is one of them.
-    pub(super) fn offered(&self, whole: &Whole) -> Option<(Line, usize)> {
-        let is_listed = |tool: &Option<(String, _)>| {
-            let Some((name, digest)) = tool else { return false };
-            self.seen(name).is_some_and(|known| known.digest == *digest && known.offer == Offer::Listed)
-        };
-        let keep: Vec<bool> = whole.tools.iter().map(is_listed).collect();
-        let hidden = keep.iter().filter(|keep| !**keep).count();
-        Some((page::cut(&whole.line, &keep)?, hidden))
-    }
-}
 
 impl Gate {
     /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
@@ -45,17 +24,24 @@ impl Gate {
         }
     }
 
-    /// Gives the host its page, or says why it gets none.
-    pub(in crate::gate) fn offer(&mut self, now: Now, page: Result<(Line, usize), Unfit>, out: &mut Vec<Effect>) {
-        match page {
-            Ok((line, 0)) => out.push(Effect::Relay(Passing::ToHost(line))),
-            Ok((line, hidden)) => {
+    /// Gives the host its page without the tools outside the scope, or says under its id why it gets none.
+    pub(in crate::gate) fn offer(&mut self, now: Now, page: Result<(Id, Whole), Id>, out: &mut Vec<Effect>) {
+        let (id, whole) = match page {
+            Ok((id, whole)) => (id, Some(whole)),
+            Err(id) => (id, None),
+        };
+        let keep: Vec<bool> =
+            whole.iter().flat_map(|whole| &whole.tools).map(|tool| self.is_offered(tool.as_ref())).collect();
+        let hidden = keep.iter().filter(|keep| !**keep).count();
+        match whole.as_ref().and_then(|whole| page::cut(&whole.line, &keep)) {
+            Some(line) if hidden == 0 => out.push(Effect::Relay(Passing::ToHost(line))),
+            Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";
                 let entry = self.entry(now, Kind::Tools).with("what", what).with("hidden", hidden);
                 self.record(entry, out);
                 out.push(Effect::Answer(line));
             }
-            Err(Unfit { id }) => {
+            None => {
                 let what =
                     "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
                 let entry = self.entry(now, Kind::Fault).with("what", what);
@@ -63,5 +49,11 @@ impl Gate {
                 out.push(Effect::Answer(reply::error(Some(&id), INTERNAL, what)));
             }
         }
+    }
+
+    /// Whether a tool as a page has it is in the scope. One that is not known exactly so is not.
+    fn is_offered(&self, tool: Option<&(String, Digest)>) -> bool {
+        let Some((name, digest)) = tool else { return false };
+        self.catalog.seen(name).is_some_and(|known| known.digest == *digest && known.offer == Offer::Listed)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 
+use crate::gate::data::effect::Question;
 use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -85,6 +86,22 @@ pub enum Step {
     End { listing: Option<Listing>, next_cursor: Option<String>, whole: Option<Whole> },
     /// It is no page.
     NoPage(Option<Listing>),
+}
+
+/// What became of a piece of the server's answers to `tools/list`.
+pub enum ListReply {
+    /// There is more to read before anything follows from it.
+    Reading,
+    /// The host's page is read, and the host has it.
+    Relayed,
+    /// The host's page under this id is read, or cannot be, and the host does not have it.
+    Page(Result<(Id, Whole), Id>),
+    /// Ours: there is another page to ask for.
+    More(Question),
+    /// Ours: the whole list is known afresh. Waiting calls can be judged.
+    Fresh,
+    /// Ours: the server gave no list. Waiting calls are judged by what is known.
+    Failed,
 }
 
 /// The tools of a list, as far as it was read.

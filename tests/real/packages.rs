@@ -1,0 +1,122 @@
+//! The packages for npm and PyPI, installed from local files as a stranger would, on a PATH without Rust.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_mcp-approve");
+
+/// Makes one package; gives its file.
+fn pack(kind: &str, out: &Path, binary: bool) -> String {
+    let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/packaging/pack"));
+    command.arg(kind).arg(out);
+    if binary {
+        command.args(["--binary", BINARY]);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A program as somebody without Rust runs it: a home of its own, the system's programs and node.
+fn stranger(home: &Path, program: &Path) -> Command {
+    let found = Command::new("sh").args(["-c", "command -v node"]).output().unwrap();
+    let node = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+    let mut command = Command::new(program);
+    command.env_clear().env("HOME", home).env("npm_config_cache", home.join("npm")).current_dir(home);
+    command.env("PATH", format!("{}:/usr/bin:/bin", node.parent().unwrap().display()));
+    command
+}
+
+/// Plays the demo, and says after how long its first call was held.
+fn demo(mut command: Command, name: &str) {
+    let begun = Instant::now();
+    let mut child = command.args(["demo", "--auto"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let (mut told, mut line) = (String::new(), String::new());
+    while !line.starts_with("demo-1 ") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "{name}: no call was held: {told}");
+        told.push_str(&line);
+    }
+    println!("{name}: from the command to the first held call: {:.1} s", begun.elapsed().as_secs_f64());
+    out.read_to_string(&mut told).unwrap();
+    assert!(child.wait().unwrap().success(), "{name}: {told}");
+    assert!(told.contains("Every decision had its effect"), "{name}: {told}");
+}
+
+#[test]
+#[ignore = "installs the packages with npm and pip; .ci/run runs it"]
+fn the_packages_play_the_demo_without_rust() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let launcher = pack("npm", home, false);
+    let platform = pack("npm", home, true);
+    let mut npx = stranger(home, Path::new("npx"));
+    npx.args(["-y", "--package", &launcher, "--package", &platform, "mcp-approve"]);
+    demo(npx, "npx, nothing cached");
+    let mut npx = stranger(home, Path::new("npx"));
+    npx.args(["-y", "--package", &launcher, "--package", &platform, "mcp-approve"]);
+    demo(npx, "npx, again");
+
+    let wheel = pack("wheel", home, true);
+    let mut venv = stranger(home, Path::new("python3"));
+    assert!(venv.args(["-m", "venv", "venv"]).status().unwrap().success());
+    let begun = Instant::now();
+    let mut pip = stranger(home, &home.join("venv/bin/pip"));
+    let pip = pip.args(["install", "--quiet", "--no-index", "--disable-pip-version-check", &wheel]);
+    assert!(pip.status().unwrap().success());
+    println!("the wheel was installed in {:.1} s", begun.elapsed().as_secs_f64());
+    demo(stranger(home, &home.join("venv/bin/mcp-approve")), "the wheel");
+    let mut files = Command::new(home.join("venv/bin/python"));
+    let every = "import importlib.metadata as m; assert all(f.locate().is_file() for f in m.files('mcp-approve'))";
+    assert!(files.args(["-c", every]).status().unwrap().success(), "RECORD names files that are not there");
+}
+
+/// Whoever starts the launcher sees what the program itself would have shown: its bytes, its code, its end by a signal.
+#[test]
+#[ignore = "installs a package with npm; .ci/run runs it"]
+fn the_launcher_is_not_in_the_way() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let mut npm = stranger(home, Path::new("npm"));
+    npm.args(["install", "--silent", "--no-audit", "--no-fund", &pack("npm", home, false), &pack("npm", home, true)]);
+    assert!(npm.status().unwrap().success());
+    let launcher = home.join("node_modules/.bin/mcp-approve");
+    let wrapped = |script: &str| {
+        let mut command = stranger(home, &launcher);
+        command.arg("--home").arg(home.join("places")).args(["--", "sh", "-c", script]);
+        command
+    };
+    assert_eq!(wrapped("exit 7").stdin(Stdio::null()).status().unwrap().code(), Some(7));
+
+    let line = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"a\": \"ü\"}}\n";
+    let script = "IFS= read -r line; printf '%s\\n' \"$line\"; exec sleep 600";
+    let mut child = wrapped(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), line.as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut answer).unwrap();
+    assert_eq!(answer, line);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let mut rest = Vec::new();
+    // It ends only when every process that had the pipe is gone: launcher, wrapper and server.
+    child.stdout.take().unwrap().read_to_end(&mut rest).unwrap();
+    assert!(child.wait().unwrap().code().is_some(), "the launcher has a code of its own");
+
+    // Without the platform's package it says what is missing.
+    std::fs::remove_dir_all(home.join(format!("node_modules/{}", platform_package()))).unwrap();
+    let output = wrapped("exit 7").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.code() == Some(127) && told.contains(&platform_package()) && told.contains("hint:"),
+        "{told}"
+    );
+}
+
+fn platform_package() -> String {
+    let os = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    format!("mcp-approve-{os}-{}", if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" })
+}
