@@ -78,9 +78,9 @@ fn without_rules_reads_pass_and_changes_ask() {
     rulings(
         &built_in(),
         &[
-            ("fs.read_file", "PURE READ", "allow", "the default for PURE allows it"),
-            ("fs.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
-            ("fs.mystery", "MUTATES UNKNOWN", "ask", "the default for MUTATES asks"),
+            ("fs.read_file", "PURE READ", "allow", "Only reads, and the default allows it"),
+            ("fs.write_file", "MUTATES UPDATE", "ask", "Changes something, and no rule covers it"),
+            ("fs.mystery", "MUTATES UNKNOWN", "ask", "Changes something, and no rule covers it"),
             (
                 "fs.read_file",
                 "PURE READ sensitive-read",
@@ -146,11 +146,11 @@ action = "SEARCH"
             ("fs.edit_file", "MUTATES UPDATE", "ask", "rule careful asks"),
             ("fs.write_gone", "MUTATES DELETE", "deny", "rule no-deletes denies it"),
             ("git.merge", "MUTATES MERGE", "deny", "rule no-deletes denies it"),
-            ("git.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            ("git.write_file", "MUTATES UPDATE", "ask", "Changes something, and no rule covers it"),
             ("git.find", "PURE SEARCH", "deny", "rule searches denies it"),
-            ("git.find", "MUTATES SEARCH", "ask", "the default for MUTATES asks"),
+            ("git.find", "MUTATES SEARCH", "ask", "Changes something, and no rule covers it"),
             ("fs#2.write_file", "MUTATES UPDATE", "allow", "rule writes allows it"),
-            ("fsx.write_file", "MUTATES UPDATE", "ask", "the default for MUTATES asks"),
+            ("fsx.write_file", "MUTATES UPDATE", "ask", "Changes something, and no rule covers it"),
         ],
     );
 }
@@ -228,7 +228,7 @@ fn a_broken_file_allows_nothing() {
         &[
             ("fs.read", "PURE READ", "ask", broken),
             ("fs.rm", "PURE READ", "deny", "rule no denies it"),
-            ("fs.write", "MUTATES UPDATE", "deny", "the default for MUTATES denies it"),
+            ("fs.write", "MUTATES UPDATE", "deny", "Changes something, and the default denies it"),
         ],
     );
     assert_eq!(after.banner.as_deref(), Some("line 3"));

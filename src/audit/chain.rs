@@ -59,7 +59,7 @@ pub fn body_digest(body: &[u8]) -> Digest {
     hasher.finish()
 }
 
-/// One record as it stands in the log; nothing about it is trusted.
+/// One record as it is in the log; nothing about it is trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     pub seq: i64,

@@ -86,10 +86,10 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
     let mark = if rows.is_empty() { " › " } else { " … " };
     let last = match model.reasons.front() {
         Some(reason) if text.is_empty() => {
-            let told = Row::of(Tone::Quiet, " The agent is told the reason. ").and(Tone::Key, "↑");
+            let told = Row::of(Tone::Quiet, " The agent reads the reason. ").and(Tone::Key, "↑");
             told.and(Tone::Quiet, " takes the last: ").and_foreign(Tone::Ours, reason).clipped(width)
         }
-        _ => Row::of(Tone::Quiet, " The agent is told the reason. It may stay empty."),
+        _ => Row::of(Tone::Quiet, " The agent reads the reason. It may stay empty."),
     };
     vec![heading, Row::of(Tone::Key, mark).joined(line).and(Tone::Key, "▏"), last]
 }

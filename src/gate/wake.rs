@@ -79,7 +79,7 @@ impl Gate {
         if let Some((held, asking)) = self.due::<Asking>(now, number, out) {
             let waited_s = waited_s(now, &held);
             let rule = asking.case.judged.ruling.rule.clone();
-            let verdict = Verdict::by(By::Expiry, rule, format!("nobody answered within {waited_s} s"));
+            let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
             let reply = replies::expired(&held.call, waited_s);
             self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
         }

@@ -9,7 +9,7 @@ use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::{Mutability, OutputDomain};
+use crate::behavior::taxonomy::{Badge, Mutability, OutputDomain};
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
         None => format!("{hazards}: "),
     };
     let reason = if decision == by_badge {
-        format!("{why}the default for {} {}", badge.word(), says(decision))
+        by_default(badge, decision, &why)
     } else {
         format!("{why}the default for hazards {}, even when {}", says(decision), badge.word())
     };
@@ -124,6 +124,22 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
 /// Whether a request only lists what there is: without that a session with a broken policy could show nothing.
 fn only_lists(behavior: &Behavior) -> bool {
     behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
+}
+
+/// What a default decides, and why, as a sentence.
+fn by_default(badge: Badge, decision: Decision, why: &str) -> String {
+    let does = match badge {
+        Badge::Pure => "Only reads",
+        Badge::Likely => "Probably only reads",
+        Badge::Mutates => "Changes something",
+    };
+    match (why, decision) {
+        ("", Decision::Allow) => format!("{does}, and the default allows it"),
+        ("", Decision::Ask) => format!("{does}, and no rule covers it"),
+        ("", Decision::Deny) => format!("{does}, and the default denies it"),
+        (why, Decision::Ask) => format!("{why}it asks"),
+        (why, Decision::Allow | Decision::Deny) => format!("{why}the default {}", says(decision)),
+    }
 }
 
 /// What the hazards of a call call for; nothing where it has none.

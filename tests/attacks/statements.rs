@@ -181,7 +181,7 @@ fn b17_what_was_not_read_is_said_to_be_unread_and_stands_raw() {
         (POSTGRESQL, "DELETE FROM a WHERE b = 'x"),
     ] {
         let (_, screen) = card(tool, "sql", text);
-        let words = "This text was not read as statements; it stands here as it was sent.";
+        let words = "This text was not read as statements; it is shown as it was sent.";
         wrong.unless(above(&screen).contains(words), || format!("{text}:\n{screen}"));
         wrong.unless(above(&screen).contains(text), || format!("{text}:\n{screen}"));
     }

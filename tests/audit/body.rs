@@ -36,7 +36,7 @@ fn a_bare_fact_writes_every_field() {
 #[test]
 fn a_writer_that_remembers_writes_what_a_new_one_writes() {
     let mut writer = BodyWriter::default();
-    let details = ["the default for PURE allows it", "--token abc", "ghp_0123456789abcdef0123", "a\"b"];
+    let details = ["Only reads, and the default allows it", "--token abc", "ghp_0123456789abcdef0123", "a\"b"];
     for at in 0..100 {
         let entry = write(12).with("reason", details[at % details.len()]).with("n", at / 20);
         let mut out = String::new();

@@ -106,7 +106,7 @@ pub fn write(ticket: &str) -> Snapshot {
         ruling: Ruling {
             decision: Decision::Ask,
             rule: None,
-            reason: "it changes something, and the default for that is ask".into(),
+            reason: "Changes something, and no rule covers it".into(),
         },
         near: Vec::new(),
         safe: Safe {

@@ -52,12 +52,11 @@ fn each_degree_has_its_default_and_the_stricter_counts() {
 fn the_reason_says_who_has_not_confirmed_or_which_argument_it_is() {
     assert_eq!(
         ruled(&built_in(), &likely()).reason,
-        "the tool reads by its name and description, and no operator has confirmed that it only reads: \
-         the default for PURE? asks"
+        "the tool reads by its name and description, and no operator has confirmed that it only reads: it asks"
     );
     assert_eq!(
         ruled(&built_in(), &unexplained("/a\u{1b}")).reason,
-        "the argument \"/a\\u{1b}\" is not known to be harmless (it may be an option): the default for PURE? asks"
+        "the argument \"/a\\u{1b}\" is not known to be harmless (it may be an option): it asks"
     );
 }
 

@@ -37,7 +37,10 @@ fn likely(ticket: &str) -> Snapshot {
         evidence: vec![says(Source::Description, "shows")],
         effect: "reads — id = 7".into(),
         target: Some("7".into()),
-        ruling: Ruling { reason: "the default for PURE? asks".into(), ..call.ruling.clone() },
+        ruling: Ruling {
+            reason: "the tool reads by its name, and no operator has confirmed that: it asks".into(),
+            ..call.ruling.clone()
+        },
         ..call
     }
 }

@@ -374,7 +374,7 @@ fn e_opens_the_selected_rule_in_the_editor_and_puts_back_what_it_leaves() {
     desk.status("files", Status { grants, ..status() });
     rules(&mut desk);
     assert_eq!(desk.keys("e"), []);
-    desk.line("Only a rule that stands in a file can be changed");
+    desk.line("Only a rule in a file can be changed");
     desk.keys("j");
     let (id, file) = ("scratch".to_owned(), PathBuf::from("config/policy.toml"));
     assert_eq!(desk.keys("e"), [Command::EditRule { id: id.clone(), file: file.clone() }]);

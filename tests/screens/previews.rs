@@ -67,7 +67,7 @@ fn what_could_not_be_seen_is_said() {
     call.facts[0].unseen = Some("its content was not read: it is too large".into());
     let screen = lines(&call);
     assert!(screen.contains("what changes in it could not be seen"), "{screen}");
-    assert!(screen.contains("not all of it was seen: its content was not read: it is too large"), "{screen}");
+    assert!(screen.contains("could not be read whole: its content was not read: it is too large"), "{screen}");
     call.facts = vec![Facts::unseen("/path", "notes.md", "no time")];
     assert!(lines(&call).contains("overwrites something that could not be seen — notes.md"));
     call.facts.clear();
@@ -117,14 +117,15 @@ fn a_write_through_a_link_says_where_it_goes_and_what_is_no_text_is_called_that(
     new.facts[0].kind = FileKind::Missing;
     new.facts[0].lacks = Some("/etc/ne\u{202e}w".into());
     new.facts[0].link = None;
-    assert!(line(&new, "creates").contains("creates 1 file, 1 line, in a folder that does not stand yet — notes.md"));
-    assert!(line(&new, "nor does").contains("nor does the folder /etc/ne⟨U+202E⟩w: the server makes it, or fails"));
+    assert!(line(&new, "creates").contains("creates 1 file, 1 line, in a folder that does not exist yet — notes.md"));
+    assert!(
+        line(&new, "the folder does")
+            .contains("the folder does not exist either: /etc/ne⟨U+202E⟩w; the server makes it, or fails")
+    );
     call.facts[0].link = None;
     call.facts[0].text = None;
-    assert!(line(&call, "overwrites").contains("1 file, 2 bytes; what stands there is no text — notes.md"));
-    assert!(
-        line(&call, "There is no diff").contains("what stands there is no text; the arguments have the new content.")
-    );
+    assert!(line(&call, "overwrites").contains("1 file, 2 bytes; what is there is no text — notes.md"));
+    assert!(line(&call, "There is no diff").contains("what is there is no text; the arguments show the new content."));
     call.facts[0].size = Some(300_000);
     assert!(line(&call, "overwrites").contains("it is too large to be compared line by line"));
 }

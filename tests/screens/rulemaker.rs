@@ -77,7 +77,7 @@ fn this_folder_from_now_on_takes_three_keys() {
         assert!(toml.contains("under = \"~/shop/notes\""), "{toml}");
         assert!(parse::parse(&format!("version = 1\n\n{toml}")).is_ok(), "{toml}");
         desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
-        assert!(desk.screen().contains("The rule stands in policy.toml"));
+        assert!(desk.screen().contains("The rule was added to policy.toml"));
         assert_eq!(desk.model.waiting(), 1);
     }
 }

@@ -234,7 +234,7 @@ fn words_are_found_in_the_card() {
     desk.line("a second needle");
     desk.keys("/zebra");
     desk.press(Key::Enter);
-    assert!(desk.screen().contains("nowhere on the card"));
+    assert!(desk.screen().contains("No matches on the card"));
     // What is searched is not thereby read.
     assert_eq!(desk.keys("/a"), []);
 }

@@ -8,7 +8,7 @@ impl Model {
     pub fn banners(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
-        if let Some(names) = names(Tone::Strong, observed.collect()) {
+        if let Some(names) = names(Tone::Strong, &observed.collect::<Vec<_>>()) {
             let row = Row::of(Tone::Loud, " OBSERVE ").and(Tone::Ours, " ").joined(names);
             rows.push(row.and(Tone::Danger, ": every call passes without a question and is only recorded"));
         }
@@ -17,7 +17,7 @@ impl Model {
         for (banner, servers) in by_cause(said) {
             // What is true of every server needs no names.
             let all = servers.len() == self.wrappers.len() && servers.len() > 1;
-            let names = names(Tone::Strong, servers).filter(|_| !all).map(|names| names.and(Tone::Warn, ": "));
+            let names = names(Tone::Strong, &servers).filter(|_| !all).map(|names| names.and(Tone::Warn, ": "));
             let row = Row::of(Tone::Warn, " ▲ ").joined(names.unwrap_or_default());
             rows.push(row.and_foreign(Tone::Warn, banner));
         }
@@ -26,7 +26,7 @@ impl Model {
         for ((version, protocol), servers) in by_cause(versions) {
             let wrapper =
                 if servers.len() == 1 { ": its wrapper is version " } else { ": their wrappers are version " };
-            let row = Row::of(Tone::Danger, " ▲ ").joined(names(Tone::Strong, servers).unwrap_or_default());
+            let row = Row::of(Tone::Danger, " ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
             let row = row.and(Tone::Danger, wrapper).and_foreign(Tone::Danger, version);
             rows.push(row.and(
                 Tone::Danger,
@@ -45,7 +45,7 @@ impl Model {
 }
 
 /// The names of servers, as many as one row may hold.
-fn names(tone: Tone, servers: Vec<&str>) -> Option<Row> {
+fn names(tone: Tone, servers: &[&str]) -> Option<Row> {
     const MOST: usize = 3;
     let (first, rest) = servers.split_first()?;
     let mut row = Row::default().and_foreign(tone, first);

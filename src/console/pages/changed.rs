@@ -20,8 +20,8 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
         PinState::Changed { version, .. } => {
             format!("the server gives another definition than the trusted one; this is version {version}")
         }
-        PinState::Unreviewed => "nobody has looked at it, and its server's word is not taken on first sight".to_owned(),
-        PinState::New => "the server added it after its first session, and nobody has looked at it yet".to_owned(),
+        PinState::Unreviewed => "not reviewed yet, and the server is not trusted on first sight".to_owned(),
+        PinState::New => "the server added it after its first session, and it is not reviewed yet".to_owned(),
         PinState::Refused => "you refused this definition: its calls are denied".to_owned(),
         PinState::Trusted => "it is the trusted one".to_owned(),
     };

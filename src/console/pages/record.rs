@@ -105,7 +105,7 @@ fn fields(body: &str, width: usize) -> Vec<Row> {
         rows.extend(Row::default().and_foreign(Tone::Foreign, body).wrapped(width));
         return rows;
     };
-    let mut rows = vec![caption("record", "as it stands in the log", width)];
+    let mut rows = vec![caption("record", "as it is in the log", width)];
     for (name, value) in &fields {
         match value {
             Value::Null => {}

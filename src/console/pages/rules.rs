@@ -191,7 +191,7 @@ fn row(model: &Model, line: &RuleHits, columns: &Columns, width: usize) -> Row {
 fn gone(model: &Model) -> &'static str {
     match &model.browse.book {
         Some(book) if book.broken.is_some() => "its file cannot be read as it is now",
-        Some(_) | None => "stands in no file any more",
+        Some(_) | None => "is in no file any more",
     }
 }
 
@@ -231,7 +231,7 @@ fn selects(rule: &RuleLine) -> Row {
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let Some(line) = model.browse.rule_lines.get(at) else {
-        return vec![Row::of(Tone::Quiet, " This rule stands in no file, and the log does not name it.")];
+        return vec![Row::of(Tone::Quiet, " This rule is in no file, and the log does not name it.")];
     };
     let line = match line {
         RuleEntry::Rule(line) => line,
@@ -243,7 +243,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let mut rows = entry("rule", Row::default().and_foreign(Tone::Strong, &line.id), width);
     match rule(model, line) {
         None => {
-            let words = "stands in no file that this console reads; it decided before, or for a wrapper with --policy";
+            let words = "is in no file that this console reads; it decided before, or for a wrapper with --policy";
             rows.extend(ours("gone", words, width));
         }
         Some(rule) => {
@@ -281,7 +281,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     let last = line.last.map_or_else(|| "never".to_owned(), |at| time::date(at, model.settings.offset));
     rows.extend(ours("last", last, width));
     if rule(model, line).is_some_and(|rule| rule.decision == Decision::Ask) {
-        rows.extend(ours("", "an ask counts only where nobody was there to answer: then the rule denied", width));
+        rows.extend(ours("", "an ask counts only where no operator answered: then the rule denied", width));
     }
     rows.push(Row::default());
     let keys = Row::of(Tone::Key, " 3").and(Tone::Quiet, " its records  ");

@@ -195,13 +195,13 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
     let mut rows = foreign("command", &wrapper.command.join(" "), width);
     rows.extend(foreign("host", status.host.as_deref().unwrap_or("did not say who it is"), width));
     let era = match status.era.as_str() {
-        "" => "not told yet",
+        "" => "not known yet",
         era => era,
     };
     rows.extend(foreign("era", era, width));
     let phase = match status.phase.as_str() {
-        "" => "not told yet",
-        "Opening" if !status.era.is_empty() => "stateless: each request stands alone",
+        "" => "not known yet",
+        "Opening" if !status.era.is_empty() => "stateless: each request is on its own",
         phase => phase,
     };
     rows.extend(foreign("lifecycle", phase, width));

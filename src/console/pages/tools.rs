@@ -142,9 +142,7 @@ fn pin(line: &ToolLine, width: usize) -> Vec<Row> {
         Some(PinState::Changed { version, .. }) => {
             (Tone::Danger, format!("Δ version {version} is not the trusted definition: no allow rule covers it"))
         }
-        Some(PinState::Unreviewed) => {
-            (Tone::Danger, format!("Δ {version}nobody has looked at it yet: no allow rule covers it"))
-        }
+        Some(PinState::Unreviewed) => (Tone::Danger, format!("Δ {version}not reviewed yet: no allow rule covers it")),
         Some(PinState::New) => {
             (Tone::Warn, format!("Δ {version}new: its server added it after its first session, so its calls ask"))
         }

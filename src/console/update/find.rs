@@ -56,7 +56,7 @@ fn go(model: &mut Model, action: Action, from: usize) {
     let (last, rows) = (card.rows().saturating_sub(model.card_rows().max(1)), card.rows());
     model.found = found;
     let Some(row) = found else {
-        return note(model, Tone::Warn, "These words are nowhere on the card.");
+        return note(model, Tone::Warn, "No matches on the card.");
     };
     let around = match action {
         Action::PreviousHit => row >= from,

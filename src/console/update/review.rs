@@ -148,11 +148,11 @@ pub(super) fn edited(model: &mut Model, id: String, file: PathBuf, outcome: Edit
 fn selected(model: &Model) -> Result<(&RuleLine, PathBuf), &'static str> {
     let browse = &model.browse;
     let Some(RuleEntry::Rule(line)) = browse.rule_lines.get(browse.rules.at) else {
-        return Err("Only a rule that stands in a file can be changed; Enter shows what this is.");
+        return Err("Only a rule in a file can be changed; Enter shows what this is.");
     };
     let rule = line.at.zip(browse.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
     let found = rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.path.clone())));
-    found.ok_or("This rule stands in no file any more; the log only remembers it.")
+    found.ok_or("This rule is in no file any more; only the log names it.")
 }
 
 /// `x` in Rules: ends the grant, or removes the rule.

@@ -147,7 +147,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Command> {
             let Some(armed) = armed else { return Vec::new() };
             let row = Row::of(Tone::Good, "Granted: ").and_foreign(Tone::Ours, &terms.to_string());
             let commands = decide::send_grant(model, &armed, terms, now - opened);
-            model.note = Some(row.and(Tone::Quiet, ". It stands under 5 Rules; x ends it there."));
+            model.note = Some(row.and(Tone::Quiet, ". Rules (5) lists it; x ends it there."));
             commands
         }
     }
@@ -174,9 +174,9 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) -> Vec<Command> {
     (model.browse.read, model.browse.suggesting) = (None, None);
     model.note = Some(match outcome {
-        Ok(path) => Row::of(Tone::Good, "The rule stands in ")
+        Ok(path) => Row::of(Tone::Good, "The rule was added to ")
             .and_foreign(Tone::Strong, &path)
-            .and(Tone::Ours, ". It holds for calls that wait, too. ")
+            .and(Tone::Ours, ". It covers calls that wait, too. ")
             .and(Tone::Key, "u")
             .and(Tone::Quiet, " takes it back."),
         Err(why) => Row::of(Tone::Warn, "The rule was not written: ").and_foreign(Tone::Warn, &why),

@@ -79,7 +79,7 @@ pub(super) fn run(model: &mut Model) -> Vec<Command> {
         Some(Overlay::Palette { text, at }) => match palette::entries(model, &text).into_iter().nth(at) {
             Some(entry) => obey(model, entry.order),
             None => {
-                note(model, Tone::Warn, "No command is like that.");
+                note(model, Tone::Warn, "No matches.");
                 Vec::new()
             }
         },

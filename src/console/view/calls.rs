@@ -14,7 +14,7 @@ const NARROW: usize = 64;
 /// What is known of the past calls that a rule would have matched: what must be read before it is written.
 pub(super) fn matched(attempt: &Attempt<Vec<Matched>>, matched: Option<&Matched>, decision: Decision) -> Vec<Row> {
     if let Some(why) = &attempt.failed {
-        return vec![Row::of(Tone::Warn, " ▲ past calls cannot be told: ").and_foreign(Tone::Warn, why)];
+        return vec![Row::of(Tone::Warn, " ▲ past calls cannot be counted: ").and_foreign(Tone::Warn, why)];
     }
     let Some(matched) = matched else { return vec![Row::of(Tone::Quiet, " past calls: still counting …")] };
     let mut rows = Vec::new();
@@ -69,8 +69,7 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
         rows.push(row.and(Tone::Quiet, " → ").and(word(*to), to.word()));
     }
     if found.untold > 0 {
-        let words =
-            format!(" {:>7}  cannot be told: the log holds no secrets and no long texts", grouped(found.untold));
+        let words = format!(" {:>7}  unknown: the log holds no secrets and no long texts", grouped(found.untold));
         rows.push(Row::of(Tone::Quiet, words).clipped(width));
     }
     for (call, now, by) in found.changes.iter().take(most) {

@@ -25,7 +25,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
     let mut rows = vec![title(model, all.len(), shown, width)];
-    let widths = Widths::of(&queue, width);
+    let widths = Widths::of(&queue, width, model.wrappers.len());
     let mut selected = None;
     for (line, group) in queue.iter().enumerate() {
         let here = here == Some(top + line);
@@ -81,9 +81,17 @@ pub(super) fn told(figures: &Figures) -> Row {
 /// Widths of the columns that a screen's width or the calls on it decide.
 struct Widths {
     ticket: usize,
+    origin: Origin,
     tool: usize,
     about: usize,
     time: usize,
+}
+
+/// What the first column names: a ticket begins with its server.
+#[derive(Clone, Copy)]
+enum Origin {
+    Ticket,
+    Server,
 }
 
 /// Marker, risk and the gap behind it.
@@ -99,7 +107,7 @@ const LEAST: usize = 12;
 const MOST: usize = 48;
 
 impl Widths {
-    fn of(shown: &[Group<'_>], width: usize) -> Self {
+    fn of(shown: &[Group<'_>], width: usize, servers: usize) -> Self {
         let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
         let time = if width < NARROW { TRAILING_NARROW } else { TRAILING };
         let room = width.saturating_sub(LEADING + time);
@@ -109,16 +117,19 @@ impl Widths {
         // What it is about tells two calls of one tool apart; ticket and tool stand on the card as well, and the risk
         // says what is done.
         if room < tool.min(10) + 2 + about.min(8) {
-            return Self { ticket: 0, tool: 0, about: room, time };
+            return Self { ticket: 0, origin: Origin::Ticket, tool: 0, about: room, time };
         }
         let least = about.min(MOST).min(room.saturating_sub(tool.min(LEAST) + 2));
         let tool = tool.min(24).min(room.saturating_sub(least + 2)).max(tool.min(LEAST));
         let rest = room.saturating_sub(tool + 2);
-        let (ticket, about) = match rest.checked_sub(ticket + 2) {
-            Some(left) if left >= about.min(40) => (ticket, left),
-            _ => (0, rest),
+        let left_of = |column: usize| rest.checked_sub(column + 2).filter(|left| *left >= about.min(40));
+        let server = widest(|held| &held.snapshot.server).min(14);
+        let (ticket, origin, about) = match (left_of(ticket), left_of(server)) {
+            (Some(left), _) => (ticket, Origin::Ticket, left),
+            (None, Some(left)) if servers > 1 => (server, Origin::Server, left),
+            (None, _) => (0, Origin::Ticket, rest),
         };
-        Self { ticket, tool, about, time }
+        Self { ticket, origin, tool, about, time }
     }
 
     fn columns(&self) -> Columns {
@@ -149,7 +160,7 @@ impl Widths {
         self.columns().row([
             marker,
             Row { runs: vec![Risk::of(snapshot).run()] },
-            cell(Tone::Quiet, &snapshot.ticket),
+            cell(Tone::Quiet, if matches!(self.origin, Origin::Ticket) { &snapshot.ticket } else { &snapshot.server }),
             cell(Tone::Strong, &snapshot.tool),
             times.joined(about),
             state(held, model.now, self.time),

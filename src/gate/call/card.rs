@@ -118,7 +118,7 @@ impl Gate {
             },
             guardrail: Check {
                 state: CheckState::Pending,
-                what: "no proof of approval yet (a guardrail token): it is made once your verdict is in the log".into(),
+                what: "not approved yet: it runs only once your approval is in the log".into(),
             },
             session: Check { state: CheckState::Holds, what: session },
         }

@@ -38,7 +38,7 @@ pub fn danger(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) 
     };
     let unseen = |target: &&Facts| target.kind == FileKind::Unseen;
     let replaces = if targets.iter().any(exists) {
-        Some("something stands there already")
+        Some("something is there already")
     } else if targets.iter().any(unseen) {
         Some("what it would replace could not be seen")
     } else if files.iter().any(Facts::is_beyond) {

@@ -74,7 +74,7 @@ fn described(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
     let identity = behavior.identity;
     let object = object(identity.output_domain);
     match (identity.mutability, identity.action) {
-        (_, Action::Unknown) => format!("does something nobody described ({tool})"),
+        (_, Action::Unknown) => format!("does something that is not described ({tool})"),
         (Mutability::Pure, Action::Search) => format!("searches {object}, changes nothing"),
         (Mutability::Pure, _) => format!("reads {object}, changes nothing"),
         (Mutability::Mutates, Action::Read) => format!("reads {object}, and may change something"),

@@ -48,7 +48,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         let Some(card) = self.grants.end(grant) else {
-            let why = format!("no grant {grant} stands any more");
+            let why = format!("grant {grant} has ended already");
             return out.push(Effect::Refuse { console, ticket: String::new(), why });
         };
         let entry = self.entry(now, Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");

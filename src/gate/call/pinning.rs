@@ -44,7 +44,7 @@ impl Gate {
         }
         match tool_word {
             ToolWord::Reads => {
-                self.operator_approves(now, (held, Asking { case, entry, look }), word, false, None, out)
+                self.operator_approves(now, (held, Asking { case, entry, look }), word, false, None, out);
             }
             ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, Asking { case, entry, look }),
         }

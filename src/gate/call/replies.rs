@@ -81,7 +81,7 @@ pub fn not_recorded(call: &Call, why: &str) -> Line {
         call,
         &format!(
             "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
-         Ask the user to run `mcp-approve doctor`; it says how to mend the log."
+         Ask the user to run `mcp-approve doctor`; it says how to fix the log."
         ),
     )
 }

@@ -123,12 +123,12 @@ mod tests {
         #[rustfmt::skip]
         let cases = [
             (Overwrite, json!({"content": "a\nB\nc\nd\n"}), vec![notes()], "overwrites 1 file, 2 lines changed (+2 −1) — notes.md"),
-            (Overwrite, json!({"content": "a\nb\nc\n"}), vec![notes()], "overwrites 1 file with what stands there already — notes.md"),
+            (Overwrite, json!({"content": "a\nb\nc\n"}), vec![notes()], "overwrites 1 file with the content it has already — notes.md"),
             (Overwrite, json!({"content": "a\nb"}), vec![missing("new.md")], "creates 1 file, 2 lines — new.md"),
             (Create, json!({"content": "x"}), vec![unseen], "overwrites something that could not be seen — /root/x"),
             (Append, json!({"content": "d\n"}), vec![notes()], "adds to 1 file, 1 line changed (+1 −0) — notes.md"),
             (Update, json!({"edits": [{"oldText": "b", "newText": "x"}]}), vec![notes()], "edits 1 file, 1 line changed (+1 −1) — notes.md"),
-            (Update, json!({"old_string": "q", "new_string": "x"}), vec![notes()], "edits 1 file, but its old text is not in it as it stands — notes.md"),
+            (Update, json!({"old_string": "q", "new_string": "x"}), vec![notes()], "edits 1 file, but its old text is not in it — notes.md"),
             (Delete, json!({}), vec![folder], "deletes a folder with 2,140 entries — src"),
             (Delete, json!({}), vec![missing("gone")], "deletes something that is not there — gone"),
             (Move, json!({}), vec![notes(), file("old.md", "x")], "moves 1 file, 6 bytes, replacing 1 file, 1 byte — notes.md → old.md"),

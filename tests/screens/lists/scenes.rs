@@ -71,8 +71,8 @@ pub fn records() -> Vec<Line> {
         Line { who: "ada (pid 7)".into(), ..decided(398, VerdictWord::Deny, By::Operator, "wrong folder: use notes/") },
         Line { rule: Some("scratch".into()), ..decided(397, VerdictWord::Approve, By::Rule, "rule scratch allows it") },
         Line { badge: Some(Badge::Pure), tool: Some("read_file".into()), ..line(396, "outcome") },
-        decided(395, VerdictWord::Approve, By::Default, "the default for PURE allows it"),
-        Line { note: "the default for MUTATES asks".into(), ..line(394, "decision-asked") },
+        decided(395, VerdictWord::Approve, By::Default, "Only reads, and the default allows it"),
+        Line { note: "Changes something, and no rule covers it".into(), ..line(394, "decision-asked") },
         Line { by: Some(By::Cancel), note: "the host cancelled it".into(), ..line(393, "withdrawn") },
         Line { tool: None, note: "refused a line from the host: two keys".into(), ..line(392, "fault") },
     ];
@@ -230,7 +230,7 @@ pub fn open_record(desk: &mut Desk, link: Result<(), String>) {
         decision: Decision::Allow,
         why: "no: { arg = \"path\", under = \"~/scratch\" } does not hold".into(),
     };
-    let reason = "the default for MUTATES asks".into();
+    let reason = "Changes something, and no rule covers it".into();
     let ruling = Ruling { decision: Decision::Ask, rule: None, reason };
     let opened = Opened {
         explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),

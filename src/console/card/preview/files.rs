@@ -21,31 +21,31 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
     for change in changes {
         match change {
             Change::Content { target, how, old, new } => {
-                rows.push(caption("this file", "as it stands on this machine", width));
+                rows.push(caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 rows.extend(content(target, *how, old.as_deref(), new, width));
             }
             Change::NoMatch { target, edit, edits } => {
-                rows.push(caption("this file", "as it stands on this machine", width));
+                rows.push(caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
                 rows.extend(bordered(Row::of(Tone::Warn, words), width));
             }
             Change::Move { from, to } => {
-                rows.push(caption("moves", "as it stands on this machine", width));
+                rows.push(caption("moves", "as it is on this machine", width));
                 rows.extend(at_path(from, width));
                 rows.extend(to.iter().flat_map(|to| at_path(to, width)));
             }
             Change::Delete { target } => {
                 if rows.is_empty() {
-                    rows.push(caption("hits", "as it stands on this machine", width));
+                    rows.push(caption("hits", "as it is on this machine", width));
                 }
                 rows.extend(at_path(target, width));
             }
         }
     }
     if changes.is_empty() && !facts.is_empty() {
-        rows.push(caption("paths", "as they stand on this machine; the server may mean others", width));
+        rows.push(caption("paths", "as they are on this machine; the server may mean others", width));
         rows.extend(facts.iter().flat_map(|facts| at_path(facts, width)));
     }
     rows
@@ -54,15 +54,15 @@ pub(super) fn rows(changes: &[Change<'_>], facts: &[Facts], width: usize) -> Vec
 /// What stands at a path, and where it leads.
 fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     let what = match facts.kind {
-        FileKind::Missing => Row::of(Tone::Good, "nothing stands there"),
+        FileKind::Missing => Row::of(Tone::Good, "does not exist yet"),
         FileKind::Unseen => Row::of(Tone::Warn, "could not be seen"),
         FileKind::File | FileKind::Folder | FileKind::Other => Row::of(Tone::Strong, thing(facts)),
     };
     let mut rows =
         bordered(Row::default().and_foreign(Tone::Ours, &facts.path).and(Tone::Quiet, "  ").joined(what), width);
     if let Some(folder) = &facts.lacks {
-        let row = Row::of(Tone::Warn, "nor does the folder ").and_foreign(Tone::Strong, folder);
-        rows.extend(bordered(row.and(Tone::Warn, ": the server makes it, or fails"), width));
+        let row = Row::of(Tone::Warn, "the folder does not exist either: ").and_foreign(Tone::Strong, folder);
+        rows.extend(bordered(row.and(Tone::Warn, "; the server makes it, or fails"), width));
     }
     let leads = facts.real.as_deref().filter(|real| *real != facts.path);
     if let Some(link) = &facts.link {
@@ -73,7 +73,7 @@ fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
         rows.extend(bordered(Row::of(Tone::Quiet, "leads to ").and_foreign(Tone::Ours, real), width));
     }
     if let Some(why) = &facts.unseen {
-        rows.extend(bordered(Row::of(Tone::Warn, "not all of it was seen: ").and_foreign(Tone::Ours, why), width));
+        rows.extend(bordered(Row::of(Tone::Warn, "could not be read whole: ").and_foreign(Tone::Ours, why), width));
     }
     rows
 }
@@ -82,20 +82,20 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize)
     let told = |tone, words: &str| bordered(Row::of(tone, words), width);
     let Some(old) = old else {
         let words = match how {
-            How::Whole => "; the arguments have the new content",
-            How::Appended => "; the arguments have what is added",
+            How::Whole => "; the arguments show the new content",
+            How::Appended => "; the arguments show what is added",
             How::Edited => "",
         };
         return told(Tone::Warn, &format!("There is no diff: {}{words}.", blind(target)));
     };
     if target.kind == FileKind::Missing {
-        return told(Tone::Quiet, "All of it is new; the arguments have it in full.");
+        return told(Tone::Quiet, "All of it is new; the arguments show all of it.");
     }
     if old == new {
         return told(Tone::Quiet, "Nothing in it changes.");
     }
     if lines_changed(old, new).is_none() {
-        return told(Tone::Warn, "Too long to compare line by line; the arguments have the new content.");
+        return told(Tone::Warn, "Too long to compare line by line; the arguments show the new content.");
     }
     diff(old, new, width)
 }

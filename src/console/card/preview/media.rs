@@ -37,7 +37,7 @@ pub(super) fn rows(name: &str, text: &str, width: usize) -> Vec<Row> {
     if declared.is_none() && kind.is_none() {
         return Vec::new();
     }
-    let what = kind.map_or("bytes of a kind we do not know", |(_, what)| what);
+    let what = kind.map_or("bytes of an unknown kind", |(_, what)| what);
     let signs = data.bytes().filter(|b| !matches!(b, b'=' | b'\n' | b'\r')).count();
     let mut row = Row::of(Tone::Strong, what).and(Tone::Ours, format!(", {}", size(signs * 3 / 4)));
     if what == "a PNG image"
@@ -95,7 +95,7 @@ mod tests {
         let png = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAABmJLR0QA".to_owned() + &"A".repeat(100);
         assert_eq!(told(&png), " │ image  a PNG image, 117 bytes, 640×480 pixels");
         let url = format!("data:image/svg+xml;base64,{}", "PHN2Zz".repeat(20));
-        assert_eq!(told(&url), " │ image  bytes of a kind we do not know, 90 bytes; it calls itself image/svg+xml");
+        assert_eq!(told(&url), " │ image  bytes of an unknown kind, 90 bytes; it calls itself image/svg+xml");
         assert_eq!(told(&"abcd".repeat(40)), "");
         assert_eq!(told("iVBORw0KGgo"), "");
     }

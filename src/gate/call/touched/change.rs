@@ -77,7 +77,7 @@ impl<'a> Change<'a> {
                 } else {
                     format!("the old text of edit {edit} of {edits}")
                 };
-                format!("edits 1 file, but {which} is not in it as it stands — {}", target.path)
+                format!("edits 1 file, but {which} is not in it — {}", target.path)
             }
             Self::Move { from, to } => moved(from, *to),
             Self::Delete { target } => {
@@ -100,13 +100,13 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str) -> String {
     };
     match (target.kind, old) {
         (FileKind::Missing, _) => {
-            let where_to = if target.lacks.is_some() { ", in a folder that does not stand yet" } else { "" };
+            let where_to = if target.lacks.is_some() { ", in a folder that does not exist yet" } else { "" };
             format!("creates 1 file, {}{where_to}", counted(new.lines().count(), "line"))
         }
-        (FileKind::Folder, _) => "writes to a path where a folder stands".to_owned(),
+        (FileKind::Folder, _) => "writes to a path that is a folder".to_owned(),
         (FileKind::Other, _) => "writes to a device, pipe or socket".to_owned(),
         (FileKind::Unseen, _) => format!("{verb} something that could not be seen"),
-        (FileKind::File, Some(old)) if old == new => format!("{verb} 1 file with what stands there already"),
+        (FileKind::File, Some(old)) if old == new => format!("{verb} 1 file with the content it has already"),
         (FileKind::File, Some(old)) => match lines_changed(old, new) {
             Some((more, less)) => {
                 format!("{verb} 1 file, {} changed (+{more} −{less})", counted(more.max(less), "line"))
@@ -126,7 +126,7 @@ fn led(target: &Facts) -> String {
 /// Why nothing is known of what changes in a file.
 pub fn blind(target: &Facts) -> &'static str {
     match (&target.unseen, target.size) {
-        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what stands there is no text",
+        (None, Some(size)) if target.digest.is_some() && size <= u64::from(TEXT) => "what is there is no text",
         (None, Some(_)) if target.digest.is_some() => "it is too large to be compared line by line",
         _ => "what changes in it could not be seen",
     }
@@ -142,7 +142,7 @@ fn moved(from: &Facts, to: Option<&Facts>) -> String {
     };
     let over = match to.kind {
         FileKind::Missing => String::new(),
-        FileKind::Folder => ", into or over a folder that stands there".to_owned(),
+        FileKind::Folder => ", into or over a folder that exists".to_owned(),
         FileKind::Unseen => "; whether that replaces something could not be seen".to_owned(),
         FileKind::File | FileKind::Other => format!(", replacing {}", thing(to)),
     };
