@@ -115,9 +115,7 @@ Examples:
         command: Option<ToolsCommand>,
     },
     /// Tells what waits for a decision, on one line: for status bars and prompts; exit code 1 when something does
-    #[command(after_help = "Examples:
-  mcp-approve waiting                       1 call waits · filesystem: deletes content — notes.md · 4:12 left
-  mcp-approve waiting --json | jq .waiting
+    #[command(after_help = "Example:
   tmux:      set -g status-right '#(mcp-approve waiting)'")]
     Waiting(WaitingOptions),
     /// Puts mcp-approve in front of the servers that your hosts start
