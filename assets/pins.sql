@@ -1,15 +1,16 @@
--- What is remembered of servers and their tools between sessions, schema version 2 (PRAGMA user_version). Unlike the
+-- What is remembered of servers and their tools between sessions, schema version 3 (PRAGMA user_version). Unlike the
 -- audit log it changes: a review replaces what is trusted. Times are milliseconds since 1970, UTC.
 CREATE TABLE server (
     fingerprint TEXT NOT NULL,          -- of the command line, 64 hex characters
     name        TEXT NOT NULL,          -- in rules and tickets
-    command     TEXT NOT NULL,          -- the program and what it runs, for people; arguments may hold secrets
+    command     TEXT NOT NULL,          -- the program and what it runs, for people
     package     TEXT,                   -- npm:NAME or pypi:NAME, where it is certain
     trust       TEXT NOT NULL,
     program     TEXT NOT NULL,          -- the files that were run last, with their digests
     trusted     TEXT,                   -- the files that are trusted; null: nobody has accepted this command yet
     first_seen  INTEGER NOT NULL,
     last_seen   INTEGER NOT NULL,
+    words       TEXT,                   -- the whole command line without its secrets: a JSON list
     PRIMARY KEY (fingerprint, name)
 );
 CREATE TABLE tool (

@@ -9,6 +9,8 @@ mod decide;
 mod delegated;
 mod endings;
 mod findable;
+#[cfg(target_os = "linux")]
+mod idle;
 mod review;
 mod science;
 mod screen_rules;

@@ -99,18 +99,55 @@ fn nobody_answers_before_the_hosts_own_limit() {
 }
 
 #[test]
-fn a_progress_token_is_kept_alive_and_rises_below_zero() {
+fn a_progress_token_is_kept_alive_from_the_first_second_and_rises_in_words() {
     let mut world = World::new().ready();
     let line = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"/a","content":"x"},"_meta":{"progressToken":"p1"}}}"#;
     world.host(line);
-    let (first, second) = (world.wait(6), world.wait(6));
     let progress = |did: &[Did]| {
         let value: serde_json::Value = serde_json::from_str(answer(did)).expect("JSON");
         assert_eq!(value["params"]["progressToken"], "p1");
-        value["params"]["progress"].as_f64().expect("a number")
+        (value["params"]["progress"].as_f64().expect("a number"), value["params"]["message"].to_string())
     };
-    let (first, second) = (progress(&first), progress(&second));
-    assert!(first < second && second < 0.0, "{first} {second}");
+    let (first, first_words) = progress(&world.wait(1));
+    world.step(mcp_approve::gate::data::event::Event::Attached { who: "ada".into(), attached: 1 });
+    let (second, second_words) = progress(&world.wait(6));
+    assert!(0.0 < first && first < second && second < 0.001, "{first} {second}");
+    assert!(first_words.contains("files-1") && first_words.contains("run `mcp-approve`"), "{first_words}");
+    assert!(second_words.contains("waits for approval in mcp-approve, for 46 s"), "{second_words}");
+    world.finish();
+}
+
+#[test]
+fn a_call_that_comes_again_brings_its_history_and_what_its_host_does_not_say() {
+    let mut world = World::new();
+    world.host(r#"{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gemini-cli-mcp-client-files","version":"1"}}}"#);
+    world.server(r#"{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#);
+    world.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    world.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
+    world.server(&format!(
+        r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{}}}}}"#,
+        crate::world::TOOLS.replace('\n', " ")
+    ));
+    world.call("1", "write_file", WRITE);
+    assert_eq!(world.cards["files-1"].earlier, [""; 0]);
+    assert!(world.cards["files-1"].silence.as_deref().is_some_and(|says| says.contains("Esc")));
+    world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    world.wait(3);
+    world.call("2", "write_file", WRITE);
+    assert_eq!(world.cards["files-2"].earlier, ["files-1, 3 s ago: the host withdrew it"]);
+    world.call("3", "write_file", r#"{"path":"/a","content":"other"}"#);
+    assert_eq!(world.cards["files-3"].earlier, [""; 0], "other arguments are another call");
+    world.deny("files-2", "no");
+    world.call("4", "write_file", WRITE);
+    assert_eq!(
+        world.cards["files-4"].earlier,
+        ["files-2, 0 s ago: you denied it", "files-1, 3 s ago: the host withdrew it"]
+    );
+    world.call("5", "write_file", WRITE);
+    assert_eq!(world.cards["files-5"].earlier[0], "files-4 is the same call and still waits: each of them runs");
+    world.approve("files-4");
+    world.call("6", "write_file", WRITE);
+    assert!(!world.cards["files-6"].earlier.iter().any(|line| line.contains("files-4")));
     world.finish();
 }
 

@@ -45,6 +45,8 @@ words! {
         ChangedServer = "changed-server",
         /// The behavioral identity is not the expected one.
         UnexpectedBehavior = "unexpected-behavior",
+        /// The arguments do not fit the schema, and such calls are not refused here.
+        SchemaMismatch = "schema-mismatch",
         /// The schema cannot be used to check the arguments.
         UnusableSchema = "unusable-schema",
         /// The arguments are more than is read.

@@ -55,6 +55,29 @@ pub enum Fits {
     Unchecked,
 }
 
+/// What happens to a call whose arguments do not fit its tool's schema. Where it is not refused, it has a hazard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mismatch {
+    /// It is refused: the model reads what does not fit.
+    #[default]
+    Refuse,
+    /// The server takes more than its schema says.
+    Warn,
+    /// The same, for these tools alone.
+    WarnFor(Vec<String>),
+}
+
+impl Mismatch {
+    /// Whether a call of this tool is refused.
+    pub fn refuses(&self, tool: &str) -> bool {
+        match self {
+            Self::Refuse => true,
+            Self::Warn => false,
+            Self::WarnFor(tools) => !tools.iter().any(|known| known == tool),
+        }
+    }
+}
+
 impl Schema {
     /// Compiles a schema: JSON Schema 2020-12 unless `$schema` says otherwise.
     ///

@@ -108,7 +108,11 @@ Examples:
         command: Option<RulesCommand>,
     },
     /// Tells of servers' tools: what each is, what it was seen to do, and what changed
+    #[command(args_conflicts_with_subcommands = true)]
     Tools {
+        /// What to list where no command is given
+        #[command(flatten)]
+        list: ToolsListOptions,
         #[command(subcommand)]
         command: Option<ToolsCommand>,
     },

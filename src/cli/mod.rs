@@ -29,7 +29,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 use crate::home::places::{PlaceError, Places};
 use crate::policy::reading::nearest;
-use args::{Cli, Command, ToolsCommand, ToolsListOptions};
+use args::{Cli, Command, ToolsCommand};
 use error::Error;
 use log::{Finding, LogCommand};
 use look::{Look, paged};
@@ -99,8 +99,8 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             let command = command.unwrap_or(RulesCommand::List { json: false });
             rules::run(&command, rules::Named { policy: file, db }, &places?, now(), out)
         }
-        Command::Tools { command } => {
-            let command = command.unwrap_or_else(|| ToolsCommand::List(ToolsListOptions::default()));
+        Command::Tools { list, command } => {
+            let command = command.unwrap_or(ToolsCommand::List(list));
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),

@@ -116,6 +116,7 @@ impl WrapOptions {
             audit_db: self.audit_db.as_ref().map(absolute),
             trust: None,
             expect: self.expect.clone(),
+            mismatch: None,
         }
     }
 }

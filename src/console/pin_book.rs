@@ -129,6 +129,7 @@ fn program(server: &Server) -> Option<PinnedProgram> {
         server: server.name.clone(),
         fingerprint: server.fingerprint.clone(),
         command: server.command.clone(),
+        arguments: server.arguments(),
         program: server.program.clone(),
         trusted: server.trusted.clone(),
         rules: Vec::new(),

@@ -8,7 +8,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::link::message::PinState;
-use crate::pins::diff::Change;
+use crate::pins::diff::{Argument, Change};
 use crate::wire::digest::Digest;
 
 /// Everything that is remembered, as it is now.
@@ -66,6 +66,8 @@ pub struct PinnedProgram {
     pub fingerprint: String,
     /// The program and what it runs.
     pub command: String,
+    /// The whole command line beside the one that was trusted before.
+    pub arguments: Vec<Argument>,
     /// What changed.
     pub why: String,
     /// The files that ran last, one a line, with their digests.

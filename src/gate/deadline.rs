@@ -6,7 +6,8 @@
 /// Seconds in microseconds.
 const SECOND: u64 = 1_000_000;
 
-/// How often a held call with a progress token tells its host that it is alive.
+/// When a held call with a progress token first tells its host that it is alive, and how often then.
+pub const FIRST_HEARTBEAT: u64 = 4 * SECOND / 5;
 pub const HEARTBEAT: u64 = 5 * SECOND;
 
 /// How long the server may take to describe its tools before a call is judged without.
@@ -44,6 +45,19 @@ pub fn patience(host: Option<&str>) -> Patience {
         _ => (60, false),
     };
     Patience { limit: Some(seconds * SECOND), progress_extends }
+}
+
+/// What a host does while its call waits that the operator cannot see, by the name it gives itself (measured).
+pub fn silence(host: &str) -> Option<&'static str> {
+    let name = host.to_ascii_lowercase();
+    match name.as_str() {
+        "claude-code" => Some("after two minutes it goes on without the answer, and takes it when it comes"),
+        _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => {
+            Some("it does not say when its user presses Esc: the call may not be wanted any more")
+        }
+        "zed" => Some("it does not say when it gives up: the call may not be wanted any more"),
+        _ => None,
+    }
 }
 
 /// When a call that arrived at `arrived` is denied for want of an answer (monotonic microseconds).

@@ -38,9 +38,7 @@ impl Gate {
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
     pub(in crate::gate) fn on_shutdown(&mut self, now: Now, why: &str, out: &mut Vec<Effect>) {
-        let entry = self.entry(now, Kind::Fault).with("what", "the wrapper was told to stop").with("reason", why);
-        self.record(entry, out);
-        self.ends.wrapper = WrapperEnd::Stops;
+        self.ends.wrapper = WrapperEnd::Stops { why: why.to_owned() };
         for number in self.calls.waiting::<Stage>() {
             self.withdraw(now, number, Withdrawal::Stopping, out);
         }
@@ -86,7 +84,9 @@ impl Gate {
         self.record_passed(now, out);
         let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
         // Why it was brought to its end, where it did not end by itself.
-        if reason != how {
+        if let WrapperEnd::Stops { why } = &self.ends.wrapper {
+            entry = entry.with("reason", format!("mcp-approve was told to stop by {why}"));
+        } else if reason != how {
             entry = entry.with("reason", reason);
         }
         self.record(entry, out);

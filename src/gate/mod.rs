@@ -32,6 +32,7 @@ use state::{Clock, Consoles, Ends, Host, Log, Rules};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
+use crate::capability::schema::Mismatch;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::policy::scope::Scope;
@@ -53,7 +54,8 @@ pub enum Mode {
     /// They are.
     #[default]
     Enforce,
-    /// They are recorded and let pass (`--observe`); denials still hold.
+    /// They are recorded and let pass (`--observe`), and so are calls that do not fit what the server says of its tools; the
+    /// operator's own denials still hold.
     Observe,
 }
 
@@ -80,6 +82,7 @@ pub struct Config {
     pub pins: Pins,
     /// What the task expects of every call.
     pub expected: Option<Expected>,
+    pub mismatch: Mismatch,
 }
 
 /// The state of one wrapper.

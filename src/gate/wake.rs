@@ -7,6 +7,7 @@ use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
+use crate::gate::state::history;
 use crate::wire::reply;
 
 impl Gate {
@@ -40,8 +41,9 @@ impl Gate {
             self.on_undescribed(now, out);
         }
         for number in self.calls.waiting::<Asking>() {
-            self.expire_or_beat(now, number, out);
+            self.expire(now, number, out);
         }
+        self.beat(now, out);
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
         }
@@ -72,27 +74,59 @@ impl Gate {
         }
     }
 
-    /// Denies a call that the operator did not answer in time; tells the host of any other that it is alive.
-    fn expire_or_beat(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
+    /// Denies a call that the operator did not answer in time.
+    fn expire(&mut self, now: Now, number: u64, out: &mut Vec<Effect>) {
         if let Some((held, asking)) = self.due::<Asking>(now, number, out) {
             let waited_s = waited_s(now, &held);
             let rule = asking.case.judged.ruling.rule.clone();
             let verdict = Verdict::by(By::Expiry, rule, format!("nobody answered within {waited_s} s"));
             let reply = replies::expired(&held.call, waited_s);
-            return self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
+            self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
         }
-        let Some(held) = self.calls.held_mut::<Asking>(number) else { return };
-        if let (Some(beat), Some(token)) = (&mut held.beat, &held.call.meta().progress_token) {
+    }
+
+    /// Tells the host of each held call that it is alive, where the host wants to hear that.
+    fn beat(&mut self, now: Now, out: &mut Vec<Effect>) {
+        let waits = |stage: &Stage| match stage {
+            Stage::Opening(_)
+            | Stage::Describing(_)
+            | Stage::Looking(_)
+            | Stage::Consulting(_)
+            | Stage::Asking(_)
+            | Stage::Approving(_) => true,
+            Stage::Deciding(_) | Stage::Withdrawn(_) | Stage::Forwarding(_) => false,
+        };
+        let is_watched = self.consoles.attached > 0;
+        for number in self.calls.numbers(waits) {
+            let is_asked = self.calls.get::<Asking>(number).is_some();
+            let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
+            let (Some(beat), Some(token)) = (&mut held.beat, &held.call.meta().progress_token) else { continue };
             if beat.next <= now.mono {
                 beat.sent += 1;
                 beat.next = now.mono + HEARTBEAT;
-                // Negative and rising, so that whatever the server reports later is an increase.
-                let progress = f64::from(beat.sent) / 1e6 - 1.0;
-                out.push(Effect::Answer(reply::progress(token, progress, "Waiting for approval in mcp-approve")));
+                let left = held.deadline.saturating_sub(now.mono) / 1000;
+                let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
+                let says = match (is_asked, is_watched) {
+                    (false, _) => format!("mcp-approve checks {}", held.ticket),
+                    (true, true) => {
+                        format!("{} waits for approval in mcp-approve, for {left} more at most", held.ticket)
+                    }
+                    (true, false) => format!(
+                        "{} waits for approval, for {left} more at most: run `mcp-approve` in a terminal",
+                        held.ticket
+                    ),
+                };
+                // Rising, and so small that what the server reports later is more, once it is more than nothing.
+                out.push(Effect::Answer(reply::progress(token, f64::from(beat.sent) / 1e6, &says)));
             }
             let next = beat.next;
             self.wake_by(next, out);
         }
+    }
+
+    /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
+    pub(in crate::gate) fn wake_for(&mut self, held: &Held, out: &mut Vec<Effect>) {
+        self.wake_by(held.beat.map_or(held.deadline, |beat| beat.next.min(held.deadline)), out);
     }
 
     /// Takes a call whose deadline has come; of any other asks to be woken then.

@@ -16,6 +16,7 @@ use super::policy_file::{self, PolicyPlace, Why};
 use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
+use crate::capability::schema::Mismatch;
 use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Mode, Unattended};
@@ -41,6 +42,7 @@ const KEYS: &[&str] = &[
     "audit-db",
     "trust",
     "expect",
+    "schema",
 ];
 const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
 
@@ -64,6 +66,7 @@ pub struct WrapSettings {
     pub approvers: Vec<(Approver, Callback)>,
     /// What the task expects of every call.
     pub expect: Option<Expected>,
+    pub mismatch: Mismatch,
 }
 
 /// Whether the wrapper draws the console itself.
@@ -92,6 +95,8 @@ pub struct Level {
     pub audit_db: Option<PathBuf>,
     pub trust: Option<Trust>,
     pub expect: Option<Expected>,
+    /// What happens to a call whose arguments do not fit its tool's schema.
+    pub mismatch: Option<Mismatch>,
 }
 
 /// Why `config.toml` cannot be used.
@@ -154,6 +159,7 @@ impl Level {
             audit_db: self.audit_db.or(next.audit_db),
             trust: self.trust.or(next.trust),
             expect: self.expect.or(next.expect),
+            mismatch: self.mismatch.or(next.mismatch),
         }
     }
 }
@@ -183,6 +189,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         trust: level.trust.unwrap_or_default(),
         approvers,
         expect: level.expect,
+        mismatch: level.mismatch.unwrap_or_default(),
     })
 }
 
@@ -316,6 +323,14 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                 level.trust = reading.word(value, name, &words);
             }
             "expect" => level.expect = parsed(reading, value, name, str::parse),
+            "schema" if value.get_ref().as_array().is_some() => {
+                let tools = reading.texts(value, name).into_iter().map(|(_, tool)| tool);
+                level.mismatch = Some(Mismatch::WarnFor(tools.collect()));
+            }
+            "schema" => {
+                let refuses = reading.word(value, name, &[("refuse", true), ("warn", false)]);
+                level.mismatch = refuses.map(|refuses| if refuses { Mismatch::Refuse } else { Mismatch::Warn });
+            }
             known if besides.contains(&known) => {}
             other => reading.unknown_key(key.span(), other, &[KEYS, besides].concat()),
         }

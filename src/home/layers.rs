@@ -149,6 +149,15 @@ impl Layers {
         self.files.iter().filter(there)
     }
 
+    /// Where the files and their accepted copies are: what [`Self::changed`] looks at.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let paths = self.files.iter().flat_map(|file| {
+            let path = file.place.path();
+            [path.to_owned(), self.accepted.copy(path)]
+        });
+        paths.collect()
+    }
+
     /// The policy anew, when a file or its accepted copy is another than it was.
     pub fn changed(&mut self) -> Option<Policy> {
         (self.look() != self.stamps).then(|| self.load(Keeps::Copies))
@@ -257,11 +266,7 @@ impl Layers {
     }
 
     fn look(&self) -> Vec<Option<String>> {
-        let paths = self.files.iter().flat_map(|file| {
-            let path = file.place.path();
-            [path.to_owned(), self.accepted.copy(path)]
-        });
-        paths.map(|path| stamp(&path).ok()).collect()
+        self.paths().iter().map(|path| stamp(path).ok()).collect()
     }
 }
 

@@ -23,4 +23,5 @@ pub mod start;
 pub mod stdio;
 pub mod stopping;
 pub mod trace;
+pub mod watch;
 pub mod wrapper;

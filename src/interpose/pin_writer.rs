@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::clock;
 use super::notice;
+use super::watch::{Added, Watcher};
 use crate::behavior::conclude::Trust;
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pin::{Pins, Sighting};
@@ -15,8 +16,6 @@ use crate::gate::data::pinning::Pinning;
 use crate::pins::review::Settled;
 use crate::pins::{Launch, Memory, PinsError, Program};
 
-/// How soon a review takes effect.
-const LOOK: Duration = Duration::from_secs(2);
 /// How long to go on asking while others write: many wrappers that start at once get by each other.
 const BUSY: Duration = Duration::from_secs(15);
 /// How soon it is asked again then.
@@ -31,12 +30,16 @@ pub enum Reviewed {
     Pins(Box<Pins>),
     /// What an operator said of a tool was not kept, for this reason.
     Refused { console: ConsoleId, why: String },
+    /// These files were looked at.
+    Watched(Added),
 }
 
 /// What is to be kept.
 enum Order {
     Keep(Box<Sighting>),
     Pin(Pinning, ConsoleId),
+    NoteServer,
+    Look,
 }
 
 /// The loop's side. Dropped, it has everything kept first.
@@ -47,22 +50,25 @@ pub struct PinWriter {
 
 impl PinWriter {
     /// Starts the thread, which reads what is remembered of a server: starting costs nothing. `on_review` is called on it
-    /// with the pins, once they are read and whenever an operator has reviewed it.
+    /// with the pins, once they are read and, when the loop has it look, after an operator has reviewed them.
     ///
     /// What the gate begins with is returned. Where nothing can be read, nothing is trusted: the pins say so, and every call asks.
     pub fn start(
         path: PathBuf,
         launch: Launch,
         trust: Trust,
+        watcher: Watcher,
         mut on_review: impl FnMut(Reviewed) + Send + 'static,
     ) -> (Pins, Self) {
         let (orders, inbox) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let work = move || {
-            match patiently(|| read(&path, &launch, trust)) {
+            match patiently(|| read(&path, &launch)) {
                 Ok((memory, pins, program)) => {
                     on_review(Reviewed::Pins(Box::new(pins)));
-                    Writer { memory, launch, program, inbox, on_review }.work();
+                    let generation = memory.generation().ok();
+                    let writer = Writer { path, memory, generation, launch, program, trust, watcher, on_review };
+                    writer.work(&inbox);
                 }
                 Err(error) => on_review(Reviewed::Pins(Box::new(untrusted(&error.to_string(), &error.hint())))),
             }
@@ -76,6 +82,12 @@ impl PinWriter {
         (pins, Self { orders: Some(orders), ended })
     }
 
+    /// Keeps how the server was started, now that it has answered. Never waits.
+    pub fn note_server(&self) {
+        // A thread that is gone has said why.
+        let _ = self.send(Order::NoteServer);
+    }
+
     /// Keeps a definition. Never waits.
     pub fn keep(&self, sighting: Sighting) {
         // A thread that is gone has said why.
@@ -85,6 +97,12 @@ impl PinWriter {
     /// Keeps what an operator says of a definition, and gives what is remembered then; `false` where nothing can be kept.
     pub fn pin(&self, pinning: Pinning, console: ConsoleId) -> bool {
         self.send(Order::Pin(pinning, console))
+    }
+
+    /// Has it looked whether an operator has reviewed what is remembered.
+    pub fn look(&self) {
+        // A thread that is gone has said why.
+        let _ = self.send(Order::Look);
     }
 
     fn send(&self, order: Order) -> bool {
@@ -101,9 +119,9 @@ impl Drop for PinWriter {
     }
 }
 
-fn read(path: &Path, launch: &Launch, trust: Trust) -> Result<(Memory, Pins, Program), PinsError> {
+fn read(path: &Path, launch: &Launch) -> Result<(Memory, Pins, Program), PinsError> {
     let mut memory = Memory::open(path)?;
-    let (pins, program) = memory.greet(launch, trust, clock::wall_ms())?;
+    let (pins, program) = memory.greet(launch, clock::wall_ms())?;
     Ok((memory, pins, program))
 }
 
@@ -127,20 +145,24 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 
 /// The thread's side.
 struct Writer<F> {
+    path: PathBuf,
     memory: Memory,
+    /// How often others had written when it was read last.
+    generation: Option<i64>,
     launch: Launch,
     program: Program,
-    inbox: Receiver<Order>,
+    trust: Trust,
+    watcher: Watcher,
     on_review: F,
 }
 
 impl<F: FnMut(Reviewed)> Writer<F> {
-    fn work(mut self) {
-        let mut generation = self.memory.generation().ok();
+    fn work(mut self, inbox: &Receiver<Order>) {
         let mut noticed = false;
-        loop {
-            match self.inbox.recv_timeout(LOOK) {
-                Ok(Order::Keep(sighting)) => {
+        self.look();
+        while let Ok(order) = inbox.recv() {
+            match order {
+                Order::Keep(sighting) => {
                     if let Err(error) = patiently(|| self.memory.keep(&self.launch, &sighting, clock::wall_ms()))
                         && !noticed
                     {
@@ -148,23 +170,41 @@ impl<F: FnMut(Reviewed)> Writer<F> {
                         notice::say(&format!("tools seen now will not be remembered: {error}; {}", error.hint()));
                     }
                 }
-                Ok(Order::Pin(pinning, console)) => match self.pin(&pinning) {
+                Order::Pin(pinning, console) => match self.pin(&pinning) {
                     Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
                     Err(why) => {
                         let why = format!("what you said of {} is not remembered: {why}", pinning.tool);
                         (self.on_review)(Reviewed::Refused { console, why });
                     }
                 },
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    let now = self.memory.generation().ok();
-                    if now != generation
-                        && let Ok(pins) = self.memory.load(&self.launch, &self.program)
-                    {
-                        generation = now;
-                        (self.on_review)(Reviewed::Pins(Box::new(pins)));
-                    }
-                }
+                Order::NoteServer => self.note_server(),
+                Order::Look => self.look(),
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let mut journal = self.path.clone().into_os_string();
+        journal.push("-wal");
+        // What others write lands in the journal first. Watched before it is read: a change in between is reported.
+        let added = self.watcher.add(&[self.path.clone(), journal.into()]);
+        let now = self.memory.generation().ok();
+        if now != self.generation
+            && let Ok(pins) = self.memory.load(&self.launch, &self.program)
+        {
+            self.generation = now;
+            (self.on_review)(Reviewed::Pins(Box::new(pins)));
+        }
+        (self.on_review)(Reviewed::Watched(added));
+    }
+
+    fn note_server(&mut self) {
+        let noted = patiently(|| self.memory.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
+        match noted.and_then(|()| self.memory.load(&self.launch, &self.program)) {
+            // Another command line may have been first under this name.
+            Ok(pins) => (self.on_review)(Reviewed::Pins(Box::new(pins))),
+            Err(error) => {
+                notice::say(&format!("how this server was started is not remembered: {error}; {}", error.hint()));
             }
         }
     }

@@ -1,20 +1,15 @@
-//! Notices that a policy file has changed, on a thread of its own: a disk that hangs costs the reload, never the loop.
-//!
-//! A look costs one `stat` for each file and its accepted copy, twice a second; no watching crate is worth its weight for
-//! that, and polling sees every kind of change on every file system.
+//! Reads the policy files again, when they may have changed, on a thread of its own: a disk that hangs costs the reload,
+//! never the loop. The thread starts with the first change.
 
 use std::path::Path;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
-use std::time::Duration;
 
+use super::watch::{Added, Watcher};
 use crate::gate::data::event::ConsoleId;
 use crate::home::layers::{AcceptError, Layers};
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
-
-/// How often the files are looked at.
-const EVERY: Duration = Duration::from_millis(500);
 
 /// What is to be accepted: the text of this file, if it still has this digest.
 #[derive(Debug)]
@@ -31,44 +26,86 @@ pub enum Reloaded {
     Policy(Box<Policy>),
     /// Nothing was accepted, for this reason.
     Refused { console: ConsoleId, why: AcceptError },
+    /// These files were looked at.
+    Watched(Added),
+}
+
+/// What the thread is to do.
+enum Job {
+    Look,
+    Accept(Accept),
 }
 
 /// The loop's side. Dropping it ends the thread.
 pub struct Reload {
-    accept: Option<Sender<Accept>>,
+    /// Until the thread is started.
+    reader: Option<Reader>,
+    jobs: Option<Sender<Job>>,
+}
+
+/// The thread's side.
+struct Reader {
+    layers: Layers,
+    watcher: Watcher,
+    on_reload: Box<dyn Fn(Reloaded) + Send>,
 }
 
 impl Reload {
-    /// Starts the thread. What it finds comes through `on_reload`, on that thread.
-    pub fn start(mut layers: Layers, on_reload: impl Fn(Reloaded) + Send + 'static) -> Self {
-        let (accept, inbox) = mpsc::channel::<Accept>();
-        let started = Builder::new().name("policy".to_owned()).spawn(move || {
-            loop {
-                match inbox.recv_timeout(EVERY) {
-                    Ok(Accept { file, digest, console }) => {
-                        if let Err(why) = layers.accept(Path::new(&file), digest) {
-                            on_reload(Reloaded::Refused { console, why });
-                        }
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return,
-                }
-                if let Some(policy) = layers.changed() {
-                    on_reload(Reloaded::Policy(Box::new(policy)));
-                }
-            }
-        });
-        match started {
-            Ok(_) => Self { accept: Some(accept) },
-            Err(error) => {
-                tracing::error!(%error, "the policy is not read again while this wrapper runs");
-                Self { accept: None }
-            }
-        }
+    /// What is found of these files comes through `on_reload`, on a thread.
+    pub fn new(layers: Layers, watcher: Watcher, on_reload: impl Fn(Reloaded) + Send + 'static) -> Self {
+        Self { reader: Some(Reader { layers, watcher, on_reload: Box::new(on_reload) }), jobs: None }
     }
 
-    /// Has a text accepted; `false` where the thread could not be started.
-    pub fn accept(&self, what: Accept) -> bool {
-        self.accept.as_ref().is_some_and(|accept| accept.send(what).is_ok())
+    /// Has the files looked at; `false` where the thread cannot be started now.
+    pub fn look(&mut self) -> bool {
+        self.send(Job::Look)
+    }
+
+    /// Has a text accepted; `false` where the thread cannot be started now.
+    pub fn accept(&mut self, what: Accept) -> bool {
+        self.send(Job::Accept(what))
+    }
+
+    fn send(&mut self, job: Job) -> bool {
+        if self.reader.is_some() {
+            let ((jobs, inbox), (hand, handed)) = (mpsc::channel(), mpsc::channel::<Reader>());
+            let work = move || {
+                // Handed over once the thread runs: where it cannot be started, the next try still has it.
+                let Ok(mut reader) = handed.recv() else { return };
+                for job in inbox {
+                    reader.work(job);
+                }
+            };
+            if let Err(error) = Builder::new().name("policy".to_owned()).spawn(work) {
+                tracing::error!(%error, "the policy cannot be read again now");
+                return false;
+            }
+            if let Some(reader) = self.reader.take() {
+                // It waits for exactly this.
+                let _ = hand.send(reader);
+            }
+            self.jobs = Some(jobs);
+        }
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
+    }
+}
+
+impl Reader {
+    fn work(&mut self, job: Job) {
+        if let Job::Accept(Accept { file, digest, console }) = job
+            && let Err(why) = self.layers.accept(Path::new(&file), digest)
+        {
+            (self.on_reload)(Reloaded::Refused { console, why });
+        }
+        self.look();
+    }
+
+    fn look(&mut self) {
+        // Watched before they are read: a change in between is reported.
+        let added = self.watcher.add(&self.layers.paths());
+        if let Some(policy) = self.layers.changed() {
+            (self.on_reload)(Reloaded::Policy(Box::new(policy)));
+        }
+        (self.on_reload)(Reloaded::Watched(added));
     }
 }

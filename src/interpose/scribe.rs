@@ -1,13 +1,14 @@
 //! Entries into the wrapper's journal without making the loop wait for a disk or for another wrapper, each acknowledged
 //! once it is recorded or failed.
 //!
-//! The loop alone writes the journal. Two threads do what takes time: one seals large entries and syncs what must be on
-//! the disk before anything follows from it; the other makes journals and folds them into the log.
+//! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
+//! other, started with its first job, seals large entries and syncs what must be on the disk before anything follows from it.
 
 mod folding;
 mod syncing;
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,13 +77,12 @@ struct Open {
     replaced: bool,
 }
 
-/// What a thread does until the loop is gone.
-type Work = Box<dyn FnOnce() + Send>;
-
 /// The loop's side.
 pub struct Scribe {
     folds: Sender<Fold>,
-    syncs: Sender<Sync>,
+    syncs: Option<Sender<Sync>>,
+    /// Starts the thread that syncs, with the first of its jobs.
+    start_syncing: Box<dyn Fn(Receiver<Sync>) -> io::Result<JoinHandle<()>> + Send>,
     ended: Receiver<()>,
     threads: Vec<JoinHandle<()>>,
     place: Place,
@@ -98,7 +98,7 @@ pub struct Scribe {
 }
 
 impl Scribe {
-    /// Starts the threads, which open the log: starting costs nothing. `path` is the log, or why there can be none, and
+    /// Starts the thread that opens the log: starting costs nothing. `path` is the log, or why there can be none, and
     /// then every entry fails for that reason; `key_path` is the key of redaction (made when missing). `on_done` is called
     /// on the threads.
     pub fn start(
@@ -107,34 +107,27 @@ impl Scribe {
         on_done: impl Fn(Done) + Clone + Send + 'static,
     ) -> Self {
         let (folds, fold_jobs) = mpsc::channel();
-        let (syncs, sync_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
         let tell = move |what| on_done(Done(what));
         let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), tell.clone());
-        let jobs: [(&str, Work); 2] = [
-            ("audit fold", Box::new(move || folder.work())),
-            ("audit sync", Box::new(move || syncing::work(&sync_jobs, tell))),
-        ];
+        let last = end.clone();
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
-        for (name, work) in jobs {
-            let end = end.clone();
-            let work = move || {
-                work();
-                // Nobody listens any more when the wrapper gave up waiting.
-                let _ = end.send(());
-            };
-            match Builder::new().name(name.to_owned()).spawn(work) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    tracing::error!(%error, "an audit thread could not be started; calls will be refused");
-                    place = Place::Nowhere;
-                }
+        match start("audit fold", last, move || folder.work()) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                tracing::error!(%error, "an audit thread could not be started; calls will be refused");
+                place = Place::Nowhere;
             }
         }
+        let start_syncing = Box::new(move |jobs: Receiver<Sync>| {
+            let tell = tell.clone();
+            start("audit sync", end.clone(), move || syncing::work(&jobs, tell))
+        });
         Self {
             folds,
-            syncs,
+            syncs: None,
+            start_syncing,
             ended,
             threads,
             place,
@@ -256,8 +249,8 @@ impl Scribe {
                 let large = Arc::new(large);
                 let job = Sync::Seal(Arc::clone(&large), open.redactor.clone());
                 self.sealing = Some(large);
-                if self.syncs.send(job).is_err() {
-                    acks.extend(self.fail_all(GONE));
+                if let Err(why) = self.sync(job) {
+                    acks.extend(self.fail_all(&why));
                 }
             }
         }
@@ -305,11 +298,26 @@ impl Scribe {
         }
         match commit {
             Commit::Recorded(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
-            Commit::Unsynced(unsynced) => match self.syncs.send(Sync::Sync(unsynced)) {
+            Commit::Unsynced(unsynced) => match self.sync(Sync::Sync(unsynced)) {
                 Ok(()) => Vec::new(),
-                Err(_) => failed(GONE.to_owned()),
+                Err(why) => failed(why),
             },
         }
+    }
+
+    /// Gives the syncing thread a job, and starts it for the first.
+    fn sync(&mut self, job: Sync) -> Result<(), String> {
+        let syncs = match self.syncs.take() {
+            Some(syncs) => syncs,
+            None => {
+                let (syncs, jobs) = mpsc::channel();
+                let started = (self.start_syncing)(jobs);
+                let thread = started.map_err(|error| format!("no thread can be started to sync the log: {error}"))?;
+                self.threads.push(thread);
+                syncs
+            }
+        };
+        self.syncs.insert(syncs).send(job).map_err(|_| GONE.to_owned())
     }
 
     /// Hands what is committed to the folding thread.
@@ -340,6 +348,15 @@ impl Scribe {
         let all = first.chain(self.waiting.drain(..).map(|(entry, _)| entry));
         all.map(|entry| Ack::Failed { entry, why: why.to_owned() }).collect()
     }
+}
+
+/// Starts a thread that works until the loop is gone, and then says that it has ended.
+fn start(name: &str, end: Sender<()>, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    Builder::new().name(name.to_owned()).spawn(move || {
+        work();
+        // Nobody listens any more when the wrapper gave up waiting.
+        let _ = end.send(());
+    })
 }
 
 /// The audit's threads did not end well.

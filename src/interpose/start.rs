@@ -25,6 +25,7 @@ use super::server::Server;
 use super::signals::Signals;
 use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
 use super::trace;
+use super::watch::{Files, Watch};
 use super::wrapper::Wrapper;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
@@ -107,7 +108,7 @@ fn there_is_room() -> io::Result<()> {
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
-    let Setup { command, environment, core, settings, places, state, policy, layers } = setup;
+    let Setup { command, environment, core, settings, places, state, policy, mut layers } = setup;
     let clock = Clock::start();
     // Before the server: from its first moment on no signal ends us without an end for it.
     let signals = Signals::catch()?;
@@ -125,6 +126,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         // The loop outlives the scribe; without it no receipt is awaited.
         let _ = to_us.send(done);
     });
+    let mut watch = Watch::new();
+    let watcher = watch.watcher(Files::Policy);
+    watch.begin(watcher.add(&layers.paths()));
+    // It was read before it was watched.
+    let policy = layers.changed().unwrap_or(policy);
     if let Some(banner) = &policy.banner {
         notice::say(banner);
     }
@@ -138,7 +144,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
             let _ = to_loop.send(pins);
         };
         let launch = name::launch(&settings.name, &command);
-        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, on_review);
+        let pins_watcher = watch.watcher(Files::Pins);
+        let (pins, pin_writer) = PinWriter::start(places.pins_db(), launch, settings.trust, pins_watcher, on_review);
         (pins, Some(pin_writer))
     } else {
         // Without a state folder no call runs, whatever its tool.
@@ -159,6 +166,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         approvers,
         pins,
         expected: settings.expect,
+        mismatch: settings.mismatch,
     };
     let (tell, looked) = mpsc::unbounded_channel();
     let facts = FactReader::new(user::current().ok().map(|user| user.home), move |found| {
@@ -166,7 +174,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let _ = tell.send(found);
     });
     let (tell, reloaded) = mpsc::unbounded_channel();
-    let reload = Reload::start(layers, move |what| {
+    let reload = Reload::new(layers, watcher, move |what| {
         // As above.
         let _ = tell.send(what);
     });
@@ -186,6 +194,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         facts,
         looked,
         callbacks,
+        watch,
         reload,
         reloaded,
         registration: Registration {

@@ -26,6 +26,7 @@ use super::signals::Signals;
 use super::stall::Stall;
 use super::stdio::AsyncIn;
 use super::stopping::Stopping;
+use super::watch::Watch;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
@@ -71,6 +72,7 @@ pub struct Wrapper {
     pub facts: FactReader,
     pub looked: mpsc::UnboundedReceiver<Looked>,
     pub callbacks: Vec<Callback>,
+    pub watch: Watch,
     pub reload: Reload,
     pub reloaded: mpsc::UnboundedReceiver<Reloaded>,
 }
@@ -87,6 +89,7 @@ struct Running {
     ledger: Ledger,
     consoles: Consoles,
     facts: FactReader,
+    watch: Watch,
     reload: Reload,
     callbacks: Vec<Callback>,
     /// Where approvers' opinions go.
@@ -116,6 +119,7 @@ impl Wrapper {
             facts,
             mut looked,
             callbacks,
+            watch,
             reload,
             mut reloaded,
         } = self;
@@ -138,6 +142,7 @@ impl Wrapper {
             ledger: Ledger::default(),
             consoles: Consoles::new(registration, to_us),
             facts,
+            watch,
             reload,
             callbacks,
             opinions,
@@ -171,6 +176,7 @@ impl Wrapper {
                 Some(what) = reloaded.recv() => run.reloaded(what),
                 Some(event) = consulted.recv() => run.step(run.clock.now(), event),
                 Some(pins) = reviews.recv() => run.reviewed(pins),
+                () = run.watch.reported() => run.watch.take(run.clock.now().mono),
                 () = run.server.writable() => {}
                 () = run.host.writable() => {}
                 status = run.child.wait(), if ended.is_none() => {
@@ -262,6 +268,7 @@ impl Running {
         for facts in self.facts.overdue(now.mono) {
             self.step(now, facts);
         }
+        self.look_at_files(now);
         let acks = self.scribe.rest(now.mono);
         self.acknowledged(now, acks);
         if let Some(how) = self.stall.fault(now.mono, self.host.open_line()).filter(|_| self.stopping.is_none()) {
@@ -311,7 +318,7 @@ impl Running {
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
             Effect::AcceptPolicy { file, digest, console } => {
                 if !self.reload.accept(Accept { file, digest, console }) {
-                    let why = "the policy is not read again while this wrapper runs; restart the host's server";
+                    let why = "the policy cannot be read again now: look at the limit on processes (ulimit -u), and try again";
                     self.refuse(console, String::new(), why.to_owned());
                 }
             }
@@ -320,11 +327,8 @@ impl Running {
             Effect::Consult { ticket, consult, names, call } => {
                 approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.opinions.clone());
             }
-            Effect::Remember(sighting) => {
-                if let Some(pin_writer) = &self.pin_writer {
-                    pin_writer.keep(*sighting);
-                }
-            }
+            Effect::Remember(sighting) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*sighting))),
+            Effect::NoteServer => drop(self.pin_writer.as_ref().map(PinWriter::note_server)),
             Effect::Pin { pinning, console } => {
                 let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.pin(*pinning, console));
                 if !is_kept {
@@ -375,6 +379,7 @@ impl Running {
             self.scribe.wake_at(),
             self.facts.wake_at(),
             self.stall.wake_at(),
+            self.watch.wake_at(),
             stop,
         ]
         .into_iter()

@@ -46,11 +46,6 @@ impl Revision {
             .rfind(|revision| *revision < Self::V2026_07_28 && revision.text() <= text)
             .unwrap_or(Self::V2024_11_05)
     }
-
-    /// Whether arguments that fail the schema are a tool error (SEP-1303) rather than -32602.
-    pub fn invalid_arguments_are_tool_errors(self) -> bool {
-        self >= Self::V2025_11_25
-    }
 }
 
 /// Whether the text has the form `YYYY-MM-DD`, so that order of text is order of time.

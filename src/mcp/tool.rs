@@ -109,6 +109,71 @@ impl Tool {
         write_canonical(&self.definition, &mut text);
         Digest::of(text.as_bytes())
     }
+
+    /// The digest of what the definition says: two that differ only by the order of a list whose order means nothing, or by a
+    /// date in a text for people, say the same.
+    pub fn sense(&self) -> Digest {
+        let mut sense = self.definition.clone();
+        settle(&mut sense);
+        let mut text = String::new();
+        write_canonical(&sense, &mut text);
+        Digest::of(text.as_bytes())
+    }
+}
+
+/// Lists of JSON Schema that are sets.
+const SETS: [&str; 3] = ["required", "enum", "type"];
+/// What is written for people.
+const TEXTS: [&str; 2] = ["description", "title"];
+
+/// Puts sets in order, and takes the dates out of texts.
+fn settle(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(settle),
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::Array(items)
+                        if SETS.contains(&key.as_str())
+                            && !items.iter().any(|item| item.is_array() || item.is_object()) =>
+                    {
+                        items.sort_by_cached_key(Value::to_string);
+                    }
+                    Value::String(text) if TEXTS.contains(&key.as_str()) => *text = without_dates(text),
+                    _ => settle(member),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The text with a `0` for each digit of a date or time (RFC 3339, also without its second half, or with a space).
+fn without_dates(text: &str) -> String {
+    // Every form, the longest first; `0` is a digit.
+    const FORMS: [&str; 6] = [
+        "0000-00-00T00:00:00.000",
+        "0000-00-00T00:00:00",
+        "0000-00-00 00:00:00",
+        "0000-00-00T00:00",
+        "0000-00-00 00:00",
+        "0000-00-00",
+    ];
+    let fits = |rest: &str, form: &str| {
+        let digit = |(is, wanted): (u8, u8)| if wanted == b'0' { is.is_ascii_digit() } else { is == wanted };
+        rest.len() >= form.len() && rest.bytes().zip(form.bytes()).all(digit)
+    };
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(next) = rest.chars().next() {
+        let follows_digit = out.ends_with(|c: char| c.is_ascii_digit());
+        let form = if follows_digit { None } else { FORMS.into_iter().find(|form| fits(rest, form)) };
+        match form {
+            Some(form) => out.push_str(form),
+            None => out.push(next),
+        }
+        rest = rest.get(form.map_or(next.len_utf8(), str::len)..).unwrap_or_default();
+    }
+    out
 }
 
 impl Page {
@@ -215,6 +280,27 @@ mod tests {
         ] {
             assert_ne!(pinned, digest(changed), "{changed}");
         }
+    }
+
+    #[test]
+    fn what_a_definition_says_is_neither_the_order_of_its_sets_nor_a_date() {
+        let sense = |definition| tool(definition).expect("a tool").sense();
+        let one = sense(
+            r#"{"name":"t","description":"It is 2026-11-22T10:00:07 now.","inputSchema":{"required":["a","b"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,
+        );
+        let same = sense(
+            r#"{"name":"t","description":"It is 2026-11-23T23:59:00 now.","inputSchema":{"required":["b","a"],"properties":{"a":{"enum":[2,1],"default":"2026-11-22"}}}}"#,
+        );
+        assert_eq!(one, same);
+        for other in [
+            r#"{"name":"t","description":"It is 2026-11-22T10:00:07 later.","inputSchema":{"required":["a","b"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,
+            r#"{"name":"t","description":"It is 2026-11-22T10:00:07 now.","inputSchema":{"required":["a"],"properties":{"a":{"enum":[1,2],"default":"2026-11-22"}}}}"#,
+            r#"{"name":"t","description":"It is 2026-11-22T10:00:07 now.","inputSchema":{"required":["a","b"],"properties":{"a":{"enum":[1,2],"default":"2026-11-23"}}}}"#,
+        ] {
+            assert_ne!(one, sense(other), "{other}");
+        }
+        let dates = super::without_dates("2026-11-22, 12026-11-22, 2026-1-2, v1.2.3, 2026-11-22 10:00é");
+        assert_eq!(dates, "0000-00-00, 12026-11-22, 2026-1-2, v1.2.3, 0000-00-00 00:00é");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What differs between two definitions of a tool, by place: `- /description: …`, `+ /description: …`.
 
 use serde_json::Value;
+use similar::ChangeTag;
 
 use super::reading::Known;
 use super::{Memory, PinsError};
@@ -14,6 +15,28 @@ pub struct Change {
     /// The JSON text before and after; `None` where there was none.
     pub before: Option<String>,
     pub after: Option<String>,
+}
+
+/// One argument of a command line that changed. Foreign text, raw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    Same(String),
+    Gone(String),
+    Added(String),
+}
+
+/// A command line beside the one that was trusted before, argument by argument; where there was none, as it is.
+pub fn arguments(old: &[String], new: &[String]) -> Vec<Argument> {
+    let old = if old.is_empty() { new } else { old };
+    let compared = similar::capture_diff_slices(similar::Algorithm::Myers, old, new);
+    let changes = compared.iter().flat_map(|part| part.iter_changes(old, new));
+    changes
+        .map(|change| match change.tag() {
+            ChangeTag::Equal => Argument::Same(change.value()),
+            ChangeTag::Delete => Argument::Gone(change.value()),
+            ChangeTag::Insert => Argument::Added(change.value()),
+        })
+        .collect()
 }
 
 impl Memory {

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::audit::secrets;
 use crate::wire::digest::{Digest, Hasher, StreamHasher};
 
 /// How a server is started.
@@ -21,6 +22,8 @@ pub struct Launch {
     pub fingerprint: Digest,
     /// The program and what it runs, for people: the words between may hold secrets.
     pub shown: String,
+    /// The whole command line, what looks like a secret hidden.
+    pub words: Vec<String>,
     /// `npm:NAME` or `pypi:NAME`, where that is certain.
     pub package: Option<String>,
     /// The program as the command line names it.
@@ -59,7 +62,8 @@ impl Launch {
             Some(target) => format!("{base} {target}"),
             None => base,
         };
-        Self { name: name.to_owned(), fingerprint: hasher.finish(), shown, package, program, target }
+        let words = without_secrets(command);
+        Self { name: name.to_owned(), fingerprint: hasher.finish(), shown, words, package, program, target }
     }
 
     /// The files that are run, as far as the command line names them.
@@ -74,6 +78,27 @@ impl Launch {
         let target = target.and_then(|path| path.canonicalize().ok());
         program.into_iter().chain(target.map(|path| Part { path, counts: Counts::Content })).collect()
     }
+}
+
+/// The words of a command line for people, and for a file: a secret is replaced as in the log, where it stands in a word
+/// of its own after its flag, or anywhere in a word.
+fn without_secrets(command: &[OsString]) -> Vec<String> {
+    const HIDDEN: &str = "(hidden)";
+    let mut is_secret = false;
+    let word = |word: &OsString| {
+        let text = word.to_string_lossy().into_owned();
+        if std::mem::replace(&mut is_secret, secrets::is_secret_flag(&text)) && !text.starts_with('-') {
+            return HIDDEN.to_owned();
+        }
+        let (mut shown, mut end) = (String::new(), 0);
+        for span in secrets::spans(&text) {
+            shown.push_str(text.get(end..span.start).unwrap_or_default());
+            shown.push_str(HIDDEN);
+            end = span.end;
+        }
+        shown + text.get(end..).unwrap_or_default()
+    };
+    command.iter().map(word).collect()
 }
 
 /// Where a program lies, as a shell would find it.
@@ -140,6 +165,9 @@ mod tests {
         let by_runner = launch(&["sh", script, "--token", "hunter2"], Some(script));
         assert_eq!(counts(&by_runner), [Counts::Place, Counts::Content]);
         assert!(!by_runner.shown.contains("hunter2"), "{}", by_runner.shown);
+        assert_eq!(by_runner.words, ["sh", script, "--token", "(hidden)"]);
+        let assigned = launch(&["server", "--token=hunter2", "/"], None);
+        assert!(!assigned.words.concat().contains("hunter2") && assigned.words[2] == "/", "{:?}", assigned.words);
         assert_eq!(counts(&launch(&["sh", "-c", "exit"], None)), [Counts::Content]);
         assert_eq!(counts(&launch(&["no such program"], None)), []);
     }

@@ -3,6 +3,7 @@
 //! The audit log has no update and no delete, so this has a database of its own beside it (`pins.db`). What follows from
 //! it is the gate's business ([`crate::gate::data::pin`]).
 
+mod columns;
 pub mod diff;
 pub mod launch;
 pub mod reading;

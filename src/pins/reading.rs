@@ -2,7 +2,9 @@
 
 use rusqlite::Row;
 
-use super::store::{Memory, PIN, PinsError, changed, pin};
+use super::columns::{FORMER, PIN, changed, pin, words};
+use super::diff::{Argument, arguments};
+use super::store::{Memory, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
@@ -29,6 +31,10 @@ pub struct Server {
     /// Milliseconds since 1970, UTC.
     pub first_seen: i64,
     pub last_seen: i64,
+    /// The whole command line without its secrets; empty where an older version noted it.
+    pub words: Vec<String>,
+    /// The command line that was trusted last under this name, where this one is not.
+    pub former: Vec<String>,
 }
 
 /// One tool as it was seen last, with everything concluded about it now.
@@ -49,7 +55,12 @@ pub struct Known {
 impl Server {
     /// What changed since the server was trusted; `None` when nothing did.
     pub fn change(&self) -> Option<String> {
-        changed(&self.program, self.trusted.as_deref())
+        changed(&self.program, self.trusted.as_deref(), &self.arguments())
+    }
+
+    /// The command line, argument by argument, beside the one that was trusted before.
+    pub fn arguments(&self) -> Vec<Argument> {
+        arguments(&self.former, &self.words)
     }
 }
 
@@ -60,7 +71,8 @@ impl Memory {
     /// Why they could not be read.
     pub fn servers(&self) -> Result<Vec<Server>, PinsError> {
         let read = || -> rusqlite::Result<Vec<Server>> {
-            let mut rows = self.db.prepare(&format!("SELECT {SERVER} FROM server ORDER BY last_seen DESC, name"))?;
+            let mut rows =
+                self.db.prepare(&format!("SELECT {} FROM server ORDER BY last_seen DESC, name", columns()))?;
             rows.query_map([], |row| server(row, 0))?.collect()
         };
         read().map_err(|error| self.fault(&error))
@@ -72,8 +84,9 @@ impl Memory {
     /// Why they could not be read.
     pub fn tools(&self) -> Result<Vec<Known>, PinsError> {
         let read = || -> rusqlite::Result<Vec<Row0>> {
+            let columns = columns();
             let mut rows = self.db.prepare(&format!(
-                "SELECT tool.id, {SERVER}, {PIN}, tool.last_seen, definition.text FROM tool
+                "SELECT tool.id, {columns}, {PIN}, tool.last_seen, definition.text FROM tool
                  JOIN server USING (fingerprint) JOIN definition ON definition.digest = tool.latest
                  ORDER BY server.name, server.fingerprint, tool.name"
             ))?;
@@ -175,15 +188,20 @@ fn row0(row: &Row<'_>) -> rusqlite::Result<Row0> {
     Ok(Row0 {
         id: row.get(0)?,
         server: server(row, 1)?,
-        pin: pin(row, 10)?,
-        last_seen: row.get(19)?,
-        definition: row.get(20)?,
+        pin: pin(row, 12)?,
+        last_seen: row.get(21)?,
+        definition: row.get(22)?,
     })
 }
 
 /// The columns of a server, as [`server`] reads them.
-const SERVER: &str = "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
-    server.trusted, server.first_seen, server.last_seen";
+fn columns() -> String {
+    format!(
+        "server.name, server.fingerprint, server.command, server.package, server.trust, server.program,
+         server.trusted, server.first_seen, server.last_seen, server.words,
+         iif(server.trusted IS NULL, {FORMER}, NULL)"
+    )
+}
 
 fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
     let trust: String = row.get(at + 4)?;
@@ -201,5 +219,7 @@ fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
         trusted: row.get(at + 6)?,
         first_seen: row.get(at + 7)?,
         last_seen: row.get(at + 8)?,
+        words: words(row, at + 9)?,
+        former: words(row, at + 10)?,
     })
 }

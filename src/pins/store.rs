@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
+use super::columns::{FORMER, PIN, changed, pin, word, words};
+use super::diff::arguments;
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::conclude::Trust;
@@ -19,13 +21,15 @@ use crate::gate::data::pin::{Arrival, Origin, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// Sessions that begin so soon after the first tool was seen are part of the server's first one, in milliseconds: a host may
 /// start a server several times at once.
 const START: i64 = 60_000;
-/// From version 1 to 2.
-const UPGRADE: &str = "ALTER TABLE tool ADD COLUMN plain TEXT;
-    ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;";
+/// From version 1 to 2, and to 3.
+const UPGRADES: [&str; 2] = [
+    "ALTER TABLE tool ADD COLUMN plain TEXT; ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE server ADD COLUMN words TEXT;",
+];
 /// `mcpp`, so that another program's database is told from ours.
 const APPLICATION: i64 = 0x6d63_7070;
 /// How long another wrapper may write.
@@ -140,26 +144,26 @@ impl Memory {
             }
             change.commit()?;
         }
-        if header(&self.db)? == (APPLICATION, 1) {
-            let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Another wrapper may have been quicker.
-            if header(&change)? == (APPLICATION, 1) {
-                change.execute_batch(UPGRADE)?;
-                change.pragma_update(None, "user_version", VERSION)?;
+        for (from, upgrade) in (1..).zip(UPGRADES) {
+            if header(&self.db)? == (APPLICATION, from) {
+                let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                // Another wrapper may have been quicker.
+                if header(&change)? == (APPLICATION, from) {
+                    change.execute_batch(upgrade)?;
+                    change.pragma_update(None, "user_version", from + 1)?;
+                }
+                change.commit()?;
             }
-            change.commit()?;
         }
         self.db.pragma_update(None, "synchronous", "NORMAL")?;
         header(&self.db)
     }
 
-    /// A server starts: notes its program, and gives what is remembered of it. `now` is milliseconds since 1970, UTC.
-    ///
-    /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
+    /// A server is being started: gives what is remembered of it. `now` is milliseconds since 1970, UTC.
     ///
     /// # Errors
-    /// Why nothing could be read, or nothing is known and nothing can be noted.
-    pub fn greet(&mut self, launch: &Launch, trust: Trust, now: i64) -> Result<(Pins, Program), PinsError> {
+    /// Why nothing could be read.
+    pub fn greet(&mut self, launch: &Launch, now: i64) -> Result<(Pins, Program), PinsError> {
         let first = self.db.query_row(
             "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
             [launch.fingerprint.to_string()],
@@ -170,16 +174,20 @@ impl Memory {
             Ok(_) | Err(_) => Origin::Added,
         };
         let program = Program { files: self.program(&launch.parts()), origin };
-        let noted = self.note(launch, &program, trust, now);
-        // On a full disk what is known still counts.
-        match (self.load(launch, &program), noted) {
-            (Ok(pins), _) => Ok((pins, program)),
-            (Err(_), Err(error)) => Err(self.fault(&error)),
-            (Err(error), Ok(())) => Err(error),
-        }
+        Ok((self.load(launch, &program)?, program))
     }
 
-    fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> rusqlite::Result<()> {
+    /// The server has answered: notes how it was started, and with what program. One that never answers is not remembered.
+    ///
+    /// The first command line of a name is taken as it is, and so are its files; what comes later waits for a review.
+    ///
+    /// # Errors
+    /// Why it was not kept.
+    pub fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> Result<(), PinsError> {
+        self.insert(launch, program, trust, now).map_err(|error| self.fault(&error))
+    }
+
+    fn insert(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> rusqlite::Result<()> {
         let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let is_first = change
             .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
@@ -187,9 +195,10 @@ impl Memory {
             .is_none();
         let trusted = is_first.then_some(&program.files);
         change.execute(
-            "INSERT INTO server (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-             ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8",
+            "INSERT INTO server
+                 (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen, words)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
+             ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8, words = ?9",
             (
                 launch.fingerprint.to_string(),
                 &launch.name,
@@ -199,6 +208,7 @@ impl Memory {
                 &program.files,
                 trusted,
                 now,
+                serde_json::Value::from(launch.words.as_slice()).to_string(),
             ),
         )?;
         change.commit()
@@ -211,15 +221,37 @@ impl Memory {
     pub fn load(&self, launch: &Launch, program: &Program) -> Result<Pins, PinsError> {
         let read = || -> rusqlite::Result<Pins> {
             let fingerprint = launch.fingerprint.to_string();
-            let trusted: Option<String> = self.db.query_row(
+            let noted = self.db.query_row(
                 "SELECT trusted FROM server WHERE fingerprint = ?1 AND name = ?2",
                 (&fingerprint, &launch.name),
-                |row| row.get(0),
-            )?;
+                |row| row.get::<_, Option<String>>(0),
+            );
+            let trusted = match noted.optional()? {
+                Some(trusted) => trusted,
+                // As it will be noted: the first command line of a name is taken as it is.
+                None => {
+                    let named = "SELECT 1 FROM server WHERE name = ?1 LIMIT 1";
+                    let named = self.db.query_row(named, [&launch.name], |_| Ok(())).optional()?;
+                    named.is_none().then(|| program.files.clone())
+                }
+            };
+            let former = match trusted {
+                Some(_) => Vec::new(),
+                None => self.db.query_row(
+                    &format!("SELECT {FORMER} FROM (SELECT ?1 AS name) AS server"),
+                    [&launch.name],
+                    |row| words(row, 0),
+                )?,
+            };
             let mut tools = HashMap::new();
-            let mut rows = self.db.prepare(&format!("SELECT name, {PIN} FROM tool WHERE fingerprint = ?1"))?;
-            for row in rows.query_map([&fingerprint], |row| Ok((row.get::<_, String>(0)?, pin(row, 1)?)))? {
-                let (name, pin) = row?;
+            let mut rows = self.db.prepare(&format!(
+                "SELECT tool.name, {PIN}, definition.text FROM tool
+                 LEFT JOIN definition ON definition.digest = tool.trusted WHERE fingerprint = ?1"
+            ))?;
+            let row = |row: &Row<'_>| Ok((row.get(0)?, pin(row, 1)?, row.get(10)?));
+            for row in rows.query_map([&fingerprint], row)? {
+                let (name, mut pin, trusted): (String, Pin, Option<String>) = row?;
+                pin.sense = trusted.and_then(|text| Some(Tool::read(serde_json::from_str(&text).ok()?)?.sense()));
                 tools.insert(name, pin);
             }
             let mut others: HashMap<String, Vec<Other>> = HashMap::new();
@@ -237,7 +269,8 @@ impl Memory {
             let package = launch.package.as_deref().map(Into::into);
             Ok(Pins {
                 package,
-                changed: changed(&program.files, trusted.as_deref()).map(Into::into),
+                changed: changed(&program.files, trusted.as_deref(), &arguments(&former, &launch.words))
+                    .map(Into::into),
                 tools,
                 others,
                 origin: program.origin,
@@ -260,7 +293,9 @@ impl Memory {
                 "INSERT INTO tool
                      (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
                  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
-                 ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7",
+                 ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7,
+                     -- It says the same as the trusted one.
+                     trusted = iif(trusted IS NOT NULL AND ?4 = ?5, ?5, trusted)",
                 (
                     &fingerprint,
                     &tool.name,
@@ -332,46 +367,6 @@ impl Memory {
     }
 }
 
-/// The columns of a pin, as [`pin`] reads them.
-pub(super) const PIN: &str =
-    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
-    tool.added";
-
-/// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
-pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
-    let text = |n: usize| row.get::<_, Option<String>>(at + n);
-    let digest = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
-    let identity = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
-    Ok(Pin {
-        trusted: digest(0)?,
-        refused: digest(1)?,
-        latest: digest(2)?.unwrap_or_else(|| crate::wire::digest::Digest::of(b"")),
-        version: row.get::<_, i64>(at + 3)?.max(1).unsigned_abs(),
-        identity: identity(4)?,
-        said: identity(5)?,
-        first_seen: row.get(at + 6)?,
-        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
-        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
-    })
-}
-
-/// What differs between the files that run and those that are trusted.
-pub(super) fn changed(program: &str, trusted: Option<&str>) -> Option<String> {
-    let Some(trusted) = trusted else {
-        return Some("this server was started by another command before; see Tools, or `tools review`".to_owned());
-    };
-    if program == trusted {
-        return None;
-    }
-    let differing: Vec<&str> = program
-        .lines()
-        .filter(|line| !trusted.lines().any(|known| known == *line))
-        .map(|line| line.split(" blake3:").next().unwrap_or(line))
-        .collect();
-    let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
-    Some(format!("the server's program changed since it was trusted ({files}); see Tools, or `tools review`"))
-}
-
 /// Puts a tool's words where a search finds them.
 fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
     let words = profile::Words::of(tool);
@@ -381,12 +376,4 @@ fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Resul
         (id, words.name, server, words.title, words.description, words.parameters),
     )?;
     Ok(())
-}
-
-fn word(trust: Trust) -> &'static str {
-    match trust {
-        Trust::Corroborate => "corroborate",
-        Trust::Annotations => "annotations",
-        Trust::None => "none",
-    }
 }

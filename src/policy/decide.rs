@@ -170,6 +170,7 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::NewDefinition => "a new tool",
         HazardKind::ChangedServer => "a changed server",
         HazardKind::UnexpectedBehavior => "an unexpected behavior",
+        HazardKind::SchemaMismatch => "arguments that do not fit the schema",
         HazardKind::UnusableSchema => "an unusable schema",
         HazardKind::UnreadArguments => "arguments that were not read",
     }

@@ -13,12 +13,36 @@ pub fn error(id: Option<&Id>, code: i32, message: &str) -> Line {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#))
 }
 
+/// Whether somebody can still authorize a call that was denied (SEP-2643).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remediation {
+    /// It may be tried again once the user has done what the text says.
+    Available,
+    Unavailable,
+}
+
 /// A tool result with `isError: true` and one text block; `resultType` only for a request of the stateless era.
 pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
+    failed(id, text, modern, "")
+}
+
+/// The same for a call that nobody authorized. The note for programs says that it was not performed (SEP-2643).
+pub fn denied(id: &Id, text: &str, modern: bool, remediation: Remediation) -> Line {
+    let remediation = match remediation {
+        Remediation::Available => "available",
+        Remediation::Unavailable => "unavailable",
+    };
+    let meta = format!(
+        r#","_meta":{{"io.modelcontextprotocol/authorization":{{"reason":"insufficient_authorization","remediation":"{remediation}"}}}}"#
+    );
+    failed(id, text, modern, &meta)
+}
+
+fn failed(id: &Id, text: &str, modern: bool, meta: &str) -> Line {
     let (id, text) = (id.raw(), quoted(text));
     let result_type = if modern { r#","resultType":"complete""# } else { "" };
     line(format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}],"isError":true{result_type}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}],"isError":true{result_type}{meta}}}}}"#
     ))
 }
 

@@ -55,5 +55,5 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
             }
         }
     }
-    Model::new(known.iter().map(|feature| (*feature).to_owned()).zip(weights).collect())
+    Model::new(known.iter().map(|feature| (*feature).to_owned().into()).zip(weights).collect())
 }

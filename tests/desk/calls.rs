@@ -129,6 +129,8 @@ pub fn write(ticket: &str) -> Snapshot {
         original_arguments: None,
         facts: Vec::new(),
         asked_again: None,
+        earlier: Vec::new(),
+        silence: None,
     }
 }
 

@@ -129,7 +129,7 @@ fn what_the_operator_says_counts_for_the_definition_it_was_said_of_only() {
     assert!(matches!(world.call("1", "delete_file", READ)[..], [Did::Forward(_)]));
     world.finish();
 
-    let other = Pin { trusted: Some(Digest::of(b"another")), ..pins.tools["delete_file"].clone() };
+    let other = Pin { trusted: Some(Digest::of(b"another")), sense: None, ..pins.tools["delete_file"].clone() };
     pins.tools.insert("delete_file".into(), other);
     let mut world = World::with(Config { pins, ..config() }, "").ready();
     world.call("1", "delete_file", READ);

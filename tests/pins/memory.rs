@@ -15,6 +15,7 @@ use mcp_approve::gate::data::pin::Sighting;
 use mcp_approve::gate::data::pin::{PinState, Pins};
 use mcp_approve::gate::data::pinning::{PinWord, Pinning};
 use mcp_approve::interpose::pin_writer::{PinWriter, Reviewed};
+use mcp_approve::interpose::watch::{Files, Watcher};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::pins::review::Settled;
 use mcp_approve::pins::{Launch, Memory};
@@ -32,9 +33,11 @@ fn tool(name: &str, description: &str) -> Tool {
 /// A session of one server: greets, sees these tools, keeps what is news.
 fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec<PinState>) {
     let mut memory = Memory::open(path).unwrap();
-    let (mut pins, _) = memory.greet(launch, Trust::Corroborate, now).unwrap();
+    let (_, program) = memory.greet(launch, now).unwrap();
+    memory.note(launch, &program, Trust::Corroborate, now).unwrap();
+    let (mut pins, _) = memory.greet(launch, now).unwrap();
     let standings = tools.iter().map(|tool| see(&mut memory, launch, &mut pins, tool, now)).collect();
-    (memory.greet(launch, Trust::Corroborate, now).unwrap().0, standings)
+    (memory.greet(launch, now).unwrap().0, standings)
 }
 
 fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> PinState {
@@ -149,8 +152,11 @@ fn pins_of_the_version_before_are_taken_over() {
     let one = tool("t", "Reads.");
     session(&path, &launch, from_ref(&one), 1);
     let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute_batch("ALTER TABLE tool DROP COLUMN plain; ALTER TABLE tool DROP COLUMN added; PRAGMA user_version = 1")
-        .unwrap();
+    db.execute_batch(
+        "ALTER TABLE tool DROP COLUMN plain; ALTER TABLE tool DROP COLUMN added; 
+        ALTER TABLE server DROP COLUMN words; PRAGMA user_version = 1",
+    )
+    .unwrap();
     drop(db);
     assert_eq!(session(&path, &launch, from_ref(&one), 2).1, [PinState::Trusted]);
     assert_eq!(Memory::open(&path).unwrap().tools().unwrap()[0].pin.plain, Vec::<String>::new());
@@ -180,6 +186,64 @@ fn a_program_or_command_that_changes_waits_for_its_review() {
         assert_eq!(memory.accept_server(&server).unwrap(), Settled::Done);
     }
     assert_eq!((change(&first), change(&other)), (None, None));
+}
+
+#[test]
+fn a_command_line_is_remembered_once_its_server_has_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    let greet = |launch: &Launch| Memory::open(&path).unwrap().greet(launch, 1).unwrap().0.changed;
+    let (typo, meant) = (launch("s", &["servre"]), launch("s", &["server"]));
+    assert_eq!(greet(&typo), None, "it is the first one of its name");
+    assert_eq!(Memory::open(&path).unwrap().servers().unwrap(), []);
+    session(&path, &meant, &[], 2);
+    assert!(greet(&typo).is_some_and(|why| why.contains("another command")));
+    assert_eq!(greet(&meant), None, "what never ran has no trust to give");
+}
+
+#[test]
+fn an_argument_that_was_added_is_shown_beside_the_old_ones() {
+    use mcp_approve::pins::diff::Argument::{Added, Gone, Same};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pins.db");
+    session(&path, &launch("s", &["npx", "files", "--token", "hunter2", "/home/ada"]), &[], 1);
+    session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 2);
+    let (pins, _) = session(&path, &launch("s", &["npx", "files", "--token", "hunter3", "/home/bob", "/"]), &[], 3);
+    assert!(pins.changed.is_some_and(|why| why.contains("(- /home/ada, + /home/bob, + /)")));
+    let servers = Memory::open(&path).unwrap().servers().unwrap();
+    let changed = servers.iter().find(|server| server.change().is_some()).unwrap();
+    let (same, gone, added) =
+        (|text: &str| Same(text.into()), Gone("/home/ada".into()), |text: &str| Added(text.into()));
+    assert_eq!(
+        changed.arguments(),
+        [same("npx"), same("files"), same("--token"), same("(hidden)"), gone, added("/home/bob"), added("/")]
+    );
+}
+
+#[test]
+fn a_definition_that_says_the_same_in_another_order_or_on_another_day_is_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let on = |day: &str, of: [&str; 2]| {
+        let schema = json!({ "required": of, "properties": { "path": { "type": "string" } } });
+        let description = format!("Reads. Today is {day}.");
+        Tool::read(json!({ "name": "t", "description": description, "inputSchema": schema })).unwrap()
+    };
+    let (first, next) = (on("2026-11-21", ["a", "b"]), on("2026-11-22", ["b", "a"]));
+    session(&path, &launch, from_ref(&first), 1);
+    let mut memory = Memory::open(&path).unwrap();
+    let known = memory.tools().unwrap().remove(0);
+    assert_eq!(memory.pin(&known, PinWord::Is("PURE|READ|CONTENT".parse().unwrap())).unwrap(), Settled::Done);
+    let (pins, states) = session(&path, &launch, from_ref(&next), 2);
+    assert_eq!(states, [PinState::Trusted]);
+    assert_eq!((pins.tools["t"].trusted, pins.tools["t"].version), (Some(next.digest()), 2));
+    assert!(pins.tools["t"].said_of(&next.digest()).is_some(), "and what the operator said of it still counts");
+    // What was refused stays so, and another meaning is a change.
+    let known = memory.tools().unwrap().remove(0);
+    assert_eq!(memory.refuse(&known).unwrap(), Settled::Done);
+    assert_eq!(session(&path, &launch, from_ref(&next), 3).1, [PinState::Refused]);
+    let wider = on("2026-11-22", ["b", "c"]);
+    assert!(matches!(session(&path, &launch, &[wider], 4).1[..], [PinState::Unreviewed]));
 }
 
 #[test]
@@ -234,18 +298,29 @@ fn a_file_that_is_not_ours_alone_is_not_used() {
 }
 
 #[test]
-fn a_wrapper_that_starts_while_others_write_reads_its_pins_once_they_are_done() {
+fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_once_they_are_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pins.db");
     drop(Memory::open(&path).unwrap());
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (tell, told) = mpsc::channel();
-    let start = |launch| PinWriter::start(path, launch, Trust::Corroborate, move |what| tell.send(what).unwrap());
-    let (_, _writer) = start(launch("s", &["server"]));
+    let pins = || loop {
+        match told.recv_timeout(Duration::from_secs(10)).unwrap() {
+            Reviewed::Pins(pins) => return pins,
+            Reviewed::Watched(_) => {}
+            Reviewed::Refused { why, .. } => panic!("{why}"),
+        }
+    };
+    let tell = move |what| tell.send(what).unwrap();
+    let (start, watcher) = (path.clone(), Watcher::none(Files::Pins));
+    let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, tell);
+    assert_eq!(pins().changed, None, "a server that is new is trusted as it is");
+    writer.note_server();
     // Longer than SQLite itself waits for the other.
-    assert!(told.recv_timeout(Duration::from_millis(2_400)).is_err());
+    std::thread::sleep(Duration::from_millis(2_400));
+    assert!(Memory::open(&path).unwrap().servers().unwrap().is_empty());
     other.execute_batch("COMMIT").unwrap();
-    let Reviewed::Pins(pins) = told.recv_timeout(Duration::from_secs(10)).unwrap() else { panic!("no pins") };
-    assert_eq!(pins.changed, None, "a server that is new is trusted as it is");
+    assert_eq!(pins().changed, None);
+    assert_eq!(Memory::open(&path).unwrap().servers().unwrap().len(), 1);
 }

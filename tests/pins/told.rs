@@ -76,6 +76,7 @@ fn a_tool_is_told_with_what_it_is_and_what_it_was_seen_to_do() {
     end(host);
     let listed = rows(home.path(), &["list", "--server", "s"]);
     assert_eq!(listed.len(), 2);
+    assert_eq!(rows(home.path(), &["--server", "s"]), listed, "listing is what it does without a command");
     let read = &listed[0];
     for (key, value) in [
         ("server", json!("s")),

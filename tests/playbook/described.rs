@@ -7,7 +7,7 @@ use mcp_approve::gate::data::event::Side;
 use super::{WRITE, answer, kinds};
 
 #[test]
-fn arguments_that_do_not_fit_are_answered_by_revision() {
+fn arguments_that_do_not_fit_are_answered_with_a_result_on_every_revision() {
     let mut world = World::new().ready();
     let did = world.call("7", "read_file", r#"{"file":"/a"}"#);
     assert!(answer(&did).contains(r#""isError":true"#) && answer(&did).contains("path"), "{did:?}");
@@ -21,9 +21,57 @@ fn arguments_that_do_not_fit_are_answered_by_revision() {
         crate::world::TOOLS.replace('\n', " ")
     ));
     let did = old.call("7", "read_file", "{}");
-    assert!(answer(&did).contains("-32602"), "{did:?}");
+    assert!(answer(&did).contains(r#""isError":true"#) && answer(&did).contains("path"), "{did:?}");
     world.finish();
     old.finish();
+}
+
+#[test]
+fn a_server_that_takes_more_than_its_schema_says_can_be_left_to_it() {
+    use mcp_approve::behavior::hazards::HazardKind;
+    use mcp_approve::capability::schema::Mismatch;
+    use mcp_approve::gate::{Config, Mode};
+    let table = [
+        (Mismatch::Refuse, Mode::Enforce, "refused"),
+        (Mismatch::Warn, Mode::Enforce, "asked"),
+        (Mismatch::WarnFor(vec!["read_file".into()]), Mode::Enforce, "asked"),
+        (Mismatch::WarnFor(vec!["write_file".into()]), Mode::Enforce, "refused"),
+        (Mismatch::Refuse, Mode::Observe, "passed"),
+    ];
+    for (mismatch, mode, expected) in table {
+        // An allow does not cover what does not fit.
+        let policy = "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"read_*\"\n";
+        let mut world = World::with(Config { mismatch, mode, ..crate::world::config() }, policy).ready();
+        let did = world.call("7", "read_file", r#"{"path":7}"#);
+        let found = match did.as_slice() {
+            [Did::Ask(ticket)] => {
+                let hazard = &world.cards[ticket].hazards[0];
+                assert_eq!(hazard.kind, HazardKind::SchemaMismatch);
+                assert!(hazard.what.contains("/path"), "{}", hazard.what);
+                "asked"
+            }
+            [Did::Forward(_)] => {
+                let decided = world.entries.iter().find(|entry| entry.kind == Kind::Decision).expect("a decision");
+                assert!(format!("{:?}", decided.detail).contains("schema-mismatch"), "{decided:?}");
+                "passed"
+            }
+            _ => "refused",
+        };
+        assert_eq!(found, expected);
+        world.finish();
+    }
+}
+
+#[test]
+fn observing_refuses_no_tool_that_the_server_does_not_list() {
+    use mcp_approve::gate::{Config, Mode};
+    let mut world = World::with(Config { mode: Mode::Observe, ..crate::world::config() }, "").ready();
+    let did = world.call("7", "no_such_tool", "{}");
+    let [Did::Query(question)] = did.as_slice() else { panic!("{did:?}") };
+    let question: serde_json::Value = serde_json::from_str(question).expect("JSON");
+    let did = world.server(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, question["id"]));
+    assert_eq!(did, [Did::Forward(call("7", "no_such_tool", "{}"))]);
+    world.finish();
 }
 
 #[test]
@@ -54,7 +102,7 @@ fn a_tool_the_server_does_not_have_is_asked_for_once_more() {
     let question: serde_json::Value = serde_json::from_str(question).expect("JSON");
     let reply = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, question["id"]);
     let did = world.server(&reply);
-    assert!(answer(&did).contains("-32601"), "{did:?}");
+    assert!(answer(&did).contains("-32602"), "{did:?}");
     world.finish();
 }
 

@@ -69,6 +69,7 @@ fn program() -> PinnedProgram {
         server: "filesystem".into(),
         fingerprint: "cd".repeat(32),
         command: "node /opt/server/index.js".into(),
+        arguments: Vec::new(),
         why: "the server's program changed since it was trusted (/opt/server/index.js); see Tools, or `tools review`"
             .into(),
         program: "/usr/bin/node\n/opt/server/index.js blake3:22".into(),

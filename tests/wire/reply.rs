@@ -1,7 +1,7 @@
 //! The lines we write ourselves, to the byte.
 
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::reply;
+use mcp_approve::wire::reply::{self, Remediation};
 
 #[test]
 fn our_answers_are_one_line_each() {
@@ -14,6 +14,8 @@ fn our_answers_are_one_line_each() {
         (reply::error(Some(&id), -32600, hostile), format!(r#"{{"jsonrpc":"2.0","id":"\u0061","error":{{"code":-32600,"message":"{escaped}"}}}}"#)),
         (reply::tool_error(&id, hostile, false), format!(r#"{{"jsonrpc":"2.0","id":"\u0061","result":{{"content":[{{"type":"text","text":"{escaped}"}}],"isError":true}}}}"#)),
         (reply::tool_error(&Id::integer("7"), "no", true), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"no"}],"isError":true,"resultType":"complete"}}"#.to_owned()),
+        (reply::denied(&Id::integer("7"), "no", true, Remediation::Unavailable), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"no"}],"isError":true,"resultType":"complete","_meta":{"io.modelcontextprotocol/authorization":{"reason":"insufficient_authorization","remediation":"unavailable"}}}}"#.to_owned()),
+        (reply::denied(&Id::integer("7"), "no", false, Remediation::Available), r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"no"}],"isError":true,"_meta":{"io.modelcontextprotocol/authorization":{"reason":"insufficient_authorization","remediation":"available"}}}}"#.to_owned()),
         (reply::progress("3", 0.001, "waiting"), r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":0.001,"message":"waiting"}}"#.to_owned()),
         (reply::progress(r#""p""#, f64::NAN, "w"), r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":0,"message":"w"}}"#.to_owned()),
         (reply::list_tools("m-1", None, None), r#"{"jsonrpc":"2.0","id":"m-1","method":"tools/list","params":{}}"#.to_owned()),

@@ -21,6 +21,7 @@ pub fn config() -> Config {
         approvers: Vec::new(),
         pins: Pins::default(),
         expected: None,
+        mismatch: mcp_approve::capability::schema::Mismatch::default(),
     }
 }
 

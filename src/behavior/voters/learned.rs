@@ -1,6 +1,7 @@
 //! Votes by a linear model over the words of name, title, first sentence and parameter names. Its weights are the text of
 //! `assets/learned.txt`, made by `cargo bench --bench recognition -- train FOLDER`; this file owns no word.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ use crate::mcp::tool::Tool;
 /// A linear model: a word's weight speaks for a change where it is positive, for a read where it is negative.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
-    weights: HashMap<String, f32>,
+    weights: HashMap<Cow<'static, str>, f32>,
     /// At or below this sum it only reads.
     pub reads: f32,
     /// At or below this sum it may only read.
@@ -26,12 +27,12 @@ pub struct Model {
 
 impl Model {
     /// Makes a model of weights. It has no bias: what is unknown weighs nothing.
-    pub fn new(weights: HashMap<String, f32>) -> Self {
+    pub fn new(weights: HashMap<Cow<'static, str>, f32>) -> Self {
         Self { weights, reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
     }
 
     /// Reads the text of a model: a word and a number a line, `#` begins a comment. A line that does not parse is left out.
-    pub fn read(text: &str) -> Self {
+    pub fn read(text: &'static str) -> Self {
         let mut model = Self::new(HashMap::new());
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let Some((word, number)) = line.split_once(' ') else { continue };
@@ -41,7 +42,7 @@ impl Model {
                 "=may-read" => model.may_read = number,
                 "=changes" => model.changes = number,
                 _ => {
-                    model.weights.insert(word.to_owned(), number);
+                    model.weights.insert(word.into(), number);
                 }
             }
         }
@@ -63,7 +64,7 @@ impl Model {
 
     /// The sum of the weights of what a definition says.
     pub fn sum(&self, features: &[String]) -> f32 {
-        features.iter().filter_map(|feature| self.weights.get(feature)).sum::<f32>()
+        features.iter().filter_map(|feature| self.weights.get(feature.as_str())).sum::<f32>()
     }
 
     /// Votes about a definition.
@@ -83,7 +84,7 @@ impl Model {
     /// The words that speak most for the vote.
     fn strongest(&self, features: &[String], sum: f32) -> String {
         let sign = if sum > 0.0 { 1.0 } else { -1.0 };
-        let weigh = |feature: &String| Some((sign * self.weights.get(feature)?, feature.clone()));
+        let weigh = |feature: &String| Some((sign * self.weights.get(feature.as_str())?, feature.clone()));
         let mut weighed: Vec<(f32, String)> =
             features.iter().filter_map(weigh).filter(|(weight, _)| *weight > 0.0).collect();
         weighed.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));

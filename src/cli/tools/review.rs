@@ -21,6 +21,7 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::PinWord;
 use crate::home::places::Places;
 use crate::pins::Memory;
+use crate::pins::diff::Argument;
 use crate::pins::reading::{Known, Server};
 use crate::pins::review::Settled;
 
@@ -96,6 +97,14 @@ pub(super) fn run(
     for (at, server) in servers.iter().enumerate() {
         writeln!(out, "\n[{}/{total}] the server {}: {}", at + 1, visible(&server.name), visible(&why(server)))?;
         writeln!(out, "    runs     {}", visible(&server.command))?;
+        for argument in server.arguments() {
+            let (mark, text) = match &argument {
+                Argument::Same(text) => (' ', text),
+                Argument::Gone(text) => ('-', text),
+                Argument::Added(text) => ('+', text),
+            };
+            writeln!(out, "      {mark} {}", visible(text))?;
+        }
         for (label, files) in [("trusted", server.trusted.as_deref().unwrap_or("")), ("now", &server.program)] {
             for file in files.lines() {
                 writeln!(out, "    {label:8} {}", visible(file))?;
@@ -261,6 +270,7 @@ fn why(server: &Server) -> String {
 fn server_row(server: &Server) -> Value {
     json!({
         "server": server.name, "tool": null, "why": why(server), "command": server.command,
+        "words": server.words, "former_words": server.former,
         "fingerprint": server.fingerprint, "program": server.program, "trusted_program": server.trusted,
     })
 }

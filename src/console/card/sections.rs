@@ -32,6 +32,10 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Warn, changed).and(Tone::Ours, " since you saw it first");
         rows.extend(entry("asked again", row, width));
     }
+    for (at, line) in snapshot.earlier.iter().enumerate() {
+        let row = Row::of(Tone::Warn, "▲ ").and_foreign(Tone::Ours, line);
+        rows.extend(entry(if at == 0 { "came before" } else { "" }, row, width));
+    }
     if let Some(danger) = &snapshot.danger {
         // A read that asks is no alarm.
         let (label, tone) = match snapshot.identity.mutability {
@@ -48,6 +52,9 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     for hazard in &snapshot.hazards {
         let row = Row::of(Tone::Warn, format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.extend(entry("hazard", row, width));
+    }
+    if let Some(silence) = &snapshot.silence {
+        rows.extend(entry("host", Row::default().and_foreign(Tone::Quiet, silence), width));
     }
     for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
         let row = Row::of(Tone::Danger, format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what);

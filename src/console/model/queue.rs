@@ -245,6 +245,8 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         arrived: _,
         deadline: _,
         caller: _,
+        earlier: _,
+        silence: _,
         arguments,
         readings,
         responses,

@@ -7,7 +7,7 @@ use crate::console::card::{counted, size};
 use crate::console::pinned::{PinnedProgram, PinnedTool};
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinState;
-use crate::pins::diff::Change;
+use crate::pins::diff::{Argument, Change};
 
 /// A sheet shows as many bytes of what changed.
 const GLIMPSE: usize = 16 << 10;
@@ -66,6 +66,17 @@ pub(in crate::console) fn definition(tool: &PinnedTool, width: usize) -> Vec<Row
 pub(in crate::console) fn program(program: &PinnedProgram, width: usize) -> Vec<Row> {
     let mut rows = foreign("what", &program.why, width);
     rows.extend(foreign("runs", &program.command, width));
+    if !program.arguments.is_empty() {
+        rows.push(caption("the command line", "- trusted  + what runs now", width));
+    }
+    for argument in &program.arguments {
+        let (mark, tone, text) = match argument {
+            Argument::Same(text) => ("   ", Tone::Quiet, text),
+            Argument::Gone(text) => (" - ", Tone::Danger, text),
+            Argument::Added(text) => (" + ", Tone::Good, text),
+        };
+        rows.extend(Row::of(tone, mark).and_foreign(tone, text).hung(width, 3));
+    }
     let trusted: Vec<&str> = program.trusted.as_deref().unwrap_or_default().lines().collect();
     let now: Vec<&str> = program.program.lines().collect();
     rows.push(caption("the files", "- trusted  + what runs now", width));

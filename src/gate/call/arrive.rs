@@ -11,7 +11,7 @@ use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::deadline::{self, HEARTBEAT};
+use crate::gate::deadline::{self, FIRST_HEARTBEAT};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{HostRecord, WrapperEnd};
 use crate::mcp::features;
@@ -56,7 +56,7 @@ impl Gate {
 
     /// Takes up a call, or another request that must be decided on: held where the session and the scope allow it.
     pub(in crate::gate) fn take_up(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
-        if self.ends.wrapper == WrapperEnd::Stops {
+        if self.ends.wrapper != WrapperEnd::Runs {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
         }
         let session = match self.host.lifecycle.call(&call) {
@@ -90,7 +90,7 @@ impl Gate {
         match session {
             Some(session) => self.describe(now, held, Describing { session, before: None }, out),
             None => {
-                self.wake_by(held.deadline, out);
+                self.wake_for(&held, out);
                 self.calls.put(held, Opening);
             }
         }
@@ -110,7 +110,7 @@ impl Gate {
             arrived: now,
             asked: AskRecord::NotAsked,
             original: None,
-            beat: has_token.then_some(Beat { next: now.mono + HEARTBEAT, sent: 0 }),
+            beat: has_token.then_some(Beat { next: now.mono + FIRST_HEARTBEAT, sent: 0 }),
             seen: Seen::default(),
             asked_again: None,
         }

@@ -32,10 +32,7 @@ impl Gate {
             self.end_withdrawn(now, &held, Some(&case.judged), Withdrawal::HostGone, out);
             return self.close_server_when_done(out);
         }
-        self.wake_by(held.deadline, out);
-        if let Some(beat) = held.beat {
-            self.wake_by(beat.next, out);
-        }
+        self.wake_for(&held, out);
         self.calls.put(held, Asking { case, entry, look: None });
     }
 

@@ -2,12 +2,15 @@
 
 use crate::behavior::arguments;
 use crate::behavior::arguments::reading::Reading;
+use crate::behavior::hazards::HazardKind;
 use crate::gate::Gate;
 use crate::gate::call::caller;
-use crate::gate::call::held::Held;
+use crate::gate::call::held::{Held, Stage};
 use crate::gate::call::judged::Judged;
 use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
+use crate::gate::deadline;
+use crate::gate::state::history;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
@@ -58,16 +61,30 @@ impl Gate {
             original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),
             facts: held.seen.found.as_ref().map(|found| found.files.clone()).unwrap_or_default(),
             asked_again: held.asked_again.map(str::to_owned),
+            earlier: self.earlier(held),
+            silence: self.host_of(&held.call).and_then(|(name, _)| deadline::silence(name)).map(str::to_owned),
         }
+    }
+
+    /// What became of the same call before, and whether it waits already under another ticket.
+    fn earlier(&self, held: &Held) -> Vec<String> {
+        let what = history::sameness(&held.call);
+        let is_same = |other: &Held| other.number < held.number && history::sameness(&other.call) == what;
+        let waits = self.calls.iter::<Stage>().filter(|(other, _)| is_same(other));
+        let waits =
+            waits.map(|(other, _)| format!("{} is the same call and still waits: each of them runs", other.ticket));
+        waits.chain(self.host.history.of(&held.call, held.arrived.wall)).collect()
     }
 
     /// The three checks of `Safe(agent, tool, state)`.
     fn safe(&self, held: &Held, judged: &Judged) -> Safe {
         let described = judged.described.is_some();
+        let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
         let mut capability = match (self.config.scope.words(), described) {
             _ if held.call.method().is_some() => {
                 "it calls no tool, so no capability and no scope is about it".to_owned()
             }
+            (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
             (None, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
                     .to_owned()
@@ -92,7 +109,11 @@ impl Gate {
         };
         Safe {
             capability: Check {
-                state: if described || held.call.method().is_some() { CheckState::Holds } else { CheckState::Fails },
+                state: if described && fits || held.call.method().is_some() {
+                    CheckState::Holds
+                } else {
+                    CheckState::Fails
+                },
                 what: capability,
             },
             guardrail: Check {

@@ -31,7 +31,7 @@ impl Gate {
         let consult = self.calls.next_question();
         let call = self.call_for_approvers(&held, &case.judged).to_string();
         out.push(Effect::Consult { ticket: held.ticket.to_string(), consult, names, call });
-        self.wake_by(held.deadline, out);
+        self.wake_for(&held, out);
         self.calls.put(held, Consulting { case, consult });
     }
 

@@ -80,6 +80,7 @@ impl Gate {
 
     fn note_denial(&mut self, now: Now, held: &Held, denial: &Denial, out: &mut Vec<Effect>) {
         self.consoles.status.denied += 1;
+        self.host.history.note(&held.call, &held.ticket, denial.verdict.by, now.wall);
         settle(now, held, VerdictWord::Deny, &denial.verdict, out);
         self.show_decision(now, held, VerdictWord::Deny, &denial.verdict, denial.judged.as_deref(), out);
     }

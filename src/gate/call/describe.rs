@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use crate::audit::record::By;
-use crate::gate::Gate;
 use crate::gate::call::held::{Describing, Held, Opening, Verdict};
 use crate::gate::call::replies;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::pin::Pins;
 use crate::gate::server::catalog::Known;
+use crate::gate::{Gate, Mode};
 use crate::wire::call::Call;
 
 impl Gate {
@@ -19,7 +19,7 @@ impl Gate {
             return self.judge(now, held, waits.session, None, out);
         }
         if !self.catalog.is_ready() || self.catalog.is_reading() {
-            self.wake_by(held.deadline, out);
+            self.wake_for(&held, out);
             return self.calls.put(held, waits);
         }
         match self.catalog.find(held.call.name()) {
@@ -37,6 +37,7 @@ impl Gate {
         if let Some(at) = self.catalog.wake_at() {
             self.wake_by(at, out);
         }
+        self.wake_for(&held, out);
         self.calls.put(held, waits);
     }
 
@@ -89,6 +90,8 @@ impl Gate {
             match self.catalog.find(held.call.name()) {
                 Known::Yes(described) => self.judge(now, held, session, Some(described), out),
                 Known::Ask => self.judge(now, held, session, None, out),
+                // The server may still know it, and says so itself where it does not.
+                Known::No if self.config.mode == Mode::Observe => self.judge(now, held, session, None, out),
                 Known::No => {
                     let reply = replies::no_such_tool(&held.call);
                     let verdict = Verdict::by(By::Fault, None, "the server does not have this tool");

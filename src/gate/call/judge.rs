@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::detections::VIOLATION;
 use crate::audit::record::By;
+use crate::capability::schema::Mismatch;
 use crate::gate::Gate;
 use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
@@ -29,6 +30,10 @@ impl Gate {
             grants: &self.grants,
             approvers: &self.config.approvers,
             expected: self.config.expected.as_ref(),
+            mismatch: match self.config.mode {
+                Mode::Enforce => &self.config.mismatch,
+                Mode::Observe => &Mismatch::Warn,
+            },
             server_change: self.catalog.server_change().map(|change| &**change),
             roots: &self.host.roots,
             recent: &self.rules.recent,
@@ -77,8 +82,7 @@ impl Gate {
     fn refuse_arguments(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
         // A retry that does not fit has used up what it would have continued.
         let _ = self.flights.continues(now, &held.call, case.judged.definition());
-        let revision = self.host.lifecycle.revision();
-        let reply = replies::invalid_arguments(&held.call, revision, &case.judged.violations);
+        let reply = replies::invalid_arguments(&held.call, &case.judged.violations);
         let verdict = Verdict::by(By::Fault, None, VIOLATION);
         self.deny(now, held, Some(case.judged), verdict, reply, out);
     }

@@ -10,7 +10,7 @@ use crate::behavior::conclude::{self, Behavior, CallBehavior};
 use crate::behavior::expected::Expected;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::capability::schema::{Fits, Violation};
+use crate::capability::schema::{Fits, Mismatch, Violation};
 use crate::gate::call::danger::danger;
 use crate::gate::call::effect_line;
 use crate::gate::call::retry::{self, Retry};
@@ -80,6 +80,7 @@ pub struct JudgeInput<'a> {
     pub approvers: &'a [Approver],
     /// What the task expects.
     pub expected: Option<&'a Expected>,
+    pub mismatch: &'a Mismatch,
     /// The folders that the host declared.
     pub roots: &'a DeclaredRoots,
     /// What changed in the server itself since it was trusted.
@@ -126,7 +127,11 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
         let arguments = serde_json::from_str(text).unwrap_or(Value::Null);
         let mut read = conclude::of_described_call(tool, &of_tool, plain, text, &arguments);
-        let violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
+        let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
+        if !violations.is_empty() && !input.mismatch.refuses(call.name()) {
+            let what = mismatch(&std::mem::take(&mut violations));
+            read.behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
+        }
         let retry = retry::judge(call, &mut read.behavior);
         read.behavior.hazards.extend(input.roots.hazard(&arguments));
         (arguments, (read, violations, retry))
@@ -216,7 +221,7 @@ fn within(mut text: String, bytes: usize) -> String {
 
 /// Where the arguments do not fit the tool's schema. A schema that cannot be used is a hazard.
 fn check_schema(described: Option<&Described>, arguments: &Value, behavior: &mut Behavior) -> Vec<Violation> {
-    match described.map(|known| &known.input) {
+    match described.map(Described::input) {
         None => Vec::new(),
         Some(Ok(schema)) => match schema.check(arguments) {
             Fits::Yes => Vec::new(),
@@ -233,6 +238,15 @@ fn check_schema(described: Option<&Described>, arguments: &Value, behavior: &mut
             Vec::new()
         }
     }
+}
+
+/// The first places that do not fit, in one line.
+fn mismatch(violations: &[Violation]) -> String {
+    let place = |one: &Violation| format!("{} {}", if one.path.is_empty() { "/" } else { &one.path }, one.what);
+    let shown: Vec<String> = violations.iter().take(3).map(place).collect();
+    let more = violations.len() - shown.len();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("the arguments do not fit the tool's schema: {}{more}", shown.join("; "))
 }
 
 /// A ruling, and what it rests on.

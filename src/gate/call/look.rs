@@ -35,7 +35,7 @@ impl Gate {
     pub(in crate::gate) fn look(&mut self, held: &Held, out: &mut Vec<Effect>) -> u64 {
         let look = self.calls.next_question();
         out.push(Effect::LookUp { ticket: held.ticket.to_string(), look, wanted: held.seen.look.clone() });
-        self.wake_by(held.deadline, out);
+        self.wake_for(held, out);
         look
     }
 

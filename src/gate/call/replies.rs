@@ -5,17 +5,14 @@ use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
 use crate::mcp::lifecycle::Phase;
-use crate::mcp::revision::Revision;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::reply;
+use crate::wire::reply::{self, Remediation};
 
 /// JSON-RPC: the request itself is not acceptable now.
 const INVALID_REQUEST: i32 = -32600;
-/// JSON-RPC: no such method; here, no such tool.
-const NOT_FOUND: i32 = -32601;
-/// JSON-RPC: the arguments do not fit.
+/// JSON-RPC: the parameters do not fit; the specification has this for a tool that the server does not have.
 const INVALID_PARAMS: i32 = -32602;
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;
@@ -34,8 +31,9 @@ pub fn answer(call: &Call, reply: Line, out: &mut Vec<Effect>) {
 /// A person denied it.
 pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
     let reason = if reason.is_empty() { "no reason given" } else { reason };
-    tool(
+    denied(
         call,
+        Remediation::Unavailable,
         &format!(
             "Denied by the operator in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
          Do not retry the same call; do what the operator says, or ask the user how to go on."
@@ -45,8 +43,9 @@ pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
 
 /// The policy denied it.
 pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
-    tool(
+    denied(
         call,
+        Remediation::Unavailable,
         &format!(
             "Denied by policy in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
          Retrying will not help; choose another way, or ask the user to change the rule."
@@ -56,8 +55,9 @@ pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
 
 /// Nobody answered in time.
 pub fn expired(call: &Call, waited_s: u64) -> Line {
-    tool(
+    denied(
         call,
+        Remediation::Available,
         &format!(
             "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
          Ask the user to open the console by running `mcp-approve` in a terminal, and then try again."
@@ -67,8 +67,9 @@ pub fn expired(call: &Call, waited_s: u64) -> Line {
 
 /// Nobody is there to be asked, and `--unattended deny` says not to wait.
 pub fn unattended(call: &Call) -> Line {
-    tool(
+    denied(
         call,
+        Remediation::Available,
         "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
          executed. Ask the user to open the console by running `mcp-approve` in a terminal, and then try again.",
     )
@@ -143,24 +144,21 @@ pub fn outcome_unknown(id: &Id, flight: &Flight, how: &str) -> Line {
     }
 }
 
-/// The arguments do not fit the tool's schema: each failing path is named.
-pub fn invalid_arguments(call: &Call, revision: Option<Revision>, violations: &[Violation]) -> Line {
+/// The arguments do not fit the tool's schema: each failing path is named. A result on every revision: hosts hand a
+/// JSON-RPC error to the model wrapped, or not at all.
+pub fn invalid_arguments(call: &Call, violations: &[Violation]) -> Line {
     let mut text =
         format!("The arguments do not fit the input schema of `{}`; the tool was NOT executed:", call.name());
     for violation in violations {
         let path = if violation.path.is_empty() { "(the arguments)" } else { &violation.path };
         text.push_str(&format!("\n- {path}: {}", violation.what));
     }
-    if call.is_modern() || revision.is_some_and(Revision::invalid_arguments_are_tool_errors) {
-        tool(call, &text)
-    } else {
-        reply::error(Some(call.id()), INVALID_PARAMS, &text)
-    }
+    tool(call, &text)
 }
 
 /// The server does not have the tool.
 pub fn no_such_tool(call: &Call) -> Line {
-    reply::error(Some(call.id()), NOT_FOUND, &format!("Tool not found: {}", call.name()))
+    reply::error(Some(call.id()), INVALID_PARAMS, &format!("Unknown tool: {}", call.name()))
 }
 
 /// The tool lies outside the scope.
@@ -181,12 +179,22 @@ pub fn closed(call: &Call) -> Line {
 }
 
 fn tool(call: &Call, text: &str) -> Line {
-    let Some(method) = call.method() else { return reply::tool_error(call.id(), text, call.is_modern()) };
+    request(call, text).unwrap_or_else(|| reply::tool_error(call.id(), text, call.is_modern()))
+}
+
+/// The error for a request that is no call; `None` for a call.
+fn request(call: &Call, text: &str) -> Option<Line> {
+    let method = call.method()?;
     let text = text
         .replace("The tool was NOT executed", "The request was NOT passed on")
         .replace("the tool was NOT executed", "the request was NOT passed on")
         .replace("did NOT execute the tool", "did NOT pass the request on");
     // As the specification of sampling has it.
     let code = if method == "sampling/createMessage" { USER_REJECTED } else { PERMISSION_DENIED };
-    reply::error(Some(call.id()), code, &text)
+    Some(reply::error(Some(call.id()), code, &text))
+}
+
+/// The same, for want of an authorization.
+fn denied(call: &Call, remediation: Remediation, text: &str) -> Line {
+    request(call, text).unwrap_or_else(|| reply::denied(call.id(), text, call.is_modern(), remediation))
 }

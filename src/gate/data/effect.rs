@@ -34,6 +34,8 @@ pub enum Effect {
     Consult { ticket: String, consult: u64, names: Vec<String>, call: String },
     /// Keep a definition that is new or changed, for the sessions to come.
     Remember(Box<Sighting>),
+    /// The server has answered for the first time: how it was started is kept too.
+    NoteServer,
     /// Keep what an operator says of a definition; the pins come back as
     /// [`crate::gate::data::event::Event::Reviewed`]. Where it cannot be kept, this console is told why.
     Pin { pinning: Box<Pinning>, console: ConsoleId },

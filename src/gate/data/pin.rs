@@ -28,6 +28,8 @@ pub struct Pin {
     pub latest: Digest,
     /// From 1, one more with every change of the definition.
     pub version: u64,
+    /// Of what the trusted definition says ([`Tool::sense`]).
+    pub sense: Option<Digest>,
     /// What the trusted definition was concluded to be.
     pub identity: Option<Identity>,
     /// What the operator says that the trusted definition is.
@@ -125,6 +127,7 @@ impl Pins {
                 refused: None,
                 latest: digest,
                 version: 1,
+                sense: trusted.map(|_| tool.sense()),
                 identity: None,
                 said: None,
                 plain: Vec::new(),
@@ -140,7 +143,12 @@ impl Pins {
             pin.latest = digest;
             pin.version += 1;
         }
-        (pin.state_of(digest), is_new)
+        let is_other = pin.trusted.is_some_and(|trusted| trusted != digest) && pin.refused != Some(digest);
+        let says_the_same = is_other && pin.sense == Some(tool.sense());
+        if says_the_same {
+            pin.trusted = Some(digest);
+        }
+        (pin.state_of(digest), is_new || says_the_same)
     }
 
     /// What operator and curated list say of a definition.

@@ -90,6 +90,12 @@ pub struct Snapshot {
     /// What has changed since it was approved, where it is asked again for that; in our words.
     #[serde(default)]
     pub asked_again: Option<String>,
+    /// What became of the same call before, the latest first, in our words: its host asks again.
+    #[serde(default)]
+    pub earlier: Vec<String>,
+    /// What its host does not tell while the call waits, in our words.
+    #[serde(default)]
+    pub silence: Option<String>,
 }
 
 impl Snapshot {

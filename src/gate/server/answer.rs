@@ -10,6 +10,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::server::pages::ListReply;
+use crate::gate::state::Answered;
 use crate::gate::state::passed::Form;
 use crate::mcp::features;
 use crate::mcp::result::Answer;
@@ -43,7 +44,11 @@ impl Gate {
                     self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
                     self.early_calls(now, out);
                 }
-                self.host.plain_ids.remove(&id);
+                let is_owed = self.host.plain_ids.remove(&id) || is_ours || self.flights.contains(&id);
+                if is_owed && !failed && std::mem::replace(&mut self.ends.answered, Answered::Once) == Answered::NotYet
+                {
+                    out.push(Effect::NoteServer);
+                }
                 if self.host.introduction.take_if(|asked| *asked == id).is_some() {
                     self.introduced(now, line.content(), out);
                 }
@@ -180,7 +185,7 @@ impl Gate {
         let outcome = if *failed { Outcome::Error } else { Outcome::Streamed };
         let mut entry =
             self.outcome_entry(now, &flight, outcome).with("bytes", bytes).with("answer", digest.to_string());
-        if flight.described.as_ref().is_some_and(|known| known.output.is_some()) {
+        if flight.described.as_ref().is_some_and(|known| known.output().is_some()) {
             entry = entry.with("output_schema", "not checked: the answer is too long");
         }
         self.record(entry, out);
@@ -190,7 +195,7 @@ impl Gate {
 
     fn landed(&mut self, now: Now, flight: &Flight, line: &Line, failed: bool, out: &mut Vec<Effect>) {
         let content = line.content();
-        let schema = flight.described.as_ref().and_then(|known| known.output.as_ref());
+        let schema = flight.described.as_ref().and_then(|known| known.output());
         let answer = if failed || schema.is_some() || says_more(content) {
             Answer::read(content)
         } else {

@@ -1,5 +1,7 @@
 //! One tool as its server describes it, with everything that follows from its definition.
 
+use std::sync::OnceLock;
+
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
@@ -18,8 +20,8 @@ pub struct Described {
     pub bytes: usize,
     pub behavior: Behavior,
     pub signature: String,
-    pub input: Result<Schema, Unusable>,
-    pub output: Option<Schema>,
+    input: OnceLock<Result<Schema, Unusable>>,
+    output: OnceLock<Option<Schema>>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
     /// The parameters that the operator says are plain text.
@@ -42,7 +44,7 @@ impl std::fmt::Debug for Described {
 }
 
 impl Described {
-    /// A definition, its schemas compiled.
+    /// A definition. Its schemas are compiled when a call first needs them: most tools of a session are never called.
     pub fn of(
         tool: Tool,
         digest: Digest,
@@ -54,14 +56,25 @@ impl Described {
             behavior,
             offer,
             signature: types::signature(&tool),
-            input: Schema::compile(&tool.input_schema),
-            output: tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok()),
+            input: OnceLock::new(),
+            output: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
             pin_state,
             plain,
             tool,
         }
+    }
+
+    /// The schema of its arguments.
+    pub fn input(&self) -> &Result<Schema, Unusable> {
+        self.input.get_or_init(|| Schema::compile(&self.tool.input_schema))
+    }
+
+    /// The schema of its answers, where it has a usable one.
+    pub fn output(&self) -> Option<&Schema> {
+        let compile = || self.tool.output_schema.as_ref().and_then(|schema| Schema::compile(schema).ok());
+        self.output.get_or_init(compile).as_ref()
     }
 
     /// What a console shows of it; long texts are cut.

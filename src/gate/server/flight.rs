@@ -118,7 +118,7 @@ impl Flights {
 
     /// Whether some call in flight has an output schema, so that its answer is worth buffering.
     pub fn wants_whole_answers(&self) -> bool {
-        self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output.is_some()))
+        self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output().is_some()))
     }
 
     /// Remembers that the server asked for more.

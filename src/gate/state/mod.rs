@@ -1,5 +1,6 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
+pub mod history;
 pub mod passed;
 pub mod refusals;
 pub mod roots;
@@ -19,6 +20,7 @@ use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::rate::Recent;
 use crate::policy::rule::Policy;
 use crate::wire::id::Id;
+use history::History;
 
 /// What went to the log.
 #[derive(Debug, Default)]
@@ -41,6 +43,7 @@ pub struct Ends {
     /// Since when (monotonic microseconds) the host sends nothing more.
     pub host_gone: Option<u64>,
     pub server: ServerEnd,
+    pub answered: Answered,
     pub wrapper: WrapperEnd,
 }
 
@@ -55,12 +58,21 @@ pub enum ServerEnd {
     Ended { how: String },
 }
 
-/// Whether the wrapper was told to stop.
+/// Whether the server has answered a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answered {
+    #[default]
+    NotYet,
+    Once,
+}
+
+/// Whether the wrapper was told to stop.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WrapperEnd {
     #[default]
     Runs,
-    Stops,
+    /// By this signal.
+    Stops { why: String },
 }
 
 /// What the host has said of itself, and its session with the server.
@@ -76,6 +88,8 @@ pub struct Host {
     pub introduction: Option<Id>,
     /// What the log has of that answer.
     pub introduced: Option<Value>,
+    /// Its calls that did not run.
+    pub history: History,
 }
 
 /// Whether the log has the host's name.

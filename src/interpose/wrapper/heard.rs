@@ -9,6 +9,7 @@ use crate::interpose::notice;
 use crate::interpose::pin_writer::Reviewed;
 use crate::interpose::reload::Reloaded;
 use crate::interpose::scribe::{Ack, Done};
+use crate::interpose::watch::Files;
 use crate::link::message::FromWrapper;
 use crate::link::server::{ConsoleId, FromConsoles};
 
@@ -45,6 +46,19 @@ impl Running {
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
             Reloaded::Refused { console, why } => self.refuse(console, String::new(), why.to_string()),
+            Reloaded::Watched(added) => self.watch.added(now.mono, added),
+        }
+    }
+
+    /// Has the files looked at that may have changed.
+    pub(super) fn look_at_files(&mut self, now: Now) {
+        if self.watch.is_due(now.mono, Files::Policy) && !self.reload.look() {
+            self.watch.again(now.mono, Files::Policy);
+        }
+        if self.watch.is_due(now.mono, Files::Pins)
+            && let Some(pin_writer) = &self.pin_writer
+        {
+            pin_writer.look();
         }
     }
 
@@ -64,6 +78,7 @@ impl Running {
         match what {
             Reviewed::Pins(pins) => self.step(now, Event::Reviewed(pins)),
             Reviewed::Refused { console, why } => self.refuse(console, String::new(), why),
+            Reviewed::Watched(added) => self.watch.added(now.mono, added),
         }
     }
 }

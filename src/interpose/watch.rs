@@ -1,0 +1,244 @@
+//! Notices that files may have changed: at once where the system reports it, else by time. Reads no file; the threads that
+//! own the files add them here, and look again when the loop tells them to.
+//!
+//! Linux reports changes of files on its own disks, and not what another machine writes: files on anything but a file
+//! system known to report are looked at twice a second, as on every other system.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::path::{Component, Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux::Reporter;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+use elsewhere::Reporter;
+
+/// Microseconds between the first sign of a change and the look: what is written in pieces is read once.
+const SETTLE: u64 = 150_000;
+/// Microseconds between two looks where changes are not reported.
+const POLL: u64 = 500_000;
+/// The same where they are, for what no report covers (another disk mounted over the folder).
+const REPORTED: u64 = 600_000_000;
+/// How many links one path may have, as in the system's own limit.
+const LINKS: usize = 40;
+
+/// Who reads the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    Policy,
+    Pins,
+}
+
+/// The loop's side.
+#[derive(Default)]
+pub struct Watch {
+    /// `None` where the system reports nothing.
+    reporter: Option<Reporter>,
+    known: HashMap<Mark, Files>,
+    policy: Next,
+    pins: Next,
+}
+
+/// By what a report is known: the name of an entry of a folder, or the number of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Mark {
+    Name(OsString),
+    Number(i32),
+}
+
+/// When to look next (monotonic microseconds), and how long to wait then.
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    at: u64,
+    pause: u64,
+}
+
+impl Default for Next {
+    fn default() -> Self {
+        Self { at: u64::MAX, pause: POLL }
+    }
+}
+
+/// A thread's side: adds the files that it reads.
+#[derive(Clone, Debug)]
+pub struct Watcher {
+    reporter: Option<Reporter>,
+    files: Files,
+}
+
+/// Files that a thread added: for [`Watch::added`].
+#[derive(Debug)]
+pub struct Added {
+    files: Files,
+    marks: Vec<Mark>,
+    /// Whether the system reports every change of them.
+    is_reported: bool,
+}
+
+impl Watch {
+    /// Watches nothing yet. Must be called in the loop's runtime.
+    pub fn new() -> Self {
+        let reporter = Reporter::new()
+            .inspect_err(|error| tracing::info!(%error, "changes of files are not reported: they are looked for"))
+            .ok();
+        Self { reporter, ..Self::default() }
+    }
+
+    /// What the thread that reads these files adds them with.
+    pub fn watcher(&self, files: Files) -> Watcher {
+        Watcher { reporter: self.reporter.clone(), files }
+    }
+
+    /// Files are watched before anything was reported.
+    pub fn begin(&mut self, added: Added) {
+        self.known.extend(added.marks.into_iter().map(|mark| (mark, added.files)));
+        let pause = self.pause(added.is_reported);
+        *self.next(added.files) = Next { at: pause, pause };
+    }
+
+    /// A thread added files, and looked at them after that. What is new is looked at once more: its first report may have
+    /// come before this.
+    pub fn added(&mut self, now: u64, added: Added) {
+        let mut is_new = false;
+        for mark in added.marks {
+            is_new |= self.known.insert(mark, added.files).is_none();
+        }
+        let pause = self.pause(added.is_reported);
+        self.next(added.files).pause = pause;
+        self.look_within(now, if is_new { SETTLE } else { pause }, added.files);
+    }
+
+    fn pause(&self, is_reported: bool) -> u64 {
+        if is_reported && self.reporter.is_some() { REPORTED } else { POLL }
+    }
+
+    /// Waits until the system reports anything.
+    pub async fn reported(&self) {
+        match &self.reporter {
+            Some(reporter) => reporter.readable().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes what the system reported: files that it concerns are looked at soon.
+    pub fn take(&mut self, now: u64) {
+        let Some(reporter) = self.reporter.clone() else { return };
+        let read = reporter.reports(|mark, is_last| {
+            let concerned = match mark {
+                Some(name @ Mark::Name(_)) => match self.known.get(&name) {
+                    Some(files) => Some(*files),
+                    // Another file in the same folder.
+                    None => return,
+                },
+                Some(number) if is_last => self.known.remove(&number),
+                Some(number) => self.known.get(&number).copied(),
+                None => None,
+            };
+            for files in [Files::Policy, Files::Pins] {
+                // A folder that moved, or reports that were lost, concern all.
+                if concerned.is_none_or(|one| one == files) {
+                    self.look_within(now, SETTLE, files);
+                }
+            }
+        });
+        if let Err(error) = read {
+            tracing::error!(%error, "changes of files are not reported any more: they are looked for");
+            self.reporter = None;
+            for files in [Files::Policy, Files::Pins] {
+                self.next(files).pause = POLL;
+                self.look_within(now, POLL, files);
+            }
+        }
+    }
+
+    /// The files could not be looked at now: tries again.
+    pub fn again(&mut self, now: u64, files: Files) {
+        self.look_within(now, POLL, files);
+    }
+
+    /// Whether it is time to look at these files.
+    pub fn is_due(&mut self, now: u64, files: Files) -> bool {
+        let next = self.next(files);
+        let is_due = next.at <= now;
+        if is_due {
+            next.at = now + next.pause;
+        }
+        is_due
+    }
+
+    /// When it will be time for any.
+    pub fn wake_at(&self) -> Option<u64> {
+        Some(self.policy.at.min(self.pins.at)).filter(|at| *at < u64::MAX)
+    }
+
+    fn look_within(&mut self, now: u64, pause: u64, files: Files) {
+        let next = self.next(files);
+        next.at = next.at.min(now + pause);
+    }
+
+    fn next(&mut self, files: Files) -> &mut Next {
+        match files {
+            Files::Policy => &mut self.policy,
+            Files::Pins => &mut self.pins,
+        }
+    }
+}
+
+impl Watcher {
+    /// One that has everything looked for by time, and reports nothing.
+    pub fn none(files: Files) -> Self {
+        Self { reporter: None, files }
+    }
+
+    /// Adds files, whether they exist or not, with every link on the way to them. May wait for a disk.
+    #[must_use]
+    pub fn add(&self, paths: &[PathBuf]) -> Added {
+        let mut added = Added { files: self.files, marks: Vec::new(), is_reported: self.reporter.is_some() };
+        for path in paths {
+            if let Some(reporter) = &self.reporter
+                && !add(reporter, path, LINKS, &mut added.marks)
+            {
+                added.is_reported = false;
+            }
+        }
+        added
+    }
+}
+
+/// Adds every name on the path that can come to mean another file (links, the first that is missing, the last), and the
+/// file itself. Whether all changes of it are reported.
+fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) -> bool {
+    let mut at = PathBuf::new();
+    let mut parts = path.components().peekable();
+    while let Some(part) = parts.next() {
+        let folder = at.clone();
+        at.push(part);
+        let Component::Normal(name) = part else { continue };
+        let found = at.symlink_metadata();
+        let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
+        if found.is_ok() && !is_link && parts.peek().is_some() {
+            // A folder that we may not read is somebody else's, who does not move it about.
+            let _ = reporter.add_way(&at);
+            continue;
+        }
+        marks.push(Mark::Name(name.to_owned()));
+        let is_reported = reporter.add_folder(&folder);
+        if found.is_err() {
+            return is_reported;
+        }
+        if is_link {
+            let target = at.read_link().unwrap_or_default();
+            let rest: PathBuf = parts.collect();
+            let target = folder.join(target).join(rest);
+            return is_reported && links > 0 && add(reporter, &target, links - 1, marks);
+        }
+        marks.extend(reporter.add_file(&at).map(Mark::Number));
+        return is_reported;
+    }
+    false
+}

@@ -1,0 +1,82 @@
+//! Reports of changed files from Linux (inotify(7)). Owns which file systems are known to report all changes.
+
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::Mark;
+
+/// File systems that only this system's kernel writes, by their number in statfs(2): ext2 to ext4, xfs, btrfs, f2fs, zfs,
+/// bcachefs, tmpfs, ramfs, overlayfs.
+const LOCAL: [u32; 9] =
+    [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E, 0x0102_1994, 0x8584_58F6, 0x794C_7630];
+
+/// One queue of reports, which threads add files to and the loop reads.
+#[derive(Clone, Debug)]
+pub(super) struct Reporter(Arc<AsyncFd<OwnedFd>>);
+
+impl Reporter {
+    #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd always gives the same descriptor")]
+    pub(super) fn new() -> io::Result<Self> {
+        let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+        Ok(Self(Arc::new(AsyncFd::with_interest(queue, Interest::READABLE)?)))
+    }
+
+    /// Adds a folder on the way to a file: only that it is moved or removed counts.
+    pub(super) fn add_way(&self, folder: &Path) -> io::Result<i32> {
+        self.watch(folder, WatchFlags::ONLYDIR)
+    }
+
+    /// Adds the names in a folder. Whether every change of them is reported.
+    pub(super) fn add_folder(&self, folder: &Path) -> bool {
+        let names = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE | WatchFlags::ONLYDIR;
+        let is_local = rustix::fs::statfs(folder)
+            .is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| LOCAL.contains(&kind)));
+        self.watch(folder, names).is_ok() && is_local
+    }
+
+    /// Adds the content and the rights of a file.
+    pub(super) fn add_file(&self, file: &Path) -> Option<i32> {
+        let content = WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB;
+        self.watch(file, content | WatchFlags::DONT_FOLLOW).ok()
+    }
+
+    fn watch(&self, path: &Path, what: WatchFlags) -> io::Result<i32> {
+        let end = WatchFlags::DELETE_SELF | WatchFlags::MOVE_SELF;
+        Ok(inotify::add_watch(self.0.get_ref(), path, what | end | WatchFlags::MASK_ADD)?)
+    }
+
+    pub(super) async fn readable(&self) {
+        // An error is one of the queue itself; the next read finds it.
+        let _ = self.0.readable().await;
+    }
+
+    /// Hands out what was reported: by what the file is known (`None`: it may be any), and whether it is the last of it.
+    ///
+    /// # Errors
+    /// The queue is broken.
+    pub(super) fn reports(&self, mut take: impl FnMut(Option<Mark>, bool)) -> io::Result<()> {
+        let mut room = [MaybeUninit::uninit(); 4096];
+        let read = self.0.try_io(Interest::READABLE, |queue| -> io::Result<()> {
+            let mut reader = Reader::new(queue, &mut room);
+            loop {
+                let report = reader.next()?;
+                let is_last = report.events().contains(ReadFlags::IGNORED);
+                match report.file_name() {
+                    Some(name) => take(Some(Mark::Name(OsStr::from_bytes(name.to_bytes()).to_owned())), is_last),
+                    None if report.events().contains(ReadFlags::QUEUE_OVERFLOW) => take(None, false),
+                    None => take(Some(Mark::Number(report.wd())), is_last),
+                }
+            }
+        });
+        read.or_else(|error| if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
+    }
+}

@@ -1,0 +1,81 @@
+//! Rows of the database of pins as values. Asks the database nothing.
+
+use rusqlite::Row;
+
+use super::diff::Argument;
+use crate::behavior::conclude::Trust;
+use crate::gate::data::pin::{Origin, Pin};
+
+/// The columns of a pin, as [`pin`] reads them.
+pub(super) const PIN: &str =
+    "tool.trusted, tool.refused, tool.latest, tool.version, tool.identity, tool.said, tool.first_seen, tool.plain,
+    tool.added";
+
+/// Reads a pin whose columns begin at `at`. What does not parse counts as absent, which trusts nothing.
+pub(super) fn pin(row: &Row<'_>, at: usize) -> rusqlite::Result<Pin> {
+    let text = |n: usize| row.get::<_, Option<String>>(at + n);
+    let digest = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    let identity = |n: usize| Ok::<_, rusqlite::Error>(text(n)?.and_then(|text| text.parse().ok()));
+    Ok(Pin {
+        trusted: digest(0)?,
+        refused: digest(1)?,
+        latest: digest(2)?.unwrap_or_else(|| crate::wire::digest::Digest::of(b"")),
+        version: row.get::<_, i64>(at + 3)?.max(1).unsigned_abs(),
+        identity: identity(4)?,
+        said: identity(5)?,
+        first_seen: row.get(at + 6)?,
+        sense: None,
+        plain: text(7)?.and_then(|names| serde_json::from_str(&names).ok()).unwrap_or_default(),
+        origin: if row.get::<_, bool>(at + 8)? { Origin::Added } else { Origin::Start },
+    })
+}
+
+/// The command line that was trusted last under a name.
+pub(super) const FORMER: &str = "(SELECT words FROM server AS former WHERE former.name = server.name
+    AND former.trusted IS NOT NULL ORDER BY former.last_seen DESC LIMIT 1)";
+
+/// Reads the words of a command line; none where an older version noted it.
+pub(super) fn words(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<String>> {
+    let text: Option<String> = row.get(at)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+}
+
+/// What differs between the command line and the files that run and those that are trusted.
+pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argument]) -> Option<String> {
+    const SHOWN: usize = 6;
+    let Some(trusted) = trusted else {
+        let differing = arguments.iter().filter_map(|argument| match argument {
+            Argument::Same(_) => None,
+            Argument::Gone(text) => Some(format!("- {text}")),
+            Argument::Added(text) => Some(format!("+ {text}")),
+        });
+        let mut differing: Vec<String> = differing.collect();
+        if differing.len() > SHOWN {
+            differing.truncate(SHOWN);
+            differing.push("…".to_owned());
+        }
+        let differing = if differing.is_empty() { String::new() } else { format!(" ({})", differing.join(", ")) };
+        return Some(format!(
+            "this server was started by another command before{differing}; accept it once in Tools, or by `tools review`"
+        ));
+    };
+    if program == trusted {
+        return None;
+    }
+    let differing: Vec<&str> = program
+        .lines()
+        .filter(|line| !trusted.lines().any(|known| known == *line))
+        .map(|line| line.split(" blake3:").next().unwrap_or(line))
+        .collect();
+    let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
+    Some(format!("the server's program changed since it was trusted ({files}); see Tools, or `tools review`"))
+}
+
+/// The word for how far a server is trusted.
+pub(super) fn word(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Corroborate => "corroborate",
+        Trust::Annotations => "annotations",
+        Trust::None => "none",
+    }
+}
