@@ -109,7 +109,7 @@ impl Gate {
         };
         Safe {
             capability: Check {
-                state: if (described && fits) || held.call.method().is_some() {
+                state: if described && fits || held.call.method().is_some() {
                     CheckState::Holds
                 } else {
                     CheckState::Fails
@@ -118,7 +118,7 @@ impl Gate {
             },
             guardrail: Check {
                 state: CheckState::Pending,
-                what: "not approved yet: it runs only once your approval is in the log".into(),
+                what: "no proof of approval yet (a guardrail token): it is made once your verdict is in the log".into(),
             },
             session: Check { state: CheckState::Holds, what: session },
         }

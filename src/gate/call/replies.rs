@@ -179,17 +179,22 @@ pub fn closed(call: &Call) -> Line {
 }
 
 fn tool(call: &Call, text: &str) -> Line {
-    let Some(method) = call.method() else { return reply::tool_error(call.id(), text, call.is_modern()) };
+    request(call, text).unwrap_or_else(|| reply::tool_error(call.id(), text, call.is_modern()))
+}
+
+/// The error for a request that is no call; `None` for a call.
+fn request(call: &Call, text: &str) -> Option<Line> {
+    let method = call.method()?;
     let text = text
         .replace("The tool was NOT executed", "The request was NOT passed on")
         .replace("the tool was NOT executed", "the request was NOT passed on")
         .replace("did NOT execute the tool", "did NOT pass the request on");
     // As the specification of sampling has it.
     let code = if method == "sampling/createMessage" { USER_REJECTED } else { PERMISSION_DENIED };
-    reply::error(Some(call.id()), code, &text)
+    Some(reply::error(Some(call.id()), code, &text))
 }
 
 /// The same, for want of an authorization.
 fn denied(call: &Call, remediation: Remediation, text: &str) -> Line {
-    reply::denied(call.id(), text, call.is_modern(), remediation)
+    request(call, text).unwrap_or_else(|| reply::denied(call.id(), text, call.is_modern(), remediation))
 }

@@ -84,12 +84,12 @@ pub struct Host {
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,
-    /// Its calls that did not run.
-    pub history: History,
     /// The request whose answer says what the server can do.
     pub introduction: Option<Id>,
     /// What the log has of that answer.
     pub introduced: Option<Value>,
+    /// Its calls that did not run.
+    pub history: History,
 }
 
 /// Whether the log has the host's name.
