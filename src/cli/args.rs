@@ -176,8 +176,7 @@ pub enum ToolsCommand {
 
 Examples:
   mcp-approve tools search \"find text in files\"
-  mcp-approve tools search --badge pure --capability '*:read' invoices
-  mcp-approve tools search --role reader invoices")]
+  mcp-approve tools search --role viewer invoices")]
     Search(ToolsSearchOptions),
     /// Shows what is not confirmed, new, changed, disputed or looks alike; at a terminal you settle it
     #[command(
@@ -265,7 +264,7 @@ pub struct ToolsSearchOptions {
     /// Only tools of this capability may be used, as files:read, *:read or files:*; may be repeated
     #[arg(long, value_name = "TAG")]
     pub capability: Vec<String>,
-    /// Only what this role of config.toml may use
+    /// Only what this role may use: viewer, analyst, editor, admin, or one of config.toml
     #[arg(long, value_name = "NAME")]
     pub role: Option<String>,
     /// Show what may not be used too, struck, with the reason

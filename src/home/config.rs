@@ -2,6 +2,7 @@
 
 pub mod approver;
 mod role;
+mod scope;
 mod value;
 
 use std::ffi::OsString;
@@ -17,12 +18,11 @@ use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
-use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Mode, Unattended};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
-use crate::policy::scope::{Limit, Scope};
+use crate::policy::scope::Scope;
 use approver::Callback;
 use value::{check_name, mismatch, parsed, path};
 
@@ -175,10 +175,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
     Ok(WrapSettings {
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
-        scope: level.scope.map_or(Ok(Scope::default()), scope)?.meet(match level.role {
-            Some(name) => Scope::of(Limit::Role(role_of(roles, &name)?)),
-            None => Scope::default(),
-        }),
+        scope: scope::of(level.scope, level.role, roles)?,
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -223,26 +220,11 @@ pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
 /// # Errors
 /// As [`settle`], and where there is none.
 pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
-    role_of(load(places)?.roles, name)
-}
-
-fn role_of(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
-    let known = roles.iter().map(|role| role.name.clone()).collect();
-    let found = roles.into_iter().find(|role| role.name == name);
-    found.ok_or_else(|| ConfigError::Role { name: name.to_owned(), known })
+    scope::role(load(places)?.roles, name)
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
     named.map_or_else(|| PolicyPlace::own(places), PolicyPlace::Named)
-}
-
-/// Reads a scope. One that cannot be read stops the wrapper: without it more tools could be used.
-fn scope(path: PathBuf) -> Result<Scope, ConfigError> {
-    let read = match policy_file::text(&path) {
-        Ok(text) => Listed::read(&text).map_err(|error| format!("cannot be used: {error}")),
-        Err(why) => Err(why.to_string()),
-    };
-    read.map(|listed| Scope::of(Limit::Listed(listed))).map_err(|why| ConfigError::Scope { path, why })
 }
 
 /// All of `config.toml` but `[console]`.
