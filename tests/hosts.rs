@@ -92,6 +92,8 @@ fn a_second_time_changes_nothing() {
         assert_eq!((back.text.as_str(), back.record), (*text, None), "{word}");
         let never = file(word, *syntax, text, None).unwrap(&|_, _| true).unwrap();
         assert_eq!((never.text.as_str(), never.servers.len()), (*text, 0), "{word}");
+        let crlf = wrap(word, *syntax, &text.replace('\n', "\r\n")).text;
+        assert!(!crlf.replace("\r\n", "").contains('\n'), "{word}: {crlf}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
-pub(super) mod listed;
+mod listed;
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};

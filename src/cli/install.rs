@@ -11,7 +11,6 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::doctor::listed::search;
 use super::error::Error;
 use super::print::{pretty, visible};
 use crate::home::places::Places;
@@ -38,7 +37,7 @@ pub fn install(options: &InstallOptions, places: &Places, now: i64, out: &mut dy
         remote: if options.remote { Remote::Bridge } else { Remote::Leave },
         pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
     };
-    let found = search(&options.change.hosts)?.files();
+    let found = options.change.hosts.search()?.files();
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.wrap(chosen, &how);
     change(&options.change, Way::In, found, places, now, &work, out)
 }
@@ -48,7 +47,7 @@ pub fn install(options: &InstallOptions, places: &Places, now: i64, out: &mut dy
 /// # Errors
 /// As [`install`].
 pub fn uninstall(options: &ChangeOptions, places: &Places, now: i64, out: &mut dyn Write) -> Result<ExitCode, Error> {
-    let mut found = search(&options.hosts)?.files();
+    let mut found = options.hosts.search()?.files();
     // Projects' files are found from any folder.
     for one in remembered(&places.installed_dir()) {
         let known = |known: &Found| std::fs::canonicalize(&known.file).is_ok_and(|known| known == one.file);

@@ -1,34 +1,12 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, Fix, good, note};
-use crate::cli::error::Error;
 use crate::cli::install::options::HostsHome;
-use crate::home::user;
-use crate::hosts::{self, Lists, Search, Start};
-
-/// Where hosts' files are looked for: this user's home and this folder, or what was named.
-///
-/// # Errors
-/// The user database has no home for this user.
-pub(in crate::cli) fn search(hosts: &HostsHome) -> Result<Search, Error> {
-    match &hosts.dir {
-        Some(dir) => {
-            let home = std::path::absolute(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
-            Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
-        }
-        None => match user::current() {
-            Ok(user) => Ok(Search::here(user.home)),
-            Err(error) => Err(Error::Wrong {
-                what: format!("the hosts' files cannot be found: {error}"),
-                hint: "name your home with --hosts-home DIR".to_owned(),
-            }),
-        },
-    }
-}
+use crate::hosts::{self, Lists, Start};
 
 /// Looks at the lists of every known host, for this user and this folder.
 pub(super) fn checks(hosts: &HostsHome) -> Vec<Check> {
-    match search(hosts) {
+    match hosts.search() {
         Ok(search) => of(&hosts::lists(&search.files())),
         Err(error) => vec![note("hosts", format!("their lists of servers were not looked at: {error}"))],
     }
