@@ -12,7 +12,8 @@
 //! | A8 | hidden text: tag characters, zero-width, bidi, variation selectors, Hangul fillers | shown as visible escapes with a count; any in arguments means never auto-approved |
 //! | A9 | the server program changes, its manifest does not | launch command and resolved program are fingerprinted per server; a change shows a badge and suspends allow rules |
 //! | A10 | a title that contradicts the arguments ("Read file" with a command) | the product's own effect line comes first, the server's words second |
-//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity as they pass, in a colour of their own; they are neither held nor logged, since policy rules on tool calls alone |
+//! | A11 | server-initiated sampling, elicitation, resources as channels | shown in Activity in a colour of their own, and recorded; a rule on `method` asks about or denies them, and a `file:` address outside of the declared folders asks |
+//! | A12 | a request that a rule is about, in another spelling: keys in other case or twice, a batch, no id, too long to be held | read as strictly as a host's lines while such a rule is there; what is no canonical message is dropped and recorded, and the sender is told |
 //! | B1 | terminal control sequences in arguments, names, results | no foreign C0, C1 or DEL byte reaches the terminal; shown as `␛`, `⟨U+009B⟩` |
 //! | B2 | carriage return and backspace overwrite | as B1 |
 //! | B3 | bidi override | visible escape and warning (ratatui alone drops these silently, so the reader sees less than is sent) |
@@ -88,6 +89,7 @@ mod framing;
 mod hosts;
 mod human;
 mod keys;
+mod methods;
 mod pins;
 mod process;
 mod screen;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use mcp_approve::hosts::change::{Changed, Done, File, Record};
 use mcp_approve::hosts::table::{HOSTS, Host};
-use mcp_approve::hosts::{Pass, Syntax, Wrap};
+use mcp_approve::hosts::{Pass, Remote, Syntax, Wrap};
 use proptest::prelude::*;
 
 /// Each host, the form of its file, and such a file.
@@ -40,13 +40,18 @@ fn file<'a>(word: &str, syntax: Syntax, text: &'a str, record: Option<Record>) -
 }
 
 fn how(pass: Pass) -> Wrap {
-    Wrap { program: "/opt/bin/mcp-approve".to_owned(), home: None, pass }
+    Wrap { program: "/opt/bin/mcp-approve".to_owned(), home: None, pass, remote: Remote::Leave }
 }
 
 fn wrap(word: &str, syntax: Syntax, text: &str) -> Changed {
     file(word, syntax, text, None)
         .wrap(&|_, _| true, &how(Pass::Everything))
         .unwrap_or_else(|why| panic!("{word}: {why}\n{text}"))
+}
+
+fn bridged(word: &str, syntax: Syntax, text: &str) -> Changed {
+    let how = Wrap { remote: Remote::Bridge, ..how(Pass::Unchanged) };
+    file(word, syntax, text, None).wrap(&|_, _| true, &how).unwrap_or_else(|why| panic!("{word}: {why}\n{text}"))
 }
 
 /// The lines that differ, as a diff has them.
@@ -209,6 +214,43 @@ fn a_host_that_writes_its_file_anew_loses_nothing_when_it_is_unwrapped() {
         let back = file(word, *syntax, &anew, wrapped.record).unwrap(&|_, _| true).unwrap();
         assert_eq!((back.text, back.record), (format!("{before:#}"), None), "{word}");
     }
+}
+
+#[test]
+fn a_server_over_the_network_is_wrapped_when_asked_unless_it_says_more_than_its_address() {
+    let mut shown = String::new();
+    for (word, syntax, text) in FILES
+        .iter()
+        .filter(|(word, ..)| ["claude-code", "windsurf", "codex", "gemini", "goose", "opencode"].contains(word))
+    {
+        let changed = bridged(word, *syntax, text);
+        let remote = diff(text, &changed.text);
+        shown
+            .extend(remote.lines().filter(|line| line.contains("https://example.com")).map(|line| format!("{line}\n")));
+        let why =
+            changed.servers.iter().filter(|one| matches!(&one.done, Done::Left(why) if why.contains("help hosts")));
+        shown.extend(why.map(|one| format!("# {}: {:?}\n", one.name, one.done)));
+        let back = file(word, *syntax, &changed.text, changed.record.clone()).unwrap(&|_, _| true).unwrap();
+        assert_eq!(back.text, *text, "{word}");
+        // Where the entry was changed since, its address comes back all the same.
+        let more = |text: &str| match syntax {
+            Syntax::Json => text
+                .replace("\"type\": \"remote\"", "\"type\" :\"remote\"")
+                .replace("\"type\": \"local\"", "\"type\" :\"local\""),
+            Syntax::Toml => text.replace("[mcp_servers.web]\n", "[mcp_servers.web]\nname = 1\n"),
+            Syntax::Yaml => text.to_owned(),
+        };
+        let edited = more(&changed.text);
+        let back = file(word, *syntax, &edited, changed.record).unwrap(&|_, _| true).unwrap();
+        assert_eq!(back.text, more(text), "{word}");
+        // Without what is remembered, the address is no command line.
+        let left =
+            file(word, *syntax, &changed.text, None).unwrap(&|_, name| name == "web" || name == "three").unwrap();
+        assert!(
+            left.servers.iter().all(|one| matches!(&one.done, Done::Left(why) if why.contains("over the network")))
+        );
+    }
+    insta::assert_snapshot!(shown);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod importing;
 mod layers;
 mod linting;
 mod making;
+mod methods;
 mod parsing;
 mod properties;
 mod replaying;
@@ -61,7 +62,7 @@ fn rule_on(policy: &Policy, call: &str, words: &str) -> Ruling {
 fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Ruling {
     let (server, tool) = call.split_once('.').unwrap();
     let behavior = behavior(words);
-    decide(policy, &Question { server, tool, behavior: &behavior, arguments, now: NOW, recent: None })
+    decide(policy, &Question { method: None, server, tool, behavior: &behavior, arguments, now: NOW, recent: None })
 }
 
 fn rulings(policy: &Policy, cases: &[(&str, &str, &str, &str)]) {
@@ -241,8 +242,15 @@ fn the_explanation_names_the_first_selector_that_fails() {
         "[[rule]]\nid = \"a\"\ndecision = \"allow\"\nserver = \"fs\"\ntool = \"x\"\n[[rule]]\nid = \"b\"\ndecision = \"deny\"\ntool = \"y\"\n[[rule]]\nid = \"c\"\ndecision = \"allow\"\n",
     );
     let behavior = behavior("PURE READ sensitive-read");
-    let question =
-        Question { server: "git", tool: "y", behavior: &behavior, arguments: &json!({}), now: NOW, recent: None };
+    let question = Question {
+        method: None,
+        server: "git",
+        tool: "y",
+        behavior: &behavior,
+        arguments: &json!({}),
+        now: NOW,
+        recent: None,
+    };
     let explanation = explain(&policy, &question);
     let fits: Vec<String> = explanation.rules.iter().map(|(rule, fit)| format!("{} {fit:?}", rule.id)).collect();
     assert_eq!(fits, ["a Differs(Server)", "b Matches", "c NotCovered"]);
@@ -265,8 +273,15 @@ fn the_nearest_rules_are_those_for_the_tool_that_almost_decided() {
     );
     let arguments = json!({ "path": "/a/x", "n": 2, "dry": true });
     let behavior = behavior("MUTATES UPDATE");
-    let question =
-        Question { server: "s", tool: "write", behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
+    let question = Question {
+        method: None,
+        server: "s",
+        tool: "write",
+        behavior: &behavior,
+        arguments: &arguments,
+        now: NOW,
+        recent: None,
+    };
     let near = nearest(&policy, &question, &policy.roots, 9);
     let said: Vec<String> =
         near.iter().map(|one| format!("{} {}: {}", one.rule, one.decision.word(), one.why)).collect();

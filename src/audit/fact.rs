@@ -93,6 +93,8 @@ impl<'a> What<'a> {
                 | Kind::Tools
                 | Kind::Policy
                 | Kind::Forward
+                | Kind::Passed
+                | Kind::Session
                 | Kind::Checkpoint,
             )
             | None => Self::Other,

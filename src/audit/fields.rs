@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::chain::Row;
@@ -78,6 +79,8 @@ pub enum Field {
     /// The person who decided.
     Operator,
     Reason,
+    /// Who asked within the host: agent, sub-agent, user.
+    Agent,
 }
 
 impl Field {
@@ -92,7 +95,7 @@ impl Field {
             | Self::Verdict
             | Self::By
             | Self::Rule => true,
-            Self::Session | Self::Ticket | Self::Target | Self::Operator | Self::Reason => false,
+            Self::Session | Self::Ticket | Self::Target | Self::Operator | Self::Reason | Self::Agent => false,
         }
     }
 
@@ -117,6 +120,8 @@ pub struct Call {
 pub struct JudgedDetail {
     /// `MUTATES|CREATE|ACK`.
     pub words: String,
+    /// Of a request other than `tools/call`.
+    pub method: Option<String>,
     /// How sure it was that a PURE tool only reads; empty in old records.
     pub confidence: String,
     pub evidence: Vec<String>,
@@ -141,6 +146,12 @@ struct CountedDetail<'a> {
     #[serde(borrow)]
     what: Option<Cow<'a, str>>,
     lines: Option<u64>,
+}
+
+/// Who asked, as details name it.
+#[derive(Debug, Deserialize)]
+struct CallerDetail {
+    caller: Option<Value>,
 }
 
 /// Who decided, and why, as details tell.
@@ -283,8 +294,17 @@ impl Fields<'_> {
             Field::Rule => self.rule.as_deref(),
             Field::Operator => return self.why().operator,
             Field::Reason => return self.why().reason,
+            Field::Agent => return self.agent().map(Cow::Owned),
         };
         text.map(Cow::Borrowed)
+    }
+
+    /// Agent, sub-agent and user, with slashes between them, as far as the host named them.
+    fn agent(&self) -> Option<String> {
+        let caller = self.detail::<CallerDetail>()?.caller?;
+        let named = ["agent", "sub-agent", "user"].map(|word| caller.get(word).and_then(Value::as_str));
+        let named: Vec<&str> = named.into_iter().flatten().collect();
+        (!named.is_empty()).then(|| named.join("/"))
     }
 
     /// Who decided, and why, as the details tell.

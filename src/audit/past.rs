@@ -15,7 +15,7 @@ use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
-use crate::policy::past::{Ended, PastCall};
+use crate::policy::past::{self, Ended, PastCall};
 use crate::policy::rule::Decision;
 
 /// What a call's first record tells: how it was judged, and with what arguments.
@@ -24,6 +24,7 @@ struct Arrival {
     arguments: Value,
     behavior: Behavior,
     analysed: bool,
+    method: Option<String>,
 }
 
 /// Puts together every call that was decided since then (milliseconds since 1970, UTC), the oldest first.
@@ -138,7 +139,8 @@ fn made(seq: i64, fields: &Fields<'_>, arrival: Arrival) -> Option<PastCall> {
         ticket: word(&fields.ticket),
         server: fields.server.to_string(),
         tool: fields.tool.clone()?,
-        arguments: arrival.arguments,
+        arguments: past::shown(arrival.method.as_deref(), arrival.arguments),
+        method: arrival.method,
         behavior: arrival.behavior,
         analysed: arrival.analysed,
         ruling: Decision::from_word(fields.ruling.as_deref()?)?,
@@ -167,11 +169,11 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
     if arguments.is_null() {
         return None;
     }
-    let JudgedDetail { words, confidence, evidence, hazards, disputed } = fields.detail()?;
+    let JudgedDetail { words, method, confidence, evidence, hazards, disputed } = fields.detail()?;
     let identity = Identity::from_words(&words)?;
     let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have said more of the arguments: then it shows here.
-    let analyses = arguments::found(None, &arguments);
+    let analyses = if method.is_none() { arguments::found(None, &arguments) } else { Vec::new() };
     let then = evidence.iter().filter(|line| line.starts_with("arguments "));
     let analysed = then.eq(&analyses.iter().map(|one| one.evidence().to_string()).collect::<Vec<_>>());
     let badge = fields.badge.as_deref().and_then(Badge::from_word);
@@ -185,7 +187,7 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
         let why = "an argument was not explained then".to_owned();
         behavior.explanation.unexplained.push(Unexplained { pointer: String::new(), why });
     }
-    Some(Arrival { arguments, behavior, analysed })
+    Some(Arrival { arguments, behavior, analysed, method })
 }
 
 fn hazard(HazardDetail { hazard, what }: HazardDetail) -> Option<Hazard> {

@@ -28,6 +28,10 @@ words! {
         Outcome = "outcome",
         Withdrawn = "withdrawn",
         Fault = "fault",
+        /// What passed without a decision, by number.
+        Passed = "passed",
+        /// What host and server say that they can do.
+        Session = "session",
         Checkpoint = "checkpoint",
     }
 }
@@ -183,6 +187,8 @@ impl Entry {
             | Kind::Outcome
             | Kind::Withdrawn
             | Kind::Fault
+            | Kind::Passed
+            | Kind::Session
             | Kind::Checkpoint => false,
         }
     }

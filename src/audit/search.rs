@@ -8,7 +8,7 @@ use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
 
 /// Each field and the words it takes; no words where it takes any text.
-const FIELDS: [(&str, Field, &[&str]); 13] = [
+const FIELDS: [(&str, Field, &[&str]); 14] = [
     ("server", Field::Server, &[]),
     ("session", Field::Session, &[]),
     ("ticket", Field::Ticket, &[]),
@@ -26,6 +26,7 @@ const FIELDS: [(&str, Field, &[&str]); 13] = [
     ("rule", Field::Rule, &[]),
     ("operator", Field::Operator, &[]),
     ("reason", Field::Reason, &[]),
+    ("agent", Field::Agent, &[]),
 ];
 
 /// How a term is compared.
@@ -205,7 +206,9 @@ impl Search {
                 (Value::Part(part) | Value::Word(part), None) => Some(part.as_str()),
                 // The others are told by their field. JSON may write other characters in another way.
                 (Value::Part(part) | Value::Word(part), Some(field))
-                    if field != Field::Session && !field.is_in_shape() && part.bytes().all(is_plain) =>
+                    if !matches!(field, Field::Session | Field::Agent)
+                        && !field.is_in_shape()
+                        && part.bytes().all(is_plain) =>
                 {
                     Some(part.as_str())
                 }

@@ -7,23 +7,40 @@ use std::str::FromStr;
 use super::conclude::Behavior;
 use super::hazards::{Hazard, HazardKind};
 use super::identity::Identity;
-use super::taxonomy::{Action, Mutability, OutputDomain};
+use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 
-/// An expectation: `read-only`, a class (`PURE`, `READ`, `PURE|READ`, `PURE|*|CONTENT`), or an identity's 16 hex characters.
+/// An expectation: one or several alternatives with commas between them, any of which is enough. Each is `read-only`, a
+/// class (`PURE`, `READ`, `PURE|READ`, `PURE|*|CONTENT`, `PURE|READ|CONTENT|TEXT`), an identity's 16 hex characters, or
+/// `session:ID`: the identities that an earlier session used with approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
+    any: Vec<Alternative>,
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Alternative {
+    Class(Class),
+    /// One of these identities, by their hashes.
+    Identities(Vec<String>),
+    /// What this session used. It fits nothing until the log was asked ([`Expected::resolve`]).
+    Session(String),
+}
+
+/// What is named of the four fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Class {
     mutability: Option<Mutability>,
     action: Option<Action>,
     output_domain: Option<OutputDomain>,
-    hash: Option<String>,
-    text: String,
+    content_type: Option<ContentType>,
 }
 
 /// A text that expects nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expect `read-only`, words like PURE, OVERWRITE or PURE|READ, three of them like MUTATES|*|CONTENT, or an \
-     identity's 16 hex characters"
+    "expect `read-only`, words like PURE, OVERWRITE or PURE|READ, three or four of them like MUTATES|*|CONTENT or \
+     PURE|READ|CONTENT|TEXT, an identity's 16 hex characters, `session:ID`, or several of these with commas between them"
 )]
 pub struct NotExpected;
 
@@ -31,39 +48,44 @@ impl FromStr for Expected {
     type Err = NotExpected;
 
     fn from_str(text: &str) -> Result<Self, NotExpected> {
-        let mut expected =
-            Self { mutability: None, action: None, output_domain: None, hash: None, text: text.to_owned() };
-        if text == "read-only" {
-            expected.mutability = Some(Mutability::Pure);
-            return Ok(expected);
-        }
-        if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            expected.hash = Some(text.to_ascii_lowercase());
-            return Ok(expected);
-        }
-        let words: Vec<&str> = text.split('|').collect();
-        if let [mutability, action, domain] = words[..] {
-            expected.mutability = place(mutability, Mutability::from_word)?;
-            expected.action = place(action, Action::from_word)?;
-            expected.output_domain = place(domain, OutputDomain::from_word)?;
-        } else {
-            for word in words {
-                expected.class(word)?;
-            }
-        }
-        let says = expected.mutability.is_some() || expected.action.is_some() || expected.output_domain.is_some();
-        if says { Ok(expected) } else { Err(NotExpected) }
+        let any = text.split(',').map(|one| alternative(one.trim())).collect::<Result<_, _>>()?;
+        Ok(Self { any, text: text.to_owned() })
     }
 }
 
-/// One of three words; `*` takes any.
+fn alternative(text: &str) -> Result<Alternative, NotExpected> {
+    if let Some(session) = text.strip_prefix("session:") {
+        let is_id = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        return if is_id { Ok(Alternative::Session(session.to_owned())) } else { Err(NotExpected) };
+    }
+    if text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(Alternative::Identities(vec![text.to_ascii_lowercase()]));
+    }
+    let mut class = Class::default();
+    let words: Vec<&str> = text.split('|').collect();
+    match words[..] {
+        ["read-only"] => class.mutability = Some(Mutability::Pure),
+        [mutability, action, domain, ref rest @ ..] if rest.len() < 2 => {
+            class.mutability = place(mutability, Mutability::from_word)?;
+            class.action = place(action, Action::from_word)?;
+            class.output_domain = place(domain, OutputDomain::from_word)?;
+            if let [content_type] = rest {
+                class.content_type = place(content_type, ContentType::from_word)?;
+            }
+        }
+        _ => words.into_iter().try_for_each(|word| class.add(word))?,
+    }
+    if class == Class::default() { Err(NotExpected) } else { Ok(Alternative::Class(class)) }
+}
+
+/// One of the words in their order; `*` takes any.
 fn place<T>(word: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, NotExpected> {
     if word == "*" { Ok(None) } else { read(word).map(Some).ok_or(NotExpected) }
 }
 
-impl Expected {
-    /// A word that stands alone is looked up in all three lists; UNKNOWN is in two of them and expects nothing.
-    fn class(&mut self, word: &str) -> Result<(), NotExpected> {
+impl Class {
+    /// A word without a place is looked up in the first three lists; UNKNOWN is in two of them and expects nothing.
+    fn add(&mut self, word: &str) -> Result<(), NotExpected> {
         if let Some(mutability) = Mutability::from_word(word)
             && self.mutability.is_none()
         {
@@ -84,23 +106,47 @@ impl Expected {
         Ok(())
     }
 
-    /// Whether an identity is an expected one.
-    pub fn fits(&self, identity: Identity) -> bool {
+    fn fits(&self, identity: Identity, content_type: ContentType) -> bool {
         self.mutability.is_none_or(|expected| expected == identity.mutability)
             && self.action.is_none_or(|expected| expected == identity.action)
             && self.output_domain.is_none_or(|expected| expected == identity.output_domain)
-            && self.hash.as_ref().is_none_or(|hash| *hash == identity.hash())
+            && self.content_type.is_none_or(|expected| expected == content_type)
+    }
+}
+
+impl Expected {
+    /// Whether an identity, and the kind of content that comes back, are expected ones.
+    pub fn fits(&self, identity: Identity, content_type: ContentType) -> bool {
+        self.any.iter().any(|one| match one {
+            Alternative::Class(class) => class.fits(identity, content_type),
+            Alternative::Identities(hashes) => hashes.contains(&identity.hash()),
+            Alternative::Session(_) => false,
+        })
+    }
+
+    /// Replaces every `session:ID` by the hashes of the identities that `used` finds of that session.
+    ///
+    /// # Errors
+    /// Those of `used`.
+    pub fn resolve<E>(&mut self, mut used: impl FnMut(&str) -> Result<Vec<String>, E>) -> Result<(), E> {
+        for one in &mut self.any {
+            if let Alternative::Session(session) = one {
+                *one = Alternative::Identities(used(session)?);
+            }
+        }
+        Ok(())
     }
 
     /// The mismatch as a hazard, in the paper's terms; `None` where there is none.
     pub fn mismatch(&self, behavior: &Behavior) -> Option<Hazard> {
-        let identity = behavior.identity;
-        (!self.fits(identity)).then(|| Hazard {
+        let Behavior { identity, content_type, .. } = behavior;
+        (!self.fits(*identity, *content_type)).then(|| Hazard {
             kind: HazardKind::UnexpectedBehavior,
             what: format!(
-                "the task expects {}, the call's behavioral identity is {} ({identity}): held before dispatch",
+                "the task expects {}, the call's behavioral identity is {} ({identity}, content {}): held before dispatch",
                 self.text,
                 identity.hash(),
+                content_type.word(),
             ),
         })
     }
@@ -114,7 +160,7 @@ impl fmt::Display for Expected {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, Identity};
+    use super::{ContentType, Expected, Identity};
 
     #[test]
     fn an_expectation_takes_what_it_names_and_nothing_else() {
@@ -125,16 +171,59 @@ mod tests {
             ("PURE|CONTENT", "PURE|READ|CONTENT", "PURE|READ|DATA"),
             ("MUTATES|*|ISSUE", "MUTATES|CREATE|ISSUE", "MUTATES|CREATE|PR"),
             ("MUTATES|OVERWRITE|DATA", "MUTATES|OVERWRITE|DATA", "PURE|READ|DATA"),
+            ("PURE|READ|CONTENT|TEXT", "PURE|READ|CONTENT", "PURE|READ|DATA"),
+            ("SEARCH, MUTATES|CREATE|ISSUE", "MUTATES|CREATE|ISSUE", "MUTATES|CREATE|PR"),
+            ("read-only,APPEND", "MUTATES|APPEND|ACK", "MUTATES|OVERWRITE|ACK"),
         ] {
             let expected: Expected = text.parse().unwrap();
-            assert!(expected.fits(fits.parse().unwrap()), "{text} takes {fits}");
-            assert!(!expected.fits(differs.parse().unwrap()), "{text} does not take {differs}");
+            assert!(expected.fits(fits.parse().unwrap(), ContentType::Text), "{text} takes {fits}");
+            assert!(!expected.fits(differs.parse().unwrap(), ContentType::Text), "{text} does not take {differs}");
         }
         let identity: Identity = "MUTATES|DELETE|ACK".parse().unwrap();
         let by_hash: Expected = identity.hash().to_uppercase().parse().unwrap();
-        assert!(by_hash.fits(identity) && !by_hash.fits(Identity::UNKNOWN));
-        for nonsense in ["", "readonly", "pure", "PURE|MUTATES", "*|*|*", "UNKNOWN", "PURE|READ|DATA|X", "READ|READ"] {
+        let unknown = ContentType::Unknown;
+        assert!(by_hash.fits(identity, unknown) && !by_hash.fits(Identity::UNKNOWN, unknown));
+        for nonsense in [
+            "",
+            "readonly",
+            "pure",
+            "PURE|MUTATES",
+            "*|*|*",
+            "*|*|*|*",
+            "UNKNOWN",
+            "PURE|READ|DATA|X",
+            "READ|READ",
+            "PURE|READ|DATA|TEXT|TEXT",
+            "PURE,",
+            "PURE,nothing",
+            "session:",
+            "session:a b",
+            "TEXT",
+        ] {
             assert!(nonsense.parse::<Expected>().is_err(), "{nonsense:?}");
         }
+    }
+
+    #[test]
+    fn the_fourth_field_separates_text_from_bytes() {
+        let expected: Expected = "PURE|READ|*|TEXT".parse().unwrap();
+        let identity: Identity = "PURE|READ|CONTENT".parse().unwrap();
+        assert!(expected.fits(identity, ContentType::Text));
+        assert!(!expected.fits(identity, ContentType::Binary));
+        assert!(!expected.fits(identity, ContentType::Unknown));
+    }
+
+    #[test]
+    fn a_session_fits_nothing_until_the_log_was_asked() {
+        let mut expected: Expected = "session:0a1b".parse().unwrap();
+        let identity: Identity = "PURE|READ|CONTENT".parse().unwrap();
+        assert!(!expected.fits(identity, ContentType::Text));
+        let resolved: Result<(), String> = expected.resolve(|session| {
+            assert_eq!(session, "0a1b");
+            Ok(vec![identity.hash()])
+        });
+        assert_eq!(resolved, Ok(()));
+        assert!(expected.fits(identity, ContentType::Text));
+        assert!(!expected.fits(Identity::UNKNOWN, ContentType::Text));
     }
 }

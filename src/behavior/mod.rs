@@ -15,6 +15,7 @@ pub mod infer;
 pub mod objects;
 pub mod phrases;
 pub mod profile;
+pub mod request;
 pub mod tags;
 pub mod taxonomy;
 pub mod voters;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use super::demo::{AgentArgs, ServerArgs};
+use super::install::options::{ChangeOptions, HostsHome, InstallOptions};
 use super::lattice::LatticeCommand;
 use super::log::LogCommand;
 use super::look::LookOptions;
@@ -14,7 +14,6 @@ use super::waiting::WaitingOptions;
 use super::wrap::WrapOptions;
 use crate::behavior::identity::{Identity, NotAnIdentity};
 use crate::behavior::taxonomy::Mutability;
-use crate::hosts::table::HOSTS;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///
@@ -110,7 +109,6 @@ Examples:
     /// Tells of servers' tools: what each is, what it was seen to do, and what changed
     #[command(args_conflicts_with_subcommands = true)]
     Tools {
-        /// What to list where no command is given
         #[command(flatten)]
         list: ToolsListOptions,
         #[command(subcommand)]
@@ -123,7 +121,8 @@ Examples:
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(
         after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list.
-A host reads its file when it starts: restart it afterwards. Servers reached over the network are left alone.
+A host reads its file when it starts: restart it afterwards. Servers reached over the network are left alone,
+unless --remote is given.
 
 Hosts: claude-code claude-desktop cursor vscode copilot windsurf zed codex gemini qwen goose cline continue
 opencode junie lm-studio kiro
@@ -349,51 +348,4 @@ pub struct DoctorOptions {
     pub strict: bool,
     #[command(flatten)]
     pub hosts: HostsHome,
-}
-
-/// Where hosts' files are looked for.
-#[derive(Clone, Debug, Args)]
-pub struct HostsHome {
-    /// Look for the hosts' files under DIR, instead of your home
-    #[arg(long = "hosts-home", value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub dir: Option<PathBuf>,
-}
-
-/// Which servers of hosts are changed, and how that is told.
-#[derive(Clone, Debug, Args)]
-pub struct ChangeOptions {
-    /// Every server of every host
-    #[arg(long, conflicts_with_all = ["host", "server"])]
-    pub all: bool,
-    /// Only the servers of this host; may be repeated
-    #[arg(long, value_name = "HOST", value_parser = a_host())]
-    pub host: Vec<String>,
-    /// Only servers of this name, as the host's file has it; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub server: Vec<String>,
-    /// Change nothing; show what would change, as a diff without secrets
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Print one JSON array, a row for each server
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub hosts: HostsHome,
-}
-
-/// How servers are wrapped.
-#[derive(Clone, Debug, Args)]
-pub struct InstallOptions {
-    #[command(flatten)]
-    pub change: ChangeOptions,
-    /// Have Codex pass every call of these servers on: else it refuses some itself before they can be asked about
-    #[arg(long)]
-    pub codex_approve: bool,
-    /// What hosts start, instead of the mcp-approve that runs now
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub program: Option<PathBuf>,
-}
-
-fn a_host() -> PossibleValuesParser {
-    PossibleValuesParser::new(HOSTS.iter().map(|host| host.word))
 }

@@ -3,6 +3,7 @@
 
 mod choose;
 mod diff;
+pub(super) mod options;
 mod program;
 
 use std::io::Write;
@@ -10,15 +11,15 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::args::{ChangeOptions, InstallOptions};
 use super::doctor::listed::search;
 use super::error::Error;
 use super::print::{pretty, visible};
 use crate::home::places::Places;
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
-use crate::hosts::{Found, Pass, REMOTE, Wrap, lists};
+use crate::hosts::{Found, Pass, REMOTE, Remote, Wrap, lists};
 use choose::{Choice, Way};
+use options::{ChangeOptions, InstallOptions};
 
 /// A file, and what became of it.
 struct Told {
@@ -34,6 +35,7 @@ pub fn install(options: &InstallOptions, places: &Places, now: i64, out: &mut dy
     let how = Wrap {
         program: program::path(options.program.as_deref())?,
         home: places.root().map(program::text).transpose()?,
+        remote: if options.remote { Remote::Bridge } else { Remote::Leave },
         pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
     };
     let found = search(&options.change.hosts)?.files();
@@ -138,6 +140,12 @@ fn closing(told: &[Told], way: Way, options: &ChangeOptions, out: &mut dyn Write
     let count: usize = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
     if options.dry_run {
         return Ok(writeln!(out, "Nothing was changed. Without --dry-run, this changes {count} {}.", servers(count))?);
+    }
+    let remote = |one: &Outcome| one.done == Done::Left(REMOTE.to_owned());
+    let remote = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| remote(one)).count();
+    if remote > 0 && way == Way::In {
+        let them = if remote == 1 { "One server is" } else { "Some servers are" };
+        writeln!(out, "{them} reached over the network: --remote wraps that too, through mcp-remote (needs Node.js).")?;
     }
     if count == 0 {
         return Ok(());

@@ -38,7 +38,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<ExitCode, Error> {
     match command {
-        ToolsCommand::Classify(options) => classify::run(options, out),
+        ToolsCommand::Classify(options) => classify::run(options, places, out),
         ToolsCommand::List(options) => {
             let (places, look) = (places?, Look::here(now).wide(options.look.wide));
             paged(pages(options.look, options.output), out, |out| list::run(options, &places, look, out))

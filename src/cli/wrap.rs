@@ -1,7 +1,8 @@
 //! `mcp-approve -- CMD`: the options of wrapping, and the start of the wrapper.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,6 +10,13 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::console;
+use super::log::LogError;
+use crate::audit::fields::{Field, Fields, JudgedDetail, Record};
+use crate::audit::index::Index;
+use crate::audit::query;
+use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::search::Search;
+use crate::audit::store::Reader;
 use crate::behavior::expected::Expected;
 use crate::cli::error::Error;
 use crate::console::run::restore;
@@ -47,7 +55,8 @@ pub struct WrapOptions {
     /// When the host gives up on a call; it is denied before that [default: as known of the host]
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub host_timeout: Option<Duration>,
-    /// What the task needs: read-only, a class like PURE|READ or OVERWRITE, or an identity; other calls ask
+    /// What the task needs; other calls ask: read-only, classes like PURE|READ or PURE|READ|CONTENT|TEXT, identities, or
+    /// session:ID for what that session was approved to do; several with commas between them
     #[arg(long, value_name = "WHAT")]
     pub expect: Option<Expected>,
     /// Draw the console on the controlling terminal
@@ -142,13 +151,16 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
     }
     let core = secrecy::keep_memory_private();
     // All that is wrong with config.toml is said at once, the console's part of it too.
-    let settings = config::settle(&command, options.level(), places).map_err(|error| {
+    let mut settings = config::settle(&command, options.level(), places).map_err(|error| {
         if matches!(error, ConfigError::Problems { .. }) {
             settings::check(places).err().unwrap_or(error)
         } else {
             error
         }
     })?;
+    if let Some(expect) = &mut settings.expect {
+        expect.resolve(|session| approved_in(session, &settings.audit_db))?;
+    }
     // A state folder that is not the user's alone costs every call its record, and so its run; the answers say so.
     let state = places.create_state().map_err(|error| format!("{error}; {}", error.hint()));
     if let Err(why) = &state {
@@ -174,6 +186,31 @@ pub fn run(options: &WrapOptions, places: &Places) -> Result<ExitCode, Error> {
         Err(StartError::Spawn(error)) => Err(Error::CannotRun(error)),
         Err(error @ StartError::System(_)) => Err(cannot_start(error.into())),
     }
+}
+
+/// The identities of what was approved in an earlier session. One that was only observed was not approved.
+fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
+    let search = Search::default()
+        .with(Field::Session, Some(session))
+        .with(Field::Kind, Some(Kind::Decision.word()))
+        .with(Field::Verdict, Some(VerdictWord::Approve.word()));
+    let found = || match Reader::open(log)? {
+        Some(reader) => query::last(&reader, Index::open(log, &reader).as_ref(), &search, usize::MAX),
+        None => Ok(Vec::new()),
+    };
+    let found = found().map_err(LogError::from)?;
+    // The task's tools are meant, not what else the host asked of the server.
+    let is_call = |fields: &Fields<'_>| fields.detail().is_none_or(|detail: JudgedDetail| detail.method.is_none());
+    let is_approved = |fields: &Fields<'_>| fields.by() != Some(By::Observe) && is_call(fields);
+    let fields = found.iter().filter_map(Record::fields).filter(is_approved);
+    let identities: BTreeSet<String> = fields.filter_map(|fields| fields.identity).collect();
+    if identities.is_empty() {
+        return Err(Error::Wrong {
+            what: format!("--expect session:{session}: the log {} has no approved call of this session", log.display()),
+            hint: "`mcp-approve log list --verdict approve --json` shows each call with its session".to_owned(),
+        });
+    }
+    Ok(identities.into_iter().collect())
 }
 
 /// The bridge to the server's URL, where it has one.

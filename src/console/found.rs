@@ -219,6 +219,8 @@ impl Line {
                 | Kind::Decision
                 | Kind::Forward
                 | Kind::Withdrawn
+                | Kind::Passed
+                | Kind::Session
                 | Kind::Checkpoint,
             )
             | None => detail.reason.or(detail.what),

@@ -12,7 +12,7 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Origin, Proposal, Scope, Title, id_for, proposals};
 use crate::policy::parse;
-use crate::policy::past::{Ended, PastCall, touches_obscured};
+use crate::policy::past::{self, Ended, PastCall, touches_obscured};
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 use crate::policy::when::About;
@@ -66,8 +66,13 @@ pub fn choices(
 /// # Errors
 /// Why no rule can be made from it.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
-    let origin =
-        Origin { server: &call.server, tool: &call.tool, arguments: &call.arguments, behavior: &call.behavior };
+    let origin = Origin {
+        server: &call.server,
+        method: call.method.as_deref(),
+        tool: &call.tool,
+        arguments: &call.arguments,
+        behavior: &call.behavior,
+    };
     let mut proposals = proposals(&origin, roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
     proposals.retain(|one| !touches_obscured(&one.rule, call));
@@ -94,8 +99,11 @@ fn offered(source: &Source<'_>, proposals: &[Proposal], waiting: &[&Snapshot], n
     choices
 }
 
-/// The grants on offer, narrowest first. `others` are the calls that wait, this one among them or not.
+/// The grants on offer, narrowest first; only calls have any. `others` are the calls that wait, this one among them or not.
 pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOffer> {
+    if held.snapshot.method.is_some() {
+        return Vec::new();
+    }
     let (proposals, roots) = proposed(&held.snapshot, home).unwrap_or_default();
     grants::offers(held, &proposals, others, &roots)
 }
@@ -107,8 +115,15 @@ pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
 
 fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
+    let arguments = past::shown(snapshot.method.as_deref(), arguments);
     let behavior = behavior_of(snapshot);
-    let origin = Origin { server: &snapshot.server, tool: &snapshot.tool, arguments: &arguments, behavior: &behavior };
+    let origin = Origin {
+        server: &snapshot.server,
+        method: snapshot.method.as_deref(),
+        tool: &snapshot.tool,
+        arguments: &arguments,
+        behavior: &behavior,
+    };
     let roots = roots(snapshot, home);
     let proposals = proposals(&origin, &roots).map_err(|why| why.to_string())?;
     Ok((proposals, roots))
@@ -144,7 +159,7 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
         let does = if stricter == Decision::Ask { "asks for it" } else { "denies it" };
         warnings.push(format!("rule {rule} {does}, and an allow does not loosen that: except it there by hand"));
     }
-    let label = format!("{} {}", decision.word(), proposal.scope.says());
+    let label = format!("{} {}", decision.word(), proposal.says());
     // Of a dangerous call it was said already, louder.
     let also = proposal.also().filter(|_| decision == Decision::Allow && !source.dangerous);
     Choice { except, label, toml, warnings, also, waiting, letter: letter(&proposal.scope, decision), decision }
@@ -154,10 +169,11 @@ fn choice(source: &Source<'_>, waiting: &[&Snapshot], proposal: &Proposal, decis
 pub fn passing(toml: &str, waiting: &[&Snapshot], home: Option<&str>, now: i64) -> Option<String> {
     let passes = |call: &&&Snapshot| {
         let policy = parse::parse_at(&format!("version = 1\n\n{toml}"), &roots(call, home));
-        let arguments = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
+        let arguments = arguments_of(call);
         let behavior = behavior_of(call);
         let (server, tool, arguments, behavior) = (&call.server, &call.tool, &arguments, &behavior);
-        let question = Question { server, tool, behavior, arguments, now, recent: None };
+        let question =
+            Question { method: call.method.as_deref(), server, tool, behavior, arguments, now, recent: None };
         policy.is_ok_and(|policy| decide(&policy, &question).rule.is_some())
     };
     at_once(waiting.iter().filter(passes).count(), "call")
@@ -169,9 +185,10 @@ fn at_once(count: usize, word: &str) -> Option<String> {
 
 /// Whether a rule would match a call that waits, as far as its card tells.
 fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
-    let arguments = serde_json::from_str(&other.arguments).unwrap_or(Value::Null);
+    let arguments = arguments_of(other);
     let behavior = behavior_of(other);
     let question = Question {
+        method: other.method.as_deref(),
         server: &other.server,
         tool: &other.tool,
         behavior: &behavior,
@@ -180,6 +197,11 @@ fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: 
         recent: None,
     };
     policy.is_some_and(|policy| proposal.covers(policy, &question))
+}
+
+/// What rules see as the arguments of a call or another request that waits.
+fn arguments_of(snapshot: &Snapshot) -> Value {
+    past::shown(snapshot.method.as_deref(), serde_json::from_str(&snapshot.arguments).unwrap_or(Value::Null))
 }
 
 /// The only condition of a rule on its arguments: all that an `unless`, of which any entry is enough, can say as well.

@@ -141,6 +141,8 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Detach) => (Tone::Ours, "left"),
         Some(Kind::Tools) => (Tone::Ours, "tools"),
         Some(Kind::Policy) => (Tone::Ours, "policy"),
+        Some(Kind::Passed) => (Tone::Ours, "passed"),
+        Some(Kind::Session) => (Tone::Ours, "session"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
         None => return cell(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
     };

@@ -77,10 +77,11 @@ impl Gate {
             let entry =
                 self.outcome_entry(now, &flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
             self.record(entry, out);
-            out.push(Effect::Answer(replies::outcome_unknown(&id, flight.modern, how)));
+            out.push(Effect::Answer(replies::outcome_unknown(&id, &flight, how)));
         }
         let runs = self.log.refusals.all();
         self.record_refused_runs(now, runs, out);
+        self.record_passed(now, out);
         let mut entry = self.entry(now, Kind::ServerEnd).with("how", how);
         // Why it was brought to its end, where it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {

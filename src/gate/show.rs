@@ -1,9 +1,16 @@
-//! What passes, for the consoles' Activity screen. Data only.
+//! What passes: counted for the log, and shown on the consoles' Activity screen.
 
+use crate::audit::record::Kind;
+use crate::behavior::request::of_request;
+use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
+use crate::gate::call::entries;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{Activity, ActivityKind, Direction};
+use crate::gate::state::passed::Form;
+use crate::wire::call::{Call, Origin};
+use crate::wire::line::Line;
 
 impl Gate {
     /// Shows one thing that passed, if anybody looks.
@@ -39,6 +46,57 @@ impl Gate {
         };
         fill(&mut one);
         out.push(Effect::Show(Box::new(one)));
+    }
+
+    /// Counts a line that passes, for the log, and shows it.
+    pub(in crate::gate) fn passes(
+        &mut self,
+        now: Now,
+        (from, form, method): (Origin, Form, &str),
+        line: &Line,
+        out: &mut Vec<Effect>,
+    ) {
+        let payload = (form == Form::Notification).then(|| line.digest().to_string());
+        let bytes = line.content().len() as u64;
+        if let Some(at) = self.log.passed.take(now.mono, (from, form, method), bytes, payload) {
+            self.wake_by(at, out);
+        }
+        let direction = match from {
+            Origin::Host => Direction::ToServer,
+            Origin::Server => Direction::ToHost,
+        };
+        let (kind, what) = match form {
+            Form::Request => (ActivityKind::Request, method),
+            Form::Notification => (ActivityKind::Notification, method),
+            Form::Response => (ActivityKind::Response, "response"),
+            Form::Unreadable => return,
+        };
+        self.show_plain(now, direction, kind, what, bytes, out);
+    }
+
+    /// Records a request that passes and does more than read: a counter alone would not say what it was.
+    pub(in crate::gate) fn record_single(&mut self, now: Now, request: &Call, out: &mut Vec<Effect>) {
+        let Some(method) = request.method() else { return };
+        let params = serde_json::from_str(request.arguments_text()).unwrap_or_default();
+        let identity = of_request(method, &params).identity;
+        if identity.mutability == Mutability::Pure || !self.log.passed.takes_single() {
+            return;
+        }
+        let mut entry = self.entry(now, Kind::Passed);
+        entry.tool = Some(method.to_owned());
+        entry.digest = Some(request.digest());
+        entry.identity = Some(identity.hash());
+        let mut entry = entries::of_request(entry, request).with("bytes", request.line().content().len());
+        entries::add_provenance(&mut entry, request);
+        self.record(entry, out);
+    }
+
+    /// Records by number what has passed since the last such record.
+    pub(in crate::gate) fn record_passed(&mut self, now: Now, out: &mut Vec<Effect>) {
+        if let Some(rows) = self.log.passed.drain() {
+            let entry = self.entry(now, Kind::Passed).with("passed", rows);
+            self.record(entry, out);
+        }
     }
 
     pub(in crate::gate) fn show_plain(

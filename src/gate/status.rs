@@ -79,8 +79,19 @@ impl Gate {
     /// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held, any
     /// answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the last of
     /// two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then. The same holds
-    /// wherever a scope hides tools: a list passes only as the answer that is cut.
+    /// wherever a scope hides tools: a list passes only as the answer that is cut. Nor may a request pass unseen that a rule
+    /// is about.
     pub fn keeps_back(&self, gist: &Gist) -> bool {
+        self.forges(gist)
+            || match gist {
+                Gist::Request { method, .. } | Gist::Notification { method, .. } => self.restricts(method),
+                Gist::Response { .. } => false,
+                Gist::Unreadable => self.rules.policy.restricts_methods(),
+            }
+    }
+
+    /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
+    pub(in crate::gate) fn forges(&self, gist: &Gist) -> bool {
         let is_strict = !self.calls.is_empty() || !self.config.scope.is_whole();
         match gist {
             Gist::Response { id, .. } => {
@@ -103,7 +114,7 @@ impl Gate {
     pub fn wants_whole(&self) -> usize {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
-        if self.catalog.is_listening() || !self.calls.is_empty() {
+        if self.catalog.is_listening() || !self.calls.is_empty() || self.rules.policy.restricts_methods() {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
             CHECKED

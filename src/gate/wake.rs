@@ -18,6 +18,11 @@ impl Gate {
         if let Some(at) = self.log.refusals.wake_at() {
             self.wake_by(at, out);
         }
+        match self.log.passed.wake_at() {
+            Some(at) if at <= now.mono => self.record_passed(now, out),
+            Some(at) => self.wake_by(at, out),
+            None => {}
+        }
         if self.ends.host_gone.is_some_and(|since| since + GRACE <= now.mono) {
             self.host_long_gone(now, out);
         } else if let Some(since) = self.ends.host_gone {

@@ -24,7 +24,7 @@ use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::{Limit, Scope};
 use approver::Callback;
-use value::{check_name, parsed, path};
+use value::{check_name, mismatch, parsed, path};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -95,7 +95,6 @@ pub struct Level {
     pub audit_db: Option<PathBuf>,
     pub trust: Option<Trust>,
     pub expect: Option<Expected>,
-    /// What happens to a call whose arguments do not fit its tool's schema.
     pub mismatch: Option<Mismatch>,
 }
 
@@ -323,14 +322,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                 level.trust = reading.word(value, name, &words);
             }
             "expect" => level.expect = parsed(reading, value, name, str::parse),
-            "schema" if value.get_ref().as_array().is_some() => {
-                let tools = reading.texts(value, name).into_iter().map(|(_, tool)| tool);
-                level.mismatch = Some(Mismatch::WarnFor(tools.collect()));
-            }
-            "schema" => {
-                let refuses = reading.word(value, name, &[("refuse", true), ("warn", false)]);
-                level.mismatch = refuses.map(|refuses| if refuses { Mismatch::Refuse } else { Mismatch::Warn });
-            }
+            "schema" => level.mismatch = mismatch(reading, value, name),
             known if besides.contains(&known) => {}
             other => reading.unknown_key(key.span(), other, &[KEYS, besides].concat()),
         }

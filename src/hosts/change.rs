@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::REMOTE;
-use super::edit::{self, APPROVAL, RAISED, SHORT, Splice, Wrap, apply};
+use super::bridge::{self, ADDRESSES};
+use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Splice, Wrap, apply};
 use super::entry::{Entry, Start, entries, inmost};
 use super::table::{Host, Unit};
 use super::tree::{Node, Syntax, Value, parse};
@@ -99,8 +100,8 @@ impl File<'_> {
             let outcome = match entry.start() {
                 _ if twins > 1 => Done::Left("two servers of this file have its name".to_owned()),
                 Start::Wrapped | Start::Observed => Done::Already,
-                Start::Remote => Done::Left(REMOTE.to_owned()),
-                Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {
+                Start::Remote if how.remote == Remote::Leave => Done::Left(REMOTE.to_owned()),
+                Start::Remote | Start::Unwrapped => match edit::wrap(self.text, self.syntax, entry, how) {
                     Ok((more, notes)) => {
                         splices.extend(more);
                         done.push(entry.clone());
@@ -124,7 +125,8 @@ impl File<'_> {
         let now = entries(self.host, &new)?;
         for entry in &done {
             let wrapped = find(&now, entry.project, entry.name).filter(|one| one.start() == Start::Wrapped);
-            let kept = entry.words().zip(wrapped.and_then(Entry::words)).is_some_and(|(old, new)| new.ends_with(&old));
+            let words = entry.words().or_else(|| entry.address().map(|address| vec![address]));
+            let kept = words.zip(wrapped.and_then(Entry::words)).is_some_and(|(old, new)| new.ends_with(&old));
             if !kept {
                 return Err(not_meant());
             }
@@ -184,7 +186,8 @@ impl File<'_> {
         proven(&root, &new, &done)?;
         let now = entries(self.host, &new)?;
         let bare = |entry: &Entry<'_>| {
-            find(&now, entry.project, entry.name).is_some_and(|one| one.start() == Start::Unwrapped)
+            find(&now, entry.project, entry.name)
+                .is_some_and(|one| matches!(one.start(), Start::Unwrapped | Start::Remote))
         };
         if !done.iter().all(bare) {
             return Err(not_meant());
@@ -242,7 +245,10 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     {
         return Ok(vec![Splice::of(at, old)]);
     }
-    let mut splices = edit::unwrap(text, entry)?;
+    let mut splices = match before.address() {
+        Some(_) => bridge::restored(text, entry, (&record.before, before))?,
+        None => edit::unwrap(text, entry)?,
+    };
     // What we added or raised goes too, where it is still ours.
     let limit = entry
         .host
@@ -284,9 +290,11 @@ fn proven(old: &Node, new: &Node, done: &[Entry<'_>]) -> Result<(), String> {
 
 fn alike(old: &Node, new: &Node, done: &[Entry<'_>]) -> bool {
     if let Some(entry) = done.iter().find(|entry| std::ptr::eq(entry.node, old)) {
+        let is_remote = [old, new].iter().any(|node| ADDRESSES.iter().any(|key| node.get(key).is_some()));
         let ours = |key: &str| {
             ["command", "cmd", "args", APPROVAL].contains(&key)
                 || entry.host.limit.is_some_and(|limit| limit.key == key)
+                || (is_remote && (key == "type" || ADDRESSES.contains(&key)))
         };
         let rest = |node: &Node| node.fields().iter().filter(|field| !ours(&field.key)).count();
         let kept = |field: &super::tree::Field| new.get(&field.key).is_some_and(|now| now.same(&field.node));

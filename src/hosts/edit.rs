@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::bridge;
 use super::entry::{Command, Entry, begins_with_ours, inmost};
 use super::table::Unit;
 use super::tree::{Field, Node, Syntax, Value};
@@ -23,6 +24,15 @@ pub struct Wrap {
     pub home: Option<String>,
     /// Whether Codex passes every call on to us without a question of its own.
     pub pass: Pass,
+    pub remote: Remote,
+}
+
+/// What becomes of servers that are reached over the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    Leave,
+    /// The host starts a wrapper that reaches them.
+    Bridge,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +88,11 @@ pub(super) fn wrap(
     entry: &Entry<'_>,
     how: &Wrap,
 ) -> Result<(Vec<Splice>, Vec<String>), String> {
-    let command = entry.command().ok_or_else(|| "it has no command of its own that could be wrapped".to_owned())?;
-    entry.words().filter(|words| !words.is_empty()).ok_or("its command is not a program and a list of words")?;
+    let remote = bridge::field(entry).filter(|_| entry.command().is_none());
+    if remote.is_none() {
+        entry.command().ok_or("it has no command of its own that could be wrapped")?;
+        entry.words().filter(|words| !words.is_empty()).ok_or("its command is not a program and a list of words")?;
+    }
     let (mut splices, mut notes, mut fields) = (Vec::new(), Vec::new(), Vec::new());
     let name = rules_name(entry.name);
     if name != entry.name {
@@ -98,13 +111,26 @@ pub(super) fn wrap(
         fields.push((APPROVAL.to_owned(), quoted("approve")));
         notes.push("Codex passes its calls on without a question of its own".to_owned());
     }
-    match command {
-        Command::Whole(words) => {
+    match entry.command() {
+        None => {
+            let field = remote.ok_or("its address is gone")?;
+            let (line, kind) = bridge::command(entry, &how.program, &options)?;
+            let mut line = line.into_iter().map(|(key, words)| (key, bridge::written(&words)));
+            let (last, value) = line.next_back().ok_or("its command is gone")?;
+            fields.extend(line);
+            let fields = before(text, syntax, entry.node, field, &fields)?;
+            let last = one_field(syntax, &last, &value);
+            splices.push(Splice::of(field.key_span.start..field.node.span.end, fields + &last));
+            splices.extend(kind.map(|(node, kind)| Splice::of(node.span.clone(), quoted(kind))));
+            notes.push("mcp-remote reaches it, which needs Node.js".to_owned());
+            return Ok((splices, notes));
+        }
+        Some(Command::Whole(words)) => {
             let list = entry.node.get("command").or_else(|| entry.node.get("cmd")).ok_or("its command is gone")?;
             let ours = std::iter::once(&how.program).chain(&options).map(|word| quoted(word));
             splices.push(at_head(text, list, words, &ours.collect::<Vec<_>>())?);
         }
-        Command::Parted { program, words, within } => {
+        Some(Command::Parted { program, words, within }) => {
             let moved =
                 literal(text, syntax, &program.node).ok_or("its command is written in a way that we do not edit")?;
             splices.push(Splice::of(program.node.span.clone(), quoted(&how.program)));
@@ -167,6 +193,9 @@ pub(super) fn unwrap(text: &str, entry: &Entry<'_>) -> Result<Vec<Splice>, Strin
     let words = entry.words().ok_or("its command line is not a list of words")?;
     let dashes = words.iter().position(|word| *word == "--").filter(|at| at + 1 < words.len());
     let dashes = dashes.ok_or("its command line names no server after `--`: edit it by hand")?;
+    if words.get(dashes + 1).is_some_and(|word| word.starts_with("http://") || word.starts_with("https://")) {
+        return Err("it reaches a server over the network: give its entry the address back by hand".to_owned());
+    }
     if !begins_with_ours(&words) {
         return Err("mcp-approve is not the first word of its command line: edit it by hand".to_owned());
     }
@@ -202,7 +231,7 @@ pub(super) fn own(node: &Node) -> Option<Range<usize>> {
 }
 
 /// A text as all three formats write it between double quotes.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
@@ -236,16 +265,25 @@ fn before(
     let line = line_before(text, field.key_span.start);
     let inline = text.get(within.span.clone()).is_some_and(|text| text.starts_with('{'));
     let own_line = format!("{}{line}", newline(text));
-    let (colon, between) = match syntax {
-        Syntax::Json => (": ", if line.trim().is_empty() { format!(",{own_line}") } else { ", ".to_owned() }),
-        Syntax::Toml if inline => (" = ", ", ".to_owned()),
-        Syntax::Toml => (" = ", own_line),
-        Syntax::Yaml if inline => (": ", ", ".to_owned()),
-        Syntax::Yaml if line.chars().all(|c| c == ' ' || c == '-') => (": ", own_line.replace('-', " ")),
+    let between = match syntax {
+        Syntax::Json if line.trim().is_empty() => format!(",{own_line}"),
+        Syntax::Toml if !inline => own_line,
+        Syntax::Json | Syntax::Toml => ", ".to_owned(),
+        Syntax::Yaml if inline => ", ".to_owned(),
+        Syntax::Yaml if line.chars().all(|c| c == ' ' || c == '-') => own_line.replace('-', " "),
         Syntax::Yaml => return Err("its fields are written in a way that we do not edit".to_owned()),
     };
-    let key = |key: &str| if syntax == Syntax::Json { quoted(key) } else { key.to_owned() };
-    Ok(put.iter().map(|(name, value)| format!("{}{colon}{value}{between}", key(name))).collect())
+    let field = |(key, value): &(String, String)| one_field(syntax, key, value) + &between;
+    Ok(put.iter().map(field).collect())
+}
+
+/// A key with its value.
+fn one_field(syntax: Syntax, key: &str, value: &str) -> String {
+    match syntax {
+        Syntax::Json => format!("{}: {value}", quoted(key)),
+        Syntax::Toml => format!("{key} = {value}"),
+        Syntax::Yaml => format!("{key}: {value}"),
+    }
 }
 
 /// Where an item of a list begins: at its dash, where it has one.

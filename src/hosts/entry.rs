@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::bridge;
 use super::table::{Host, Unit};
 use super::tree::{Field, Node, Value};
 
@@ -158,10 +159,7 @@ impl<'a> Entry<'a> {
         if self.command().is_some() {
             return None;
         }
-        ["url", "httpUrl", "serverUrl", "uri"]
-            .iter()
-            .find_map(|key| self.node.get(key))
-            .map(|url| url.text().unwrap_or_default())
+        bridge::field(self).map(|field| field.node.text().unwrap_or_default())
     }
 
     /// By the program that is started: a word further on may be anything.

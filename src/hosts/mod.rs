@@ -1,6 +1,7 @@
 //! Where each host keeps its list of servers, which of them it starts without mcp-approve, and how that is changed and
 //! changed back. A host that keeps its list elsewhere is not seen.
 
+mod bridge;
 pub mod change;
 mod edit;
 mod entry;
@@ -12,7 +13,7 @@ mod yaml;
 
 use std::path::PathBuf;
 
-pub use edit::{Pass, Wrap, rules_name};
+pub use edit::{Pass, Remote, Wrap, rules_name};
 pub use entry::{Start, Wrapping};
 pub use files::{Found, Search};
 pub use masked::masked;

@@ -6,6 +6,7 @@ use super::outbox::Outbox;
 use crate::gate::data::effect::Question;
 use crate::gate::data::token::{GuardrailToken, NotThisCall};
 use crate::wire::call::Call;
+use crate::wire::line::Line;
 use crate::wire::message::Plain;
 
 /// The server's stdin.
@@ -30,6 +31,14 @@ impl Server {
         let bytes = token.redeem(&self.wrapper, call)?;
         self.outbox.push(bytes);
         Ok(())
+    }
+
+    /// Trades a request of the server's own for its line, which goes to the host. Consumes the proof.
+    ///
+    /// # Errors
+    /// As [`Self::forward`].
+    pub fn release(&self, token: GuardrailToken, call: Call) -> Result<Line, NotThisCall> {
+        token.redeem(&self.wrapper, call).map(Line::new)
     }
 
     /// Passes a message that is no call.

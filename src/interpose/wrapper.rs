@@ -32,6 +32,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
 use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
+use crate::wire::call::Origin;
 use crate::wire::line::{Beyond, Cutter, Line, Piece};
 use crate::wire::message::{self, Gist};
 
@@ -301,7 +302,11 @@ impl Running {
             Effect::Relay(Passing::ToServer(plain)) => self.server.relay(plain),
             Effect::Relay(Passing::ToHost(line)) | Effect::Answer(line) => self.host.write(line),
             Effect::Forward(token, call) => {
-                if let Err(err) = self.server.forward(token, *call) {
+                let forwarded = match call.origin() {
+                    Origin::Host => self.server.forward(token, *call),
+                    Origin::Server => self.server.release(token, *call).map(|line| self.host.write(line)),
+                };
+                if let Err(err) = forwarded {
                     // A defect of ours; the call is lost, not run, and the host's own timeout ends it.
                     tracing::error!(%err, "a call was not forwarded");
                 }

@@ -8,6 +8,7 @@ use super::store::{Memory, PinsError};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::identity::Identity;
 use crate::behavior::profile;
 use crate::gate::data::pin::{Other, Pin, PinState, Pins};
 use crate::mcp::tool::Tool;
@@ -45,6 +46,8 @@ pub struct Known {
     pub pin: Pin,
     pub pin_state: PinState,
     pub behavior: Behavior,
+    /// What an outside classifier said of this definition, where it differs from us.
+    pub outside_view: Option<Identity>,
     /// Milliseconds since 1970, UTC.
     pub last_seen: i64,
 }
@@ -90,6 +93,7 @@ impl Memory {
             rows.query_map([], row0)?.collect()
         };
         let rows = read().map_err(|error| self.fault(&error))?;
+        let views = self.views()?;
         let mut lists = std::collections::HashMap::new();
         let mut tools: Vec<Known> = rows
             .into_iter()
@@ -106,7 +110,8 @@ impl Memory {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
                 let (id, server, pin, last_seen) = (row.id, row.server, row.pin, row.last_seen);
-                Some(Known { id, server, tool, pin, pin_state, behavior, last_seen })
+                let outside_view = views.get(&pin.latest).copied();
+                Some(Known { id, server, tool, pin, pin_state, behavior, outside_view, last_seen })
             })
             .collect();
         look_alikes(&mut tools);

@@ -1,7 +1,7 @@
 //! What an operator settles: accepts or refuses a definition, accepts a server's program, says what a tool is. Each names
 //! what was looked at, so that what changed in the meantime is not accepted with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::OptionalExtension as _;
 
@@ -40,7 +40,13 @@ impl Memory {
     pub fn accept(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET trusted = ?2, refused = NULL, identity = ?3, said = iif(trusted = ?2, said, NULL),
             plain = iif(trusted = ?2, plain, NULL) WHERE id = ?1 AND latest = ?2";
-        self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))
+        let settled =
+            self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))?;
+        // Whoever accepts a definition has seen that the outside view of it differs.
+        if known.outside_view.is_some() && settled == Settled::Done {
+            self.keep_view(&known.pin.latest, known.behavior.identity, known.behavior.identity)?;
+        }
+        Ok(settled)
     }
 
     /// Refuses the definition that was shown: its calls are denied. What was trusted before stays so.
@@ -130,6 +136,41 @@ impl Memory {
     pub fn unpin(&mut self, known: &Known) -> Result<Settled, PinsError> {
         let sql = "UPDATE tool SET said = NULL, plain = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))
+    }
+
+    /// Keeps what an outside classifier says of a definition, where it is not what we say; forgets an older view of it.
+    ///
+    /// # Errors
+    /// Why it could not be kept.
+    pub fn keep_view(&mut self, definition: &Digest, says: Identity, ours: Identity) -> Result<(), PinsError> {
+        let definition = definition.to_string();
+        let kept = || {
+            self.db.execute_batch("CREATE TABLE IF NOT EXISTS view (digest TEXT PRIMARY KEY, says TEXT NOT NULL)")?;
+            if says == ours {
+                return self.db.execute("DELETE FROM view WHERE digest = ?1", [&definition]);
+            }
+            self.db.execute("INSERT OR REPLACE INTO view VALUES (?1, ?2)", [&definition, &says.to_string()])
+        };
+        kept().map(drop).map_err(|error| self.fault(&error))
+    }
+
+    /// What outside classifiers say otherwise than we, by definition.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    pub fn views(&self) -> Result<HashMap<Digest, Identity>, PinsError> {
+        let read = || -> rusqlite::Result<HashMap<Digest, Identity>> {
+            // Made by the first view that is kept.
+            let made = "SELECT 1 FROM sqlite_schema WHERE name = 'view'";
+            if self.db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
+                return Ok(HashMap::new());
+            }
+            let mut rows = self.db.prepare("SELECT digest, says FROM view")?;
+            let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
+            Ok(rows.into_iter().filter_map(|(digest, says)| Some((digest.parse().ok()?, says.parse().ok()?))).collect())
+        };
+        read().map_err(|error| self.fault(&error))
     }
 
     fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Settled, PinsError> {

@@ -10,7 +10,7 @@ use crate::behavior::conclude::Behavior;
 /// Why every call of a tool is denied, in our words with the rule's id in them; `None` where some call may pass.
 pub fn denied(policy: &Policy, server: &str, tool: &str, behavior: &Behavior, now: i64) -> Option<String> {
     let arguments = Value::Object(serde_json::Map::new());
-    let question = Question { server, tool, behavior, arguments: &arguments, now, recent: None };
+    let question = Question { method: None, server, tool, behavior, arguments: &arguments, now, recent: None };
     let prepared = Prepared::of(&question);
     let fits = |rule: &Rule| fit(policy, rule, &question, &prepared);
     let unconditional = |rule: &&Rule| rule.when.is_empty() && rule.unless.is_empty();

@@ -9,7 +9,7 @@ use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::{Mutability, OutputDomain};
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
             rule: Some(rule.id.clone()),
             reason: format!("rule {} {}", rule.id, says(rule.decision)),
         },
-        None => default_ruling(policy, question.behavior, would_allow),
+        None => default_ruling(policy, question, would_allow),
     }
 }
 
@@ -88,9 +88,17 @@ fn doubt(behavior: &Behavior) -> String {
     }
 }
 
-fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<(Fit, &Rule)>) -> Ruling {
+fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<(Fit, &Rule)>) -> Ruling {
+    let behavior = question.behavior;
+    if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists(behavior)) {
+        let reason = "no rule is about this request, and by default only calls are decided on".to_owned();
+        return Ruling { decision: Decision::Allow, rule: None, reason };
+    }
     let badge = behavior.badge();
-    let by_badge = by_badge(policy, behavior);
+    let by_badge = match question.method {
+        None => by_badge(policy, behavior),
+        Some(_) => Decision::Allow,
+    };
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_count {
         let reason = "the policy file is broken, so whatever is not denied asks".to_owned();
@@ -111,6 +119,11 @@ fn default_ruling(policy: &Policy, behavior: &Behavior, would_allow: Option<(Fit
         format!("{why}the default for hazards {}, even when {}", says(decision), badge.word())
     };
     Ruling { decision, rule: None, reason }
+}
+
+/// Whether a request only lists what there is: without that a session with a broken policy could show nothing.
+fn only_lists(behavior: &Behavior) -> bool {
+    behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
 }
 
 /// What the hazards of a call call for; nothing where it has none.

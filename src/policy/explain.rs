@@ -62,7 +62,7 @@ fn distance(
 ) -> Option<usize> {
     Some(match fit {
         Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Suspended => 0,
-        Fit::Differs(Part::Server | Part::Tool) => return None,
+        Fit::Differs(Part::Server | Part::Method | Part::Tool) => return None,
         Fit::Differs(Part::Expires) => {
             let lasting = Rule { expires: None, ..rule.clone() };
             let fit = fit_at(policy, &lasting, question, prepared, roots);
@@ -94,6 +94,7 @@ pub fn why(rule: &Rule, fit: Fit) -> String {
         Part::When(at, _) => format!("no: {} does not hold", text(&rule.when, at)),
         Part::Unless(at) => format!("no: {} excepts it", text(&rule.unless, at)),
         Part::Server
+        | Part::Method
         | Part::Tool
         | Part::Mutability
         | Part::Action

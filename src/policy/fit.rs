@@ -37,6 +37,7 @@ pub enum Fit {
 pub enum Part {
     Expires,
     Server,
+    Method,
     Tool,
     Mutability,
     Action,
@@ -55,6 +56,7 @@ impl Part {
         match self {
             Self::Expires => "expires",
             Self::Server => "server",
+            Self::Method => "method",
             Self::Tool => "tool",
             Self::Mutability => "mutability",
             Self::Action => "action",
@@ -98,7 +100,8 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Pre
 pub fn fit_at(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Prepared<'_>, roots: &Roots) -> Fit {
     let behavior = question.behavior;
     let earlier = |per: i64| {
-        let counts = |server: &str, tool: &str| names(rule, rules_name(server), tool).is_none();
+        let counts =
+            |server: &str, method: Option<&str>, tool: &str| names(rule, rules_name(server), method, tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
     let shown = Shown {
@@ -153,7 +156,7 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
     let identity = question.behavior.identity;
     if rule.expires.is_some_and(|end| end <= question.now) {
         Some(Part::Expires)
-    } else if let Some(part) = names(rule, server, question.tool) {
+    } else if let Some(part) = names(rule, server, question.method, question.tool) {
         Some(part)
     } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.identity.mutability) {
         Some(Part::Mutability)
@@ -171,9 +174,11 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
 }
 
 /// The name that does not fit, if one does not.
-fn names(rule: &Rule, server: &str, tool: &str) -> Option<Part> {
+fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<Part> {
     if !any(&rule.server, |glob| glob.matches(server)) {
         Some(Part::Server)
+    } else if !rule.is_about(method) {
+        Some(Part::Method)
     } else if !any(&rule.tool, |glob| glob.matches(server, tool)) {
         Some(Part::Tool)
     } else {

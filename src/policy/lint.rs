@@ -65,8 +65,11 @@ fn crosses(rule: &Rule) -> bool {
 
 /// Whether a rule matches every call.
 fn is_bare(rule: &Rule) -> bool {
-    let named =
-        !(rule.server.is_empty() && rule.tool.is_empty() && rule.identity.is_empty() && rule.capability.is_empty());
+    let named = !(rule.server.is_empty()
+        && rule.method.is_empty()
+        && rule.tool.is_empty()
+        && rule.identity.is_empty()
+        && rule.capability.is_empty());
     let kind = rule.mutability.is_some() || !(rule.action.is_empty() && rule.output_domain.is_empty());
     !named && !kind && rule.when.is_empty() && rule.unless.is_empty()
 }

@@ -26,6 +26,8 @@ pub use scopes::Scope;
 pub struct Origin<'a> {
     /// The server's name; the number of a second instance does not count.
     pub server: &'a str,
+    /// The method of a request other than `tools/call`.
+    pub method: Option<&'a str>,
     pub tool: &'a str,
     pub arguments: &'a Value,
     /// What the call was found to be: an allow covers only calls that are the same.
@@ -95,6 +97,7 @@ fn made(origin: &Origin<'_>, roots: &Roots, scope: Scope, mut conditions: Vec<St
     let policy = parse_at(&text, roots).ok()?;
     let rule = policy.rules.first()?.clone();
     let question = Question {
+        method: origin.method,
         server: origin.server,
         tool: origin.tool,
         behavior: origin.behavior,
@@ -121,6 +124,12 @@ impl Proposal {
                 entitled(title, &body.replace("when = [\n]\n", ""))
             }
         }
+    }
+
+    /// What it covers, in words, as its scope says it: of a request the method, where of a call it is the tool.
+    pub fn says(&self) -> String {
+        let says = self.scope.says();
+        if self.rule.method.is_empty() { says } else { says.replace("this tool", "this method") }
     }
 
     /// What the rule says apart from its title: equal for equal rules.
@@ -156,6 +165,9 @@ impl Proposal {
 
 fn names(origin: &Origin<'_>) -> String {
     let server = escaped(rules_name(origin.server));
+    if let Some(method) = origin.method {
+        return format!("server = {}\nmethod = {}\n", written::text(&server), written::text(&escaped(method)));
+    }
     // Such a name would be read as a host's alias.
     let tool = match origin.tool.strip_prefix("mcp__") {
         Some(rest) => format!("mcp_\\_{}", escaped(rest)),

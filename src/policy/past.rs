@@ -7,6 +7,7 @@ use super::rate::Recent;
 use super::rule::{Decision, Rule};
 use super::when::{About, Predicate, Test, argument};
 use crate::behavior::conclude::Behavior;
+use crate::mcp::request;
 use crate::wire::words::words;
 
 /// One call of the log.
@@ -18,6 +19,8 @@ pub struct PastCall {
     pub time: i64,
     pub ticket: String,
     pub server: String,
+    /// The method of a request other than `tools/call`.
+    pub method: Option<String>,
     pub tool: String,
     /// As recorded: secrets are replaced and long texts cut, see [`is_obscured`].
     pub arguments: Value,
@@ -48,6 +51,7 @@ impl PastCall {
     /// The call as a question of that time.
     pub fn question<'a>(&'a self, recent: Option<&'a Recent>) -> Question<'a> {
         Question {
+            method: self.method.as_deref(),
             server: &self.server,
             tool: &self.tool,
             behavior: &self.behavior,
@@ -56,6 +60,11 @@ impl PastCall {
             recent,
         }
     }
+}
+
+/// What rules see of a request's recorded arguments.
+pub fn shown(method: Option<&str>, arguments: Value) -> Value {
+    if method.is_some() { request::arguments(arguments) } else { arguments }
 }
 
 /// Whether something in a value was replaced or cut when it was recorded. A text that only looks so counts too.

@@ -10,6 +10,9 @@ use crate::behavior::conclude::Behavior;
 pub struct Question<'a> {
     /// The server's name; the number of a second instance (`filesystem#2`) does not count.
     pub server: &'a str,
+    /// The method, where it is a request other than `tools/call`.
+    pub method: Option<&'a str>,
+    /// The tool's name; for another request its method.
     pub tool: &'a str,
     pub behavior: &'a Behavior,
     pub arguments: &'a Value,

@@ -37,18 +37,18 @@ impl Rate {
 /// The calls that were let run lately, of one wrapper or of a log. Remembers no more than a [`Rate`] can ask for.
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
-    /// Times in milliseconds since 1970, UTC, by server and tool; the newest last.
-    calls: BTreeMap<(String, String), VecDeque<i64>>,
+    /// Times in milliseconds since 1970, UTC, by server, method (none for a call) and tool; the newest last.
+    calls: BTreeMap<(String, Option<String>, String), VecDeque<i64>>,
 }
 
 impl Recent {
-    /// Notes a call that was approved at `time`.
-    pub fn note(&mut self, server: &str, tool: &str, time: i64) {
+    /// Notes a call, or another request with its `method`, that was approved at `time`.
+    pub fn note(&mut self, server: &str, method: Option<&str>, tool: &str, time: i64) {
         // A call of each of very many tools: what is over is forgotten.
         if self.calls.len() >= 10 * MOST {
             self.calls.retain(|_, times| times.back().is_some_and(|last| *last > time - LONGEST));
         }
-        let times = self.calls.entry((server.to_owned(), tool.to_owned())).or_default();
+        let times = self.calls.entry((server.to_owned(), method.map(str::to_owned), tool.to_owned())).or_default();
         // In order, even where the clock was set back, so that they can be searched.
         times.push_back(times.back().map_or(time, |last| time.max(*last)));
         if times.len() > MOST {
@@ -56,9 +56,9 @@ impl Recent {
         }
     }
 
-    /// How many calls ran after `since` that `counts` (of server and tool) says yes to; exact up to [`MOST`].
-    pub fn count(&self, since: i64, counts: impl Fn(&str, &str) -> bool) -> usize {
-        let counted = self.calls.iter().filter(|((server, tool), _)| counts(server, tool));
+    /// How many calls ran after `since` that `counts` (of server, method and tool) says yes to; exact up to [`MOST`].
+    pub fn count(&self, since: i64, counts: impl Fn(&str, Option<&str>, &str) -> bool) -> usize {
+        let counted = self.calls.iter().filter(|((server, method, tool), _)| counts(server, method.as_deref(), tool));
         counted.map(|(_, times)| times.len() - times.partition_point(|time| *time <= since)).sum()
     }
 }

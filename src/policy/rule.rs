@@ -10,6 +10,7 @@ use super::under::Roots;
 use super::when::{About, Predicate};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::mcp::request;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
@@ -85,6 +86,8 @@ pub struct Rule {
     pub decision: Decision,
     /// Globs over the server's name; empty means any.
     pub server: Vec<Glob>,
+    /// Globs over the request's method; empty means `tools/call`.
+    pub method: Vec<Glob>,
     /// Globs over the tool's name; empty means any.
     pub tool: Vec<ToolGlob>,
     pub mutability: Option<Mutability>,
@@ -118,6 +121,7 @@ impl Rule {
         }
         let words = [
             ("server", list(&self.server, "|")),
+            ("method", list(&self.method, "|")),
             ("tool", list(&self.tool, "|")),
             ("mutability", self.mutability.map(|one| one.word().to_owned()).unwrap_or_default()),
             ("action", list(&self.action.iter().map(|one| one.word()).collect::<Vec<_>>(), "|")),
@@ -128,6 +132,14 @@ impl Rule {
             ("unless", list(&self.unless, " or ")),
         ];
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    /// Whether it is about requests of a method; `None` is `tools/call`.
+    pub fn is_about(&self, method: Option<&str>) -> bool {
+        match method {
+            None if self.method.is_empty() => true,
+            method => self.method.iter().any(|glob| glob.matches(method.unwrap_or(request::CALL))),
+        }
     }
 
     /// Whether it selects by what a call is, not by its name alone.
@@ -228,6 +240,14 @@ pub struct Policy {
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.
     pub pending: Vec<Pending>,
+}
+
+impl Policy {
+    /// Whether some request other than a call could be asked about or denied by a rule, or for want of a usable file.
+    pub fn restricts_methods(&self) -> bool {
+        let restricts = |rule: &Rule| rule.decision > Decision::Allow && !rule.method.is_empty();
+        !self.allows_count || self.rules.iter().any(restricts)
+    }
 }
 
 /// A changed file that loosens something: in force once the operator has accepted it.

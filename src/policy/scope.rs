@@ -102,7 +102,9 @@ impl Scope {
     /// # Errors
     /// Why the call lies outside.
     pub fn admit(&self, call: &Call, asked: Asked<'_>) -> Result<InScope, Outside> {
-        self.holds(asked).map(|()| InScope { call: call.digest() })
+        // A scope is about tools: other requests lie in any.
+        let held = if call.method().is_some() { Ok(()) } else { self.holds(asked) };
+        held.map(|()| InScope { call: call.digest() })
     }
 
     /// What it is, in a few words: `viewer`, `5 tools`, `viewer ∩ 5 tools`; `None` for the whole. Foreign text in it, raw.

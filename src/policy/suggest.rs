@@ -67,7 +67,7 @@ fn is_question(policy: &Policy, call: &PastCall) -> bool {
         Answer::Decided(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
         Answer::Undecided(_) => false,
     };
-    call.ruling == Decision::Ask && call.ended == Ended::Ran && again()
+    call.method.is_none() && call.ruling == Decision::Ask && call.ended == Ended::Ran && again()
 }
 
 /// Every rule that could be made of more than one question and of no call that was denied.
@@ -76,7 +76,7 @@ fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastC
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for call in questions {
         let (server, tool) = (rules_name(&call.server), call.tool.as_str());
-        let origin = Origin { server, tool, arguments: &call.arguments, behavior: &call.behavior };
+        let origin = Origin { method: None, server, tool, arguments: &call.arguments, behavior: &call.behavior };
         // Every argument, where one cannot be seen or harm is at hand, is no narrow rule.
         let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
         for proposal in proposals(&origin, &policy.roots).unwrap_or_default() {

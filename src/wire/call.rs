@@ -1,4 +1,5 @@
-//! A `tools/call` request that parsed strictly, with the parts the gate judges. Owns no judgement.
+//! A request that can be held and parsed strictly, with the parts the gate judges: a `tools/call`, or another one that rules
+//! are about. Owns no judgement.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,18 +10,29 @@ use super::line::Line;
 use super::message::{Refusal, Sorted, sort};
 use super::strict::{Kind, Reader};
 
-/// A call: the line as received, and where its parts stand in it. Only [`super::message::sort`] makes one.
+/// A call: the line as received, and where its parts stand in it. Only [`super::message`] makes one.
 #[derive(Clone, Debug)]
 pub struct Call {
     line: Line,
     digest: Digest,
+    origin: Origin,
     parts: Parts,
+}
+
+/// Who sent a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    Host,
+    Server,
 }
 
 /// The parts of a call, as the judge found them in the line's content.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) id: Id,
+    /// `None` for a `tools/call`.
+    pub(super) method: Option<String>,
+    /// The tool's name; of another request its method.
     pub(super) name: String,
     pub(super) params: Range<usize>,
     pub(super) arguments: Option<Range<usize>>,
@@ -45,9 +57,19 @@ pub struct Meta {
 }
 
 impl Call {
-    pub(super) fn new(line: Line, parts: Parts) -> Self {
+    pub(super) fn new(line: Line, origin: Origin, parts: Parts) -> Self {
         let digest = line.digest();
-        Self { line, digest, parts }
+        Self { line, digest, origin, parts }
+    }
+
+    /// Who sent it.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The method of a request other than `tools/call`: then [`Self::name`] is the method too, and the arguments are `params`.
+    pub fn method(&self) -> Option<&str> {
+        self.parts.method.as_deref()
     }
 
     /// The line as received.
@@ -147,6 +169,9 @@ impl Call {
     /// # Errors
     /// The refusal a line with these arguments would meet.
     pub fn with_arguments(&self, arguments: &str) -> Result<Self, Refusal> {
+        if self.method().is_some() {
+            return Err(self.refusal("only the arguments of a tool call can be edited"));
+        }
         let arguments = arguments.replace(['\n', '\r'], " ");
         // Read on its own first, so that the text cannot close the object and add members of `params`.
         if !is_object(arguments.as_bytes()) {

@@ -106,12 +106,31 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
     fits(params)?;
     Ok(Parts {
         id,
+        method: None,
         name: name.clone().into_owned(),
         params: span.clone(),
         arguments: params.arguments.span(),
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
+        values: message.values,
+        longest_key: message.longest_key,
+    })
+}
+
+/// The parts of a request that is no call; `None` for what is no request.
+pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
+    let (Word::Text(method), Name::Id(id)) = (&message.method, &message.id) else { return None };
+    let params = &message.params;
+    Some(Parts {
+        id: id.clone(),
+        method: Some(method.clone().into_owned()),
+        name: method.clone().into_owned(),
+        params: params.value.span().unwrap_or_default(),
+        arguments: params.value.span(),
+        meta: params.meta.clone(),
+        request_state: None,
+        input_responses: None,
         values: message.values,
         longest_key: message.longest_key,
     })

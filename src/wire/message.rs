@@ -1,6 +1,6 @@
 //! Sorts a line: a call, something that passes, or something refused. Owns the grammar of what a host may send.
 
-use super::call::Call;
+use super::call::{Call, Origin};
 use super::envelope::{self, Envelope, Name, Read, Word};
 use super::id::Id;
 use super::judge::{self, Message};
@@ -37,6 +37,16 @@ impl Plain {
     /// The line as received.
     pub fn line(&self) -> &Line {
         &self.line
+    }
+
+    /// The message as something that can be held; `None` unless it is a request.
+    pub fn request(&self, origin: Origin) -> Option<Call> {
+        match envelope::read(self.line.content()) {
+            Ok(Read::Object(envelope)) => {
+                judge::request(&envelope).map(|parts| Call::new(self.line.clone(), origin, parts))
+            }
+            Ok(Read::Array | Read::Bare) | Err(_) => None,
+        }
     }
 
     /// Consumes the message for its bytes.
@@ -84,7 +94,7 @@ pub fn sort(line: Line) -> Sorted {
     match judged(line.content()) {
         Err(refusal) => Sorted::Refused { refusal, line },
         Ok(Message::Plain(gist)) => Sorted::Plain(Plain { line, gist }),
-        Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, *parts))),
+        Ok(Message::Call(parts)) => Sorted::Call(Box::new(Call::new(line, Origin::Host, *parts))),
     }
 }
 
@@ -112,6 +122,9 @@ pub fn peek(content: &[u8]) -> Gist {
         gist @ (Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable) => gist,
     }
 }
+
+/// Why a notification of a method that rules are about does not pass.
+pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not taken while a rule is about it";
 
 /// The error code for what is no JSON.
 const PARSE_ERROR: i32 = -32700;

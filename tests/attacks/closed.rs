@@ -19,7 +19,8 @@ fn ruled(rule: &str, arguments: &Value) -> Decision {
     let policy = parse(&format!("version = 1\n[[rule]]\nid = \"r\"\n{rule}\n")).expect("a sound rule");
     let behavior = of_call(None, &Behavior::unknown(), &arguments.to_string(), arguments);
     let (server, tool) = ("s", "t");
-    decide(&policy, &Question { server, tool, behavior: &behavior, arguments, now: 0, recent: None }).decision
+    decide(&policy, &Question { method: None, server, tool, behavior: &behavior, arguments, now: 0, recent: None })
+        .decision
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn main() {
         println!("{:42} {:>9.1?} ({found} warnings)", format!("{rules} rules looked over"), start.elapsed());
     }
     let behavior = Behavior::unknown();
-    let origin = Origin { server: "fs", tool: "write_file", arguments: &arguments, behavior: &behavior };
+    let origin = Origin { method: None, server: "fs", tool: "write_file", arguments: &arguments, behavior: &behavior };
     let start = Instant::now();
     let made = proposals(&origin, &roots()).unwrap().len();
     println!("{:42} {:>9.1?} ({made} scopes)", "rules made from one call", start.elapsed());
@@ -73,7 +73,7 @@ fn one(title: &str, rounds: usize, arguments: &Value, body: impl Fn(usize) -> St
     let read = start.elapsed();
     let behavior = Behavior::unknown();
     let mut recent = Recent::default();
-    (0..RULES).for_each(|n| recent.note("fs", "write_file", i64::try_from(n).unwrap()));
+    (0..RULES).for_each(|n| recent.note("fs", None, "write_file", i64::try_from(n).unwrap()));
     let mut times: Vec<Duration> = (0..rounds).map(|_| ruled(&policy, &behavior, arguments, &recent)).collect();
     times.sort();
     let (median, high) = (times[rounds / 2], times[rounds * 99 / 100]);
@@ -82,8 +82,15 @@ fn one(title: &str, rounds: usize, arguments: &Value, body: impl Fn(usize) -> St
 }
 
 fn ruled(policy: &Policy, behavior: &Behavior, arguments: &Value, recent: &Recent) -> Duration {
-    let question =
-        Question { server: "fs", tool: "write_file", behavior, arguments, now: 1_000_000, recent: Some(recent) };
+    let question = Question {
+        method: None,
+        server: "fs",
+        tool: "write_file",
+        behavior,
+        arguments,
+        now: 1_000_000,
+        recent: Some(recent),
+    };
     let start = Instant::now();
     black_box(decide(policy, black_box(&question)));
     start.elapsed()

@@ -124,7 +124,11 @@ fn one_host_or_one_server_is_chosen() {
         "{}",
         remote.out
     );
-    assert_eq!(home.hosts(&["uninstall", "--server", "fs"]).code, 0);
+    assert!(remote.out.contains("--remote wraps that too"), "{}", remote.out);
+    let bridged = home.hosts(&["install", "--host", "codex", "--server", "web", "--remote"]);
+    assert!(bridged.code == 0 && bridged.out.contains("web: wrapped; mcp-remote reaches it"), "{}", bridged.out);
+    assert!(home.text("user/.codex/config.toml").contains("\"--name\", \"web\", \"--\", \"https://example.com/mcp\"]"));
+    assert_eq!(home.hosts(&["uninstall", "--server", "fs", "--server", "web"]).code, 0);
     assert!(home.is_as_before());
 }
 

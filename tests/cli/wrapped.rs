@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::fake::host::Host;
 use crate::fake::server::{Server, reader, says};
-use crate::fake::{BINARY, until};
+use crate::fake::{BINARY, log, until};
 
 fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
@@ -230,4 +230,61 @@ fn a_scope_lets_only_its_tools_be_called_and_one_that_cannot_be_read_starts_noth
         let said = String::from_utf8_lossy(&out.stderr).into_owned();
         assert!(out.status.code() == Some(2) && said.contains(why) && said.contains("JSON array"), "{scope}: {said}");
     }
+}
+
+#[test]
+fn what_an_earlier_session_was_approved_to_do_is_expected_of_the_next_one() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    assert_eq!(text(&one_read(home.path(), &[], &server).0), "done");
+    let decisions = log::decisions(home.path(), "read");
+    let expect = format!("session:{}", decisions[0]["session"].as_str().unwrap());
+    // The same behavior passes; another one would be asked, and nobody is there.
+    let asked = &["--unattended", "deny", "--expect"];
+    assert_eq!(text(&one_read(home.path(), &[&asked[..], &[&expect]].concat(), &server).0), "done");
+    let list = one_read(home.path(), &[&asked[..], &["DELETE,MUTATES|*|*|BINARY"]].concat(), &server).0;
+    assert!(text(&list).contains("no console is open"), "{list}");
+    let last = log::decisions(home.path(), "read");
+    let hazard = &last.last().unwrap()["detail"]["hazards"][0];
+    assert_eq!(hazard["hazard"], "unexpected-behavior");
+    // A session that approved nothing is no expectation, and the server is not started for it.
+    let out = Command::new(BINARY)
+        .arg("--home")
+        .arg(home.path())
+        .args(["--expect", "session:0123abcd", "--"])
+        .args(server.command())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && error.contains("no approved call of this session"), "{error}");
+}
+
+#[test]
+fn who_asked_is_a_field_of_the_record_and_of_the_search() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (id, agent) in [(1, "reviewer"), (2, "writer")] {
+        let meta = json!({ "acme.dev/agentName": "planner", "sub_agent": agent, "user": "ada", "traceparent": trace });
+        let params = json!({ "name": "read", "arguments": {}, "_meta": meta });
+        host.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string());
+        host.answer(id);
+    }
+    host.hang_up();
+    host.wait();
+    let detail = &log::decisions(home.path(), "read")[0]["detail"];
+    let caller = json!({ "agent": "planner", "sub-agent": "reviewer", "user": "ada" });
+    assert_eq!((&detail["caller"], &detail["traceparent"]), (&caller, &json!(trace)));
+    for (search, found) in [("agent:reviewer", 1), ("agent:planner", 2), ("agent:planner/writer", 1), ("agent:eve", 0)]
+    {
+        let out = log::run(home.path(), &["list", "--jsonl", "--kind", "decision", search]);
+        assert_eq!(String::from_utf8_lossy(&out.stdout).lines().count(), found, "{search}");
+    }
+    // What host and server said that they can do is a record of the session, and what passed is counted at its end.
+    let records = log::records(home.path());
+    let of_kind = |kind: &str| records.iter().find(|record| record["kind"] == kind).unwrap_or_else(|| panic!("{kind}"));
+    assert!(of_kind("session")["detail"]["features"].as_array().is_some_and(|all| all.contains(&json!("tools"))));
+    assert!(of_kind("host")["detail"]["features"].is_array());
+    let passed = of_kind("passed")["detail"]["passed"].to_string();
+    assert!(passed.contains("notifications/initialized") && passed.contains("\"digests\""), "{passed}");
 }

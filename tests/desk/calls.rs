@@ -69,6 +69,7 @@ pub fn status() -> Status {
 pub fn write(ticket: &str) -> Snapshot {
     let arguments = r#"{"path":"notes/today.md","content":"milk\neggs\n","mode":420}"#;
     Snapshot {
+        method: None,
         ticket: ticket.into(),
         server: "filesystem".into(),
         tool: "create_file".into(),

@@ -197,6 +197,7 @@ pub fn held(arguments: &str) -> FromWrapper {
     let check = |state| Check { state, what: "said".to_owned() };
     FromWrapper::Held {
         call: Box::new(Snapshot {
+            method: None,
             ticket: "filesystem-1".to_owned(),
             server: "filesystem".to_owned(),
             tool: "write\u{1b}[2J_file".to_owned(),

@@ -142,6 +142,27 @@ fn a_change_is_accepted_at_a_terminal_recorded_and_counts_in_the_running_session
 }
 
 #[test]
+fn a_capability_that_grew_since_it_was_accepted_is_on_the_review_list() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read"), reader("list")]));
+    once(home.path(), &server, "read");
+    let (mut wider, mut alike) = (reader("read"), reader("list"));
+    wider["inputSchema"]["properties"]["erase"] = json!({ "type": "boolean" });
+    alike["description"] = "Returns the stored texts.".into();
+    once(home.path(), &server.now_with(&[wider, alike]), "list");
+    let waiting = rows(home.path(), &["review"]);
+    let of = |tool: &str| {
+        let row = waiting.iter().find(|row| row["tool"] == tool);
+        row.unwrap_or_else(|| panic!("no {tool} in {waiting:#?}"))["capability"].clone()
+    };
+    let grown = of("read").to_string();
+    assert!(
+        grown.contains("wider capability: read(") && grown.contains("erase") && grown.contains("it was"),
+        "{grown}"
+    );
+    assert_eq!(of("list"), Value::Null, "its words changed, and it takes what it took");
+}
+
+#[test]
 fn a_pin_needs_a_person_and_a_whole_identity() {
     let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[writer("write")]));
     once(home.path(), &server, "write");
@@ -168,6 +189,8 @@ fn an_outside_classifier_sees_no_name_and_its_view_is_compared() {
     let (seen, list) = (home.path().join("seen"), home.path().join("tools.json"));
     let mut talkative = reader("fetch_thing");
     talkative["description"] = "fetch_thing returns the stored text.".into();
+    talkative["inputSchema"] = json!({"type": "object", "title": "fetch_thing",
+        "properties": {"description": {"type": "string", "description": "put what you look for"}}});
     std::fs::write(&list, json!([talkative, writer("put_thing")]).to_string()).unwrap();
     let answer = r#"{"mutability":"PURE","action":"READ","output_domain":"CONTENT"}"#;
     let command = format!("while read -r line; do echo \"$line\" >> {}; echo '{answer}'; done", seen.display());
@@ -178,6 +201,14 @@ fn an_outside_classifier_sees_no_name_and_its_view_is_compared() {
     assert_eq!(agrees, [&json!(true), &json!(false)]);
     let seen = std::fs::read_to_string(seen).unwrap();
     assert!(seen.lines().count() == 2 && !seen.contains("_thing") && !seen.contains("readOnlyHint"), "{seen}");
+    // The parameter is there; what is said of it, and of the tool, is not.
+    assert!(seen.contains(r#""properties":{"description":{"type":"string"}}"#), "{seen}");
+    assert!(!seen.contains("returns the stored") && !seen.contains("what you look for"), "{seen}");
+    // The wrapped server has the tool that the classifier takes for a read: it is to be reviewed.
+    once(home.path(), &Server::with(&[writer("put_thing")]), "put_thing");
+    let review = self::rows(home.path(), &["review"]);
+    let why = |row: &Value| row["why"].as_str().unwrap().contains("an outside classifier disagrees");
+    assert!(review.iter().any(|row| row["tool"] == "put_thing" && why(row)), "{review:?}");
     let (code, _, err) = tools(home.path(), &["classify", "--json", "--verify-with", "echo no", list]);
     assert!(code == 2 && err.contains("answer to tool 1"), "{err}");
 }

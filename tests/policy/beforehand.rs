@@ -63,8 +63,15 @@ fn only_paths_that_a_rule_for_this_call_compares_are_followed() {
     ] {
         let policy = parse_at(&text, &roots).unwrap();
         let behavior = Behavior::unknown();
-        let question =
-            Question { server: "s", tool: "x", behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
+        let question = Question {
+            method: None,
+            server: "s",
+            tool: "x",
+            behavior: &behavior,
+            arguments: &arguments,
+            now: NOW,
+            recent: None,
+        };
         let expected: BTreeSet<String> = expected.into_iter().map(str::to_owned).collect();
         assert_eq!(paths_wanted(&policy, &question), expected, "{arguments}\n{text}");
     }

@@ -22,7 +22,10 @@ fn unexplained(pointer: &str) -> Behavior {
 
 fn ruled(policy: &Policy, behavior: &Behavior) -> Ruling {
     let arguments = json!({ "path": "/a" });
-    decide(policy, &Question { server: "fs", tool: "read", behavior, arguments: &arguments, now: NOW, recent: None })
+    decide(
+        policy,
+        &Question { method: None, server: "fs", tool: "read", behavior, arguments: &arguments, now: NOW, recent: None },
+    )
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::{NOW, behavior, policy};
 fn stands(condition: &str, behavior: &Behavior, arguments: &Value, recent: Option<&Recent>) -> Holds {
     let decides = |decision: &str| {
         let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\nserver = \"s\"\n{condition}\n");
-        let question = Question { server: "s", tool: "t", behavior, arguments, now: NOW, recent };
+        let question = Question { method: None, server: "s", tool: "t", behavior, arguments, now: NOW, recent };
         decide(&policy(&rule), &question).rule.is_some()
     };
     match (decides("allow"), decides("ask"), decides("deny")) {
@@ -96,10 +96,10 @@ fn rates_count_what_the_rule_fits() {
     use Holds::{No, Undecided, Yes};
     let mut recent = Recent::default();
     for minutes in [90, 59, 30, 1] {
-        recent.note("s", "t", NOW - minutes * 60_000);
+        recent.note("s", None, "t", NOW - minutes * 60_000);
     }
-    recent.note("s#2", "other", NOW);
-    recent.note("elsewhere", "t", NOW);
+    recent.note("s#2", None, "other", NOW);
+    recent.note("elsewhere", None, "t", NOW);
     for (rate, tool, holds) in [
         ("most = 4, per = '1h'", "tool = 't'", Yes),
         ("most = 3, per = '1h'", "tool = 't'", No),
@@ -121,8 +121,8 @@ fn rates_count_what_the_rule_fits() {
 #[test]
 fn rates_remember_no_more_than_they_can_be_asked_for() {
     let mut recent = Recent::default();
-    (0..3 * MOST).for_each(|_| recent.note("s", "t", NOW));
-    assert_eq!(recent.count(NOW - 1, |_, _| true), MOST);
+    (0..3 * MOST).for_each(|_| recent.note("s", None, "t", NOW));
+    assert_eq!(recent.count(NOW - 1, |_, _, _| true), MOST);
     let condition = "when = [{ rate = { most = 1000, per = '24h' } }]";
     assert_eq!(stands(condition, &behavior("MUTATES SEND"), &json!({}), Some(&recent)), Holds::No);
 }
@@ -197,8 +197,15 @@ fn an_action_that_only_the_arguments_show_is_met_by_asks_and_denies_alone() {
     let decides = |decision: &str, action: &str, words: &str, sql: &str| {
         let rule = format!("[[rule]]\nid = \"r\"\ndecision = \"{decision}\"\naction = \"{action}\"\n");
         let (behavior, arguments) = call(words, sql);
-        let question =
-            Question { server: "s", tool: "t", behavior: &behavior, arguments: &arguments, now: NOW, recent: None };
+        let question = Question {
+            method: None,
+            server: "s",
+            tool: "t",
+            behavior: &behavior,
+            arguments: &arguments,
+            now: NOW,
+            recent: None,
+        };
         decide(&policy(&rule), &question).rule.is_some()
     };
     let (update, delete, select) = ("UPDATE t SET a = 1 WHERE b = 2", "DELETE FROM t", "SELECT * FROM t");

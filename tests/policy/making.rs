@@ -18,7 +18,7 @@ fn roots() -> Roots {
 }
 
 fn made(server: &str, tool: &str, words: &str, arguments: &Value) -> Vec<Proposal> {
-    proposals(&Origin { server, tool, arguments, behavior: &behavior(words) }, &roots()).unwrap()
+    proposals(&Origin { method: None, server, tool, arguments, behavior: &behavior(words) }, &roots()).unwrap()
 }
 
 fn says(words: &str, arguments: &Value) -> Vec<String> {
@@ -106,7 +106,7 @@ fn no_rule_is_made_where_no_allow_may_be() {
         ("PURE READ changed-definition", json!({}), Cannot::Hazard("changed-definition")),
         ("PURE READ", json!("…"), Cannot::Arguments("they are no object")),
     ] {
-        let origin = Origin { server: "s", tool: "t", arguments: &arguments, behavior: &behavior(words) };
+        let origin = Origin { method: None, server: "s", tool: "t", arguments: &arguments, behavior: &behavior(words) };
         assert_eq!(proposals(&origin, &roots()).unwrap_err(), cannot);
     }
 }
@@ -240,14 +240,14 @@ fn never_outside(
         other_arguments[&name] = value;
     }
     let (what, other_what): (Behavior, Behavior) = (behavior(&words), behavior(&other_words));
-    let origin = Origin { server: &server, tool: &tool, arguments: &arguments, behavior: &what };
+    let origin = Origin { method: None, server: &server, tool: &tool, arguments: &arguments, behavior: &what };
     let all = proposals(&origin, &roots()).unwrap();
     prop_assert_eq!(&all.last().unwrap().scope, &Scope::ThisTool);
     for proposal in all {
         let text = format!("version = 1\n{}", proposal.text(&TITLE));
         let policy = parse_at(&text, &roots()).map_err(|wrong| TestCaseError::fail(format!("{text}\n{wrong:?}")))?;
         let rules = |server, tool, behavior, arguments| {
-            let question = Question { server, tool, behavior, arguments, now: NOW, recent: None };
+            let question = Question { method: None, server, tool, behavior, arguments, now: NOW, recent: None };
             decide(&policy, &question).rule.is_some()
         };
         prop_assert!(rules(&server, &tool, &what, &arguments), "not its own call: {}", text);

@@ -116,10 +116,10 @@ fn asked<T>(call: &str, words: &str, arguments: &Value, ask: impl FnOnce(&Questi
     let behavior = Behavior { analyses, ..behavior(words) };
     let mut recent = Recent::default();
     for (at, tool) in ["x", "x", "y", "x"].into_iter().enumerate() {
-        recent.note("a", tool, NOW - 60_000 + i64::try_from(at).unwrap());
+        recent.note("a", None, tool, NOW - 60_000 + i64::try_from(at).unwrap());
     }
     let recent = (!call.starts_with('b')).then_some(&recent);
-    ask(&Question { server, tool, behavior: &behavior, arguments, now: NOW, recent })
+    ask(&Question { method: None, server, tool, behavior: &behavior, arguments, now: NOW, recent })
 }
 
 fn rule_with(policy: &Policy, call: &str, words: &str, arguments: &Value) -> Ruling {

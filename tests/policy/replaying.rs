@@ -18,6 +18,7 @@ fn past(seq: i64, call: &str, words: &str, arguments: Value, then: &str) -> Past
     let (ruling, ended) = then.split_once(' ').unwrap();
     let of = |all: &[Decision]| all.iter().find(|one| one.word() == ruling).copied().unwrap();
     PastCall {
+        method: None,
         seq,
         time: NOW - 3_600_000 + seq,
         ticket: format!("{server}-{seq}"),

@@ -41,32 +41,38 @@ impl Agent {
         format!("{program} {}", pins["dependencies"][package].as_str().unwrap())
     }
 
+    /// Its file of servers, below its home.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Claude => ".claude.json",
+            Self::Codex => ".codex/config.toml",
+            Self::Gemini => ".gemini/settings.json",
+            Self::Opencode => ".config/opencode/opencode.json",
+        }
+    }
+
     /// Writes its configuration: one server, started by `command`; the host gives up on a call after `limit` seconds,
     /// if that is given. The agent's own gate allows every tool, so that only ours decides.
     pub fn configure(self, home: &Path, port: u16, command: &[String], limit: Option<u64>) {
         let (program, arguments) = (&command[0], &command[1..]);
         let milliseconds = limit.map(|seconds| seconds * 1000);
-        let (file, text) = match self {
+        let text = match self {
             Self::Claude => {
                 let server = json!({ "type": "stdio", "command": program, "args": arguments, "timeout": milliseconds });
-                (
-                    ".claude.json",
-                    json!({ "hasCompletedOnboarding": true, "mcpServers": { SERVER: without_null(server) } }),
-                )
+                json!({ "hasCompletedOnboarding": true, "mcpServers": { SERVER: without_null(server) } })
             }
             Self::Gemini => {
                 let server = json!({ "command": program, "args": arguments, "timeout": milliseconds, "trust": true });
-                let text = json!({
+                json!({
                     "security": { "auth": { "selectedType": "gemini-api-key" } },
                     "privacy": { "usageStatisticsEnabled": false },
                     "mcpServers": { SERVER: without_null(server) },
-                });
-                (".gemini/settings.json", text)
+                })
             }
             Self::Opencode => {
                 let server = json!({ "type": "local", "command": command, "timeout": milliseconds });
                 let options = json!({ "baseURL": format!("http://127.0.0.1:{port}/v1"), "apiKey": "none" });
-                let text = json!({
+                json!({
                     "autoupdate": false,
                     "share": "disabled",
                     "model": "fake/fake",
@@ -76,8 +82,7 @@ impl Agent {
                     },
                     "permission": { "*": "allow" },
                     "mcp": { SERVER: without_null(server) },
-                });
-                (".config/opencode/opencode.json", text)
+                })
             }
             Self::Codex => {
                 let limit = limit.map(|seconds| format!("tool_timeout_sec = {seconds}\n")).unwrap_or_default();
@@ -90,10 +95,10 @@ impl Agent {
                     json!(program),
                     json!(arguments),
                 );
-                return write(&home.join(".codex/config.toml"), &text);
+                return write(&home.join(self.file()), &text);
             }
         };
-        write(&home.join(file), &format!("{text:#}\n"));
+        write(&home.join(self.file()), &format!("{text:#}\n"));
     }
 
     /// The command that does one task without a person, in `work`.

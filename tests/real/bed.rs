@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 /// The agents that `hosts` drives; a gigabyte, so only installed for it.
 pub const AGENTS: &str = include_str!("agents.json");
 
-const PINS: [(&str, &str); 10] = [
+const PINS: [(&str, &str); 12] = [
     ("package.json", include_str!("package.json")),
     ("requirements.txt", include_str!("requirements.txt")),
     ("requirements-legacy.txt", include_str!("requirements-legacy.txt")),
@@ -17,6 +17,8 @@ const PINS: [(&str, &str); 10] = [
     ("bridge.mjs", include_str!("bridge.mjs")),
     ("conform.mjs", include_str!("conform.mjs")),
     ("model.mjs", include_str!("model.mjs")),
+    ("serve.mjs", include_str!("serve.mjs")),
+    ("serve.py", include_str!("serve.py")),
     ("tee.py", include_str!("tee.py")),
     ("remote.mjs", include_str!("remote.mjs")),
 ];

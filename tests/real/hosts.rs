@@ -5,44 +5,31 @@
 
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mcp_approve::link::message::OperatorVerdict;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use serde_json::{Value, json};
-use tempfile::TempDir;
+use serde_json::Value;
 
-use super::agent::{Agent, SERVER};
-use super::bed::{bed, run};
-use super::operator::{Manner, Operator, Shift};
-use super::play::{Transcript, fresh};
+use super::agent::Agent;
+use super::bed::bed;
+use super::stage::{AFTER, BEFORE, Scene, Stage, Way};
 use super::{REASON, content};
 
 /// Tries one thing with an agent, and says what was seen.
 type Case = fn(&Stage) -> String;
 
 /// What is tried with every agent.
-const CASES: [(&str, Case); 6] = [
+const CASES: [(&str, Case); 7] = [
     ("a read passes", reads),
     ("an approved write", approved_write),
     ("a denied write", denied_write),
     ("a wait up to the limit of the host", waits_to_the_limit),
     ("a wait past the limit of the host", waits_past_the_limit),
     ("the host is killed while a call waits", killed),
+    ("`install`, a task, `uninstall`", installed),
 ];
-
-const BEFORE: &str = "as it was\n";
-const AFTER: &str = "as it is\n";
-/// How long an agent may take for one task on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(3);
-/// How long the model thinks between two calls where a late decision must find the wrapper alive, in seconds.
-const PAUSE: u64 = 12;
 
 #[test]
 #[ignore = "installs a gigabyte of agents; `.ci/run hosts` runs it"]
@@ -152,224 +139,28 @@ fn killed(stage: &Stage) -> String {
     "withdrawn; a later approval is refused; wrapper and server are gone".into()
 }
 
-/// How one task is played.
-struct Scene {
-    verdict: OperatorVerdict,
-    /// How many seconds the operator takes.
-    after: u64,
-    /// After how many seconds the host gives up, as its configuration says.
-    limit: Option<u64>,
-    /// Whether the wrapper was told of that limit.
-    known: bool,
-    /// Whether the host is killed once a call waits.
-    kill: bool,
-}
-
-impl Default for Scene {
-    fn default() -> Self {
-        let verdict = OperatorVerdict::Deny { reason: REASON.into() };
-        Self { verdict, after: 0, limit: None, known: false, kill: false }
+/// The product's own way in and out: no file is written by this test after the agent's own.
+fn installed(stage: &Stage) -> String {
+    let scene = Scene { way: Way::Install, ..Scene::default() };
+    let seen = stage.play(&scene, &[stage.read(), stage.write()]);
+    assert_eq!(seen.shift.asked.len(), 1, "{:?}", seen.shift.asked);
+    assert_eq!((seen.writes(), stage.disk().as_str()), (0, BEFORE));
+    assert!(seen.results[0].contains(BEFORE.trim()), "the model read {:?}", seen.results);
+    assert!(seen.results[1].contains(REASON), "the model read {:?}", seen.results);
+    let (before, used) = (content(&stage.path("before")), stage.file());
+    stage.product("uninstall");
+    let after = stage.file();
+    assert!(!after.contains(env!("CARGO_BIN_EXE_mcp-approve")), "uninstalled, and still there: {after}");
+    if used == content(&stage.path("installed")) {
+        assert_eq!(after, before, "the file is not what it was");
+        return "a read passes, a write waits; then the file is what it was, to the byte".into();
     }
-}
-
-/// What one task left behind.
-struct Seen {
-    shift: Shift,
-    /// What the model read of each call, in the end.
-    results: Vec<String>,
-    /// By process, on the host's side of the wrapper, and on the server's side.
-    outside: Vec<(u32, Transcript)>,
-    inside: Vec<(u32, Transcript)>,
-}
-
-impl Seen {
-    /// How many writes reached a server.
-    fn writes(&self) -> usize {
-        self.inside.iter().map(|(_, transcript)| transcript.calls_of("write_file")).sum()
-    }
-}
-
-/// One agent with a home, a working folder and a file, all temporary.
-struct Stage {
-    agent: Agent,
-    folder: TempDir,
-}
-
-impl Stage {
-    fn new(agent: Agent) -> Self {
-        let stage = Self { agent, folder: tempfile::tempdir().unwrap() };
-        fs::create_dir(stage.path("home")).unwrap();
-        fs::create_dir(stage.path("work")).unwrap();
-        fs::write(stage.path("work/a.txt"), BEFORE).unwrap();
-        stage
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn disk(&self) -> String {
-        content(&self.path("work/a.txt"))
-    }
-
-    fn read(&self) -> Value {
-        let arguments = json!({ "path": self.path("work/a.txt") });
-        json!({ "server": SERVER, "tool": "read_text_file", "arguments": arguments, "pause": 0 })
-    }
-
-    fn write(&self) -> Value {
-        let arguments = json!({ "path": self.path("work/a.txt"), "content": AFTER });
-        json!({ "server": SERVER, "tool": "write_file", "arguments": arguments })
-    }
-
-    /// Has the agent do what the model wants, to the agent's end and to that of everything it started.
-    fn play(&self, scene: &Scene, steps: &[Value]) -> Seen {
-        let (home, work) = (self.path("home"), self.path("work"));
-        let (outside, inside) = (fresh(self.folder.path(), "outside"), fresh(self.folder.path(), "inside"));
-        let mut steps = steps.to_vec();
-        if let Some(later) = steps.get_mut(1) {
-            later["pause"] = json!(PAUSE);
-        }
-        let model = Model::start(self.folder.path(), &steps);
-        let limit = scene.limit.filter(|_| scene.known).map(|seconds| format!("--host-timeout={seconds}s"));
-        let wrapper = [env!("CARGO_BIN_EXE_mcp-approve"), "--home", home.to_str().unwrap(), "--name", SERVER];
-        let wrapper: Vec<String> = wrapper.map(String::from).into_iter().chain(limit).chain(["--".into()]).collect();
-        let mut server = bed().npm("server-filesystem");
-        server.push(work.to_str().unwrap().into());
-        let command = [&wrapper[..], &bed().recorded(&inside, &server)].concat();
-        // A recorder between host and wrapper would take the blow of a killed host.
-        let command = if scene.kill { command } else { bed().recorded(&outside, &command) };
-        self.agent.configure(&home, model.port, &command, scene.limit);
-
-        let file = work.join("a.txt");
-        let manner = Manner { verdict: scene.verdict.clone(), after: Duration::from_secs(scene.after) };
-        let operator = Operator::attach(&home, manner, move || content(&file));
-        let mut host = Host::start(self.agent.command(&home, &work, model.port), &self.path("said"));
-        if scene.kill {
-            let wrapper = operator.asked().wrapper;
-            kill_ancestors(wrapper);
-            gone(wrapper);
-        } else {
-            host.ends();
-        }
-        let shift = operator.leave();
-        let seen = Seen {
-            shift,
-            results: model.results(),
-            outside: Transcript::all(&outside),
-            inside: Transcript::all(&inside),
-        };
-        for (process, _) in seen.outside.iter().chain(&seen.inside) {
-            gone(*process);
-        }
-        assert_eq!(seen.results.len(), if scene.kill { 0 } else { steps.len() }, "{:?}", seen.results);
-        run(Command::new(env!("CARGO_BIN_EXE_mcp-approve")).arg("--home").arg(home).args(["log", "verify"]));
-        seen
-    }
-
-    /// What the agent wanted of the network beyond the model.
-    fn reached(&self) -> Vec<String> {
-        let text = content(&self.path("model.log"));
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        lines.filter_map(|line| line["reached"].as_str().map(String::from)).collect()
-    }
-
-    /// The end of what the agent printed.
-    fn last_words(&self) -> String {
-        let text = content(&self.path("said")) + &content(&self.path("said.err"));
-        text.chars().skip(text.chars().count().saturating_sub(400)).collect()
-    }
-}
-
-/// The fake model, for one task.
-struct Model {
-    process: Child,
-    port: u16,
-    log: PathBuf,
-}
-
-impl Model {
-    fn start(folder: &Path, steps: &[Value]) -> Self {
-        let (script, log) = (folder.join("steps.json"), folder.join("model.log"));
-        fs::write(&script, json!(steps).to_string()).unwrap();
-        let mut process = bed().model().arg(script).arg(&log).stdout(Stdio::piped()).spawn().unwrap();
-        let mut port = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        Self { process, port: port.trim().parse().unwrap(), log }
-    }
-
-    /// What the model read of each call, in the longest conversation.
-    fn results(&self) -> Vec<String> {
-        let log = content(&self.log);
-        let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let results = lines.filter_map(|line| line["results"].as_array().cloned()).max_by_key(Vec::len);
-        results.unwrap_or_default().iter().map(|result| result.as_str().unwrap().into()).collect()
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// A running agent with all that it starts: one process group, ended with it.
-struct Host(Child);
-
-impl Host {
-    fn start(mut command: Command, said: &Path) -> Self {
-        use std::os::unix::process::CommandExt;
-        let (out, err) = (File::create(said).unwrap(), File::create(said.with_extension("err")).unwrap());
-        Self(command.process_group(0).stdin(Stdio::null()).stdout(out).stderr(err).spawn().unwrap())
-    }
-
-    fn ends(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.0.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < deadline, "the agent did not end");
-            thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = kill_process_group(Pid::from_child(&self.0), Signal::KILL);
-        let _ = self.0.wait();
-    }
-}
-
-/// Kills every process between this test and `process`: the host, however many processes it is.
-fn kill_ancestors(process: u32) {
-    let mut ancestors = Vec::new();
-    let mut at = parent(process);
-    while at != std::process::id() && at > 1 {
-        ancestors.push(at);
-        at = parent(at);
-    }
-    assert_eq!(at, std::process::id(), "the wrapper is not below this test");
-    for host in ancestors {
-        let _ = kill_process(Pid::from_raw(i32::try_from(host).unwrap()).unwrap(), Signal::KILL);
-    }
-}
-
-/// The state of a process and its parent, while there is one.
-fn stat(process: u32) -> Option<(String, u32)> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let mut words = text.rsplit_once(')')?.1.split_whitespace();
-    Some((words.next()?.into(), words.next()?.parse().ok()?))
-}
-
-fn parent(process: u32) -> u32 {
-    stat(process).map_or(0, |(_, parent)| parent)
-}
-
-/// Waits until a process is gone, or a zombie that its parent has not buried.
-fn gone(process: u32) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while stat(process).is_some_and(|(state, _)| state != "Z") {
-        assert!(Instant::now() < deadline, "process {process} was left behind");
-        thread::sleep(Duration::from_millis(20));
-    }
+    // The agent wrote to its file too: nothing but the servers is set back.
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let (mut expected, key) = (read(&used), if stage.agent == Agent::Opencode { "mcp" } else { "mcpServers" });
+    expected[key] = read(&before)[key].clone();
+    assert_ne!(expected[key], Value::Null);
+    assert_eq!(read(&after), expected);
+    "a read passes, a write waits; then the servers are what they were, in a file that the agent changed meanwhile"
+        .into()
 }

@@ -18,8 +18,10 @@ mod conformance;
 mod hosts;
 mod operator;
 mod packages;
+mod pairs;
 mod play;
 mod remote;
+mod stage;
 
 use std::fs;
 use std::path::Path;

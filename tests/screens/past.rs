@@ -17,6 +17,7 @@ use crate::screens::lists::scenes::{awaited, line};
 fn call() -> PastCall {
     let behavior = Behavior { identity: write("filesystem-1").identity, ..Behavior::unknown() };
     PastCall {
+        method: None,
         seq: 52,
         time: NINE,
         ticket: "filesystem-13".into(),

@@ -142,7 +142,10 @@ impl World {
     }
 
     pub fn server(&mut self, content: &str) -> Vec<Did> {
-        self.step(Event::ServerLine(Line::new(format!("{content}\n").into_bytes())))
+        let line = Line::new(format!("{content}\n").into_bytes());
+        // A request of the server's can be held as well.
+        self.sent.insert(line.digest());
+        self.step(Event::ServerLine(line))
     }
 
     /// A call; the id is a JSON token.

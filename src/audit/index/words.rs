@@ -48,7 +48,7 @@ impl Shape {
             Field::Verdict => self.verdict.as_deref(),
             Field::By => self.by.as_deref(),
             Field::Rule => self.rule.as_deref(),
-            Field::Session | Field::Ticket | Field::Target | Field::Operator | Field::Reason => None,
+            Field::Session | Field::Ticket | Field::Target | Field::Operator | Field::Reason | Field::Agent => None,
         }
     }
 }

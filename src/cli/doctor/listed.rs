@@ -1,8 +1,8 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
 use super::{Check, Fix, good, note};
-use crate::cli::args::HostsHome;
 use crate::cli::error::Error;
+use crate::cli::install::options::HostsHome;
 use crate::home::user;
 use crate::hosts::{self, Lists, Search, Start};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::cli::args::ChangeOptions;
+use super::options::ChangeOptions;
 use crate::cli::error::Error;
 use crate::cli::lattice::hosts::{known_as, reach, row, said};
 use crate::cli::person;

@@ -90,7 +90,8 @@ pub(in crate::cli) fn known_as(one: &Listed) -> String {
 fn add(reach: &mut Reach, policy: &Policy, known: &Known, now: i64) {
     let (server, tool) = (known.server.name.as_str(), known.tool.name.as_str());
     let arguments = Value::Object(Map::new());
-    let question = Question { server, tool, behavior: &known.behavior, arguments: &arguments, now, recent: None };
+    let question =
+        Question { method: None, server, tool, behavior: &known.behavior, arguments: &arguments, now, recent: None };
     let prepared = Prepared::of(&question);
     let may_allow = |rule: &&crate::policy::rule::Rule| {
         rule.decision == Decision::Allow

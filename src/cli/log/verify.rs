@@ -70,11 +70,15 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, out: &mut dyn Write) ->
             writeln!(out, "The {seq} records before that hold.")?;
             if let Some(beyond) = &verified.beyond {
                 let after = beyond.head.seq.saturating_sub(broken.seq());
-                let says = match beyond.changed {
-                    1 => format!("Only that record was changed: the {after} after it follow from the link it carries."),
-                    more => format!("Of the {after} after it, {} do not follow from the one before.", more - 1),
-                };
-                writeln!(out, "{says}")?;
+                match beyond.changed {
+                    1 => writeln!(
+                        out,
+                        "Only that record was changed: the {after} after it follow from the link it carries."
+                    )?,
+                    changed => {
+                        writeln!(out, "Of the {after} after it, {} do not follow from the one before.", changed - 1)?;
+                    }
+                }
             }
         }
     }

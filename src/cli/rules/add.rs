@@ -158,8 +158,13 @@ fn from_record(
     out: &mut dyn Write,
 ) -> Result<Option<(String, Vec<String>)>, Error> {
     let call = past::one(record, &site.db)?;
-    let origin =
-        Origin { server: &call.server, tool: &call.tool, arguments: &call.arguments, behavior: &call.behavior };
+    let origin = Origin {
+        server: &call.server,
+        method: call.method.as_deref(),
+        tool: &call.tool,
+        arguments: &call.arguments,
+        behavior: &call.behavior,
+    };
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
         hint: "such calls are asked each time".to_owned(),
@@ -175,7 +180,7 @@ fn from_record(
             let policy = crate::policy::rule::Policy { roots: policy_file::roots(), ..policy };
             let count = calls.iter().filter(|call| one.covers(&policy, &call.question(None))).count();
             let count = past::counted(count, "past call", "past calls");
-            writeln!(out, "  {number}  {} ({count})", visible(&one.scope.says()))?;
+            writeln!(out, "  {number}  {} ({count})", visible(&one.says()))?;
         }
         writeln!(out, "Choose one: {} --record {} --scope N", site.places.command("rules add"), visible(record))?;
         return Ok(None);

@@ -9,12 +9,14 @@ use serde_json::{Map, Value, json};
 
 use super::past;
 use crate::behavior::conclude::{self, Behavior, Trust};
+use crate::behavior::request::of_request;
 use crate::cli::error::Error;
 use crate::console::plain::visible;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
 use crate::home::user;
 use crate::interpose::facts::{self, Ground};
+use crate::mcp::request;
 use crate::mcp::tool::Tool;
 use crate::pins::Memory;
 use crate::pins::reading::Known as Described;
@@ -45,6 +47,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Error> {
     let behavior = call.behavior();
     let question = Question {
+        method: call.method.as_deref(),
         server: &call.server,
         tool: &call.tool,
         behavior: &behavior,
@@ -76,6 +79,7 @@ fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
 /// The call to explain.
 pub(super) struct Call {
     server: String,
+    method: Option<String>,
     tool: String,
     arguments: Value,
     known: Known,
@@ -85,6 +89,8 @@ pub(super) struct Call {
 enum Known {
     /// Nothing: no server described the tool.
     Names,
+    /// It is a request other than `tools/call`: its method says what it is.
+    Request,
     /// The tool's definition.
     Definition(Box<Tool>),
     /// The tool, as its server described it last.
@@ -116,6 +122,7 @@ impl Call {
         let call = past::one(record, db)?;
         Ok(Self {
             server: call.server.clone(),
+            method: call.method.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
             known: Known::Past(Box::new(call)),
@@ -135,7 +142,7 @@ impl Call {
                 writeln!(out, "the tool is judged as its server described it last: mcp-approve tools show")?;
                 return Ok(());
             }
-            Known::Definition(_) => return Ok(()),
+            Known::Definition(_) | Known::Request => return Ok(()),
         };
         writeln!(out, "then, in record {}: {}, {} by {}", call.seq, call.ruling.word(), call.ended.word(), call.by)?;
         if is_obscured(&call.arguments) {
@@ -160,6 +167,10 @@ impl Call {
             return Err(wrong("it is no object"));
         };
         let server = name(&mut fields, "server")?;
+        if fields.contains_key("method") && fields.get("method") != Some(&request::CALL.into()) {
+            return Self::request(server, fields);
+        }
+        fields.shift_remove("method");
         let tool = name(&mut fields, "tool")?;
         let arguments = fields.remove("arguments").unwrap_or_else(|| json!({}));
         let known = match fields.remove("definition") {
@@ -175,7 +186,22 @@ impl Call {
         match fields.keys().next() {
             Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
             None if !arguments.is_object() => Err(wrong("its arguments are no object")),
-            None => Ok(Self { server, tool, arguments, known }),
+            None => Ok(Self { server, method: None, tool, arguments, known }),
+        }
+    }
+
+    /// A request other than `tools/call`, by its `method` and `params`.
+    fn request(server: String, mut fields: Map<String, Value>) -> Result<Self, Error> {
+        let method = name(&mut fields, "method")?;
+        let params = fields.remove("params").unwrap_or_else(|| json!({}));
+        match fields.keys().next() {
+            _ if !request::is_ruled(&method) => Err(wrong("no rule decides on its method")),
+            Some(other) => Err(wrong(&format!("a request with a `method` has `params`, and no key {other:?}"))),
+            None if !params.is_object() => Err(wrong("its params are no object")),
+            None => {
+                let (tool, arguments) = (method.clone(), request::arguments(params));
+                Ok(Self { server, method: Some(method), tool, arguments, known: Known::Request })
+            }
         }
     }
 
@@ -184,6 +210,7 @@ impl Call {
     fn behavior(&self) -> Behavior {
         let (definition, described) = match &self.known {
             Known::Past(call) => return call.behavior.clone(),
+            Known::Request => return of_request(&self.tool, &self.arguments),
             Known::Names => (None, Behavior::unknown()),
             Known::Definition(tool) => (Some(&**tool), conclude::of_tool(tool, Trust::default())),
             Known::Remembered(known) => (Some(&known.tool), known.behavior.clone()),
@@ -211,7 +238,7 @@ fn wrong(what: &str) -> Error {
     Error::Wrong {
         what: format!("the call cannot be explained: {what}"),
         hint:
-            r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it"#
+            r#"give {"server": "...", "tool": "...", "arguments": {...}}, and the tool's "definition" if you have it; or {"server": "...", "method": "resources/read", "params": {...}}"#
                 .to_owned(),
     }
 }
@@ -254,7 +281,7 @@ fn write_json(
             json!({ "decision": ruling.decision.word(), "rule": ruling.rule, "reason": ruling.reason })
         }),
         "then": match &call.known {
-            Known::Names | Known::Definition(_) | Known::Remembered(_) => Value::Null,
+            Known::Names | Known::Request | Known::Definition(_) | Known::Remembered(_) => Value::Null,
             Known::Past(call) => json!({
                 "seq": call.seq, "ruling": call.ruling.word(), "rule": call.rule, "verdict": call.ended.word(),
                 "by": call.by, "obscured": is_obscured(&call.arguments),

@@ -81,6 +81,7 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "tool": rule.tool.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "mutability": rule.mutability.map(|mutability| mutability.word()),
         "action": rule.action.iter().map(|action| action.word()).collect::<Vec<_>>(),
+        "method": rule.method.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "output_domain": rule.output_domain.iter().map(|domain| domain.word()).collect::<Vec<_>>(),
         "identity": rule.identity.iter().map(|identity| identity.hash()).collect::<Vec<_>>(),
         "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),

@@ -16,7 +16,9 @@ use crate::cli::args::ClassifyOptions;
 use crate::cli::error::Error;
 use crate::cli::manifest::{self, NotTools};
 use crate::cli::print::visible;
+use crate::home::places::{PlaceError, Places};
 use crate::mcp::tool::Tool;
+use crate::pins::Memory;
 
 /// Which words of the server count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +30,25 @@ pub enum Hints {
 }
 
 /// Reads the list, and prints what is made of it.
-pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<ExitCode, Error> {
+///
+/// What an outside classifier says otherwise is kept for `tools review`.
+pub(super) fn run(
+    options: &ClassifyOptions,
+    places: Result<Places, PlaceError>,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
     let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Heard };
     let tools = list(&input, hints)?;
     let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose().map_err(Error::from)?;
+    let mut memory = match &verifier {
+        Some(_) => {
+            let places = places?;
+            places.create_state()?;
+            Some(Memory::open(&places.pins_db())?)
+        }
+        None => None,
+    };
     let mut rows = Vec::new();
     let mut agreement = Agreement::default();
     for tool in &tools {
@@ -41,6 +57,9 @@ pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<Exit
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool).map_err(Error::from)?;
             agreement.count(behavior.identity, theirs);
+            if let (Some(memory), Hints::Heard) = (&mut memory, hints) {
+                memory.keep_view(&tool.digest(), theirs, behavior.identity)?;
+            }
             row["verified"] = compared(behavior.identity, theirs);
         }
         rows.push(row);
@@ -52,6 +71,7 @@ pub(super) fn run(options: &ClassifyOptions, out: &mut dyn Write) -> Result<Exit
     table(&rows, out)?;
     if verifier.is_some() {
         writeln!(out, "{agreement}")?;
+        writeln!(out, "Where it differs about a tool of a wrapped server, `mcp-approve tools review` shows the tool.")?;
     }
     Ok(ExitCode::SUCCESS)
 }

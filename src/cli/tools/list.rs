@@ -32,11 +32,17 @@ pub(super) fn run(
     let tally = answers(places)?;
     let seen = |known: &Known| Answers::of(&tally, known);
     let rows: Vec<_> = tools.iter().map(|known| row::json(known, seen(known))).collect();
-    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, look, out))?;
+    print(options.output, &rows, NONE, out, |out| table(&tools, &seen, look, places, out))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table<'t>(tools: &[Known], seen: &dyn Fn(&Known) -> Answers<'t>, look: Look, out: &mut dyn Write) -> io::Result<()> {
+fn table<'t>(
+    tools: &[Known],
+    seen: &dyn Fn(&Known) -> Answers<'t>,
+    look: Look,
+    places: &Places,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let short = |known: &Known| {
         [
             cell(Tone::Quiet, &known.server.name),
@@ -65,12 +71,12 @@ fn table<'t>(tools: &[Known], seen: &dyn Fn(&Known) -> Answers<'t>, look: Look, 
     }
     let likely = tools.iter().filter(|known| super::confirm::is_wanted(known)).count();
     if likely > 0 {
-        let what = "look like reads (PURE?) or are new: confirm them with mcp-approve tools review";
-        look.say(&format!("{likely} of them {what}"), out)?;
+        let what = "look like reads (PURE?) or are new: confirm them with";
+        look.say(&format!("{likely} of them {what} {}", places.command("tools review")), out)?;
     }
     let waiting = tools.iter().filter(|known| !super::review::reasons(known).is_empty()).count();
     if waiting > 0 {
-        writeln!(out, "{waiting} of them on the review list: mcp-approve tools review")?;
+        writeln!(out, "{waiting} of them on the review list: {}", places.command("tools review"))?;
     }
     Ok(())
 }

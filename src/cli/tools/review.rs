@@ -44,6 +44,9 @@ pub(super) fn reasons(known: &Known) -> Vec<&'static str> {
     if known.behavior.disputed {
         reasons.push("disputed");
     }
+    if known.outside_view.is_some() && known.pin.said.is_none() {
+        reasons.push("an outside classifier disagrees");
+    }
     if known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::Confusable) {
         reasons.push("look-alike name");
     }
@@ -84,7 +87,8 @@ pub(super) fn run(
             }
             writeln!(
                 out,
-                "Run `mcp-approve tools review` at a terminal to accept or refuse; `tools show` explains one."
+                "Run `{}` at a terminal to accept or refuse; `tools show` explains one.",
+                places.command("tools review")
             )
         })?;
         return Ok(ExitCode::SUCCESS);
@@ -135,6 +139,9 @@ pub(super) fn run(
         writeln!(out, "    now      {identity} ({}), version {}", identity.hash(), known.pin.version)?;
         if let Some(was) = known.pin.identity.filter(|was| *was != identity) {
             writeln!(out, "    was      {was} ({})", was.hash())?;
+        }
+        if let Some(view) = known.outside_view {
+            writeln!(out, "    outside  {view}, by `tools classify --verify-with`")?;
         }
         if let Some(grown) = grown(Some(memory), known)? {
             writeln!(out, "    {}", visible(&grown))?;

@@ -86,7 +86,7 @@ pub(super) fn run(
         }
     };
     let none = match (hits.is_empty(), left_out.is_empty()) {
-        (true, true) => "No tool fits these words. `mcp-approve tools list` shows them all.".to_owned(),
+        (true, true) => format!("No tool fits these words. `{}` shows them all.", places.command("tools list")),
         _ => format!("No tool that may be used fits these words; {}.", visible(&left_out)),
     };
     hits.truncate(options.output.limit.unwrap_or(10));

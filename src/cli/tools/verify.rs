@@ -1,5 +1,5 @@
 //! `tools classify --verify-with CMD`: an outside classifier's view of the same tools, asked over stdin and stdout. It sees
-//! a definition without its name (the behavioral identity paper's consumer verifies), and decides nothing.
+//! only parameter names and types (the behavioral identity paper's consumer verifies, section 4.3), and decides nothing.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -92,20 +92,55 @@ fn read(answers: ChildStdout, to_us: &mpsc::Sender<String>) {
     }
 }
 
-/// The definition on one line, without its name and its server's claims: `{"description", "inputSchema", "outputSchema"}`.
-/// Where the description says the name, it says THIS_TOOL.
+/// Keys of a JSON Schema that describe in words, or by example.
+const WORDS: [&str; 5] = ["title", "description", "examples", "example", "$comment"];
+
+/// The schemas on one line, without the tool's name, its description and its server's claims. Where a schema says the name,
+/// it says THIS_TOOL.
 fn nameless(tool: &Tool) -> Value {
-    let hide = |text: &str| text.replace(&tool.name, "THIS_TOOL");
+    let bare = |schema: Option<&Value>| {
+        let mut schema = schema.cloned();
+        if let Some(schema) = &mut schema {
+            strip(schema);
+        }
+        // Written out and read again: the name may be in any key or text.
+        let text = json!(schema).to_string().replace(&tool.name, "THIS_TOOL");
+        serde_json::from_str::<Value>(&text).unwrap_or(Value::Null)
+    };
     json!({
-        "description": tool.description.as_deref().map(hide),
-        "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema,
+        "inputSchema": bare(Some(&tool.input_schema)),
+        "outputSchema": bare(tool.output_schema.as_ref()),
         "answer_with": {
             "mutability": Mutability::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
             "action": Action::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
             "output_domain": OutputDomain::ALL.iter().map(|word| word.word()).collect::<Vec<_>>(),
         },
     })
+}
+
+/// Removes the words of a schema and of all schemas in it; a property that is called `description` stays.
+fn strip(schema: &mut Value) {
+    match schema {
+        Value::Object(keys) => {
+            for word in WORDS {
+                keys.shift_remove(word);
+            }
+            for (key, value) in keys.iter_mut() {
+                match (key.as_str(), value) {
+                    ("enum" | "const" | "default", _) => {}
+                    (
+                        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                        Value::Object(named),
+                    ) => {
+                        named.iter_mut().for_each(|(_, schema)| strip(schema));
+                    }
+                    (_, value) => strip(value),
+                }
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(strip),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 fn identity(answer: &str) -> Option<Identity> {

@@ -250,6 +250,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         arguments,
         readings,
         responses,
+        method,
         tool,
         server,
         title,
@@ -276,7 +277,7 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
         facts,
         asked_again,
     } = one;
-    (arguments, tool, server) == (&other.arguments, &other.tool, &other.server)
+    (arguments, method, tool, server) == (&other.arguments, &other.method, &other.tool, &other.server)
         && (readings, responses) == (&other.readings, &other.responses)
         && (title, description, signature) == (&other.title, &other.description, &other.signature)
         && (identity, content_type, evidence) == (&other.identity, &other.content_type, &other.evidence)

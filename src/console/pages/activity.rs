@@ -35,6 +35,8 @@ impl Model {
                 Field::Target => activity.target.as_deref(),
                 Field::Operator => Some(activity.who.as_str()),
                 Field::Reason => Some(activity.reason.as_str()),
+                // Only records have it.
+                Field::Agent => None,
             };
             let parts = [&passed.server, &activity.what, &activity.reason, &activity.explained, &activity.who];
             let text = parts.into_iter().chain(&activity.rule).chain(&activity.ticket).chain(&activity.target);

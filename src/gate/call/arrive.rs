@@ -2,23 +2,27 @@
 
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::gate::Gate;
+use crate::gate::call::entries;
 use crate::gate::call::held::{AskRecord, Beat, Describing, Held, Opening, Withdrawal};
 use crate::gate::call::judged::Seen;
-use crate::gate::call::refuse::{duplicate, too_many_lists};
-use crate::gate::call::replies;
+use crate::gate::call::refuse::{INVALID_REQUEST, duplicate, too_many_lists};
+use crate::gate::call::replies::{self, answer};
 use crate::gate::call::target;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::{self, FIRST_HEARTBEAT};
+use crate::gate::state::passed::Form;
 use crate::gate::state::{HostRecord, WrapperEnd};
+use crate::mcp::features;
 use crate::mcp::lifecycle::Phase;
+use crate::mcp::request;
 use crate::mcp::revision::Revision;
 use crate::policy::scope::Outside;
-use crate::wire::call::Call;
+use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Sorted};
+use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
@@ -47,6 +51,11 @@ impl Gate {
         if call.is_modern() {
             self.consoles.status.era = Revision::V2026_07_28.text().to_owned();
         }
+        self.take_up(now, call, out);
+    }
+
+    /// Takes up a call, or another request that must be decided on: held where the session and the scope allow it.
+    pub(in crate::gate) fn take_up(&mut self, now: Now, call: Box<Call>, out: &mut Vec<Effect>) {
         if self.ends.wrapper != WrapperEnd::Runs {
             return self.deny_unheld(now, &call, By::Shutdown, "the wrapper stops", replies::stopping(&call), out);
         }
@@ -61,7 +70,9 @@ impl Gate {
                 return self.deny_unheld(now, &call, By::Fault, &phase.to_string(), reply, out);
             }
         };
-        if let Err(Outside(why)) = self.config.scope.may_name(call.name()) {
+        if call.method().is_none()
+            && let Err(Outside(why)) = self.config.scope.may_name(call.name())
+        {
             return self.deny_unheld(now, &call, By::Scope, &why, replies::out_of_scope(&call), out);
         }
         if self.calls.is_full(call.line().bytes().len()) || self.flights.is_full() {
@@ -87,7 +98,8 @@ impl Gate {
 
     fn hold(&mut self, now: Now, call: Box<Call>) -> Held {
         let number = self.calls.next_number();
-        let has_token = call.meta().progress_token.is_some();
+        // A server has no host that gives up on it.
+        let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
         let host = self.host_of(&call).map(|(name, _)| name);
         let (approval, host_limit) = (self.config.approval_timeout, self.config.host_timeout);
         Held {
@@ -120,9 +132,10 @@ impl Gate {
         entry.verdict = Some(VerdictWord::Deny);
         entry.by = Some(by);
         entry.arguments = Some(call.arguments_text().to_owned());
-        self.record(entry.with("reason", reason), out);
+        let entry = entries::of_request(entry, call).with("reason", reason);
+        self.record(entry, out);
         self.consoles.status.denied += 1;
-        out.push(Effect::Answer(reply));
+        answer(call, reply, out);
         self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
             one.what = call.name().to_owned();
             one.target = target;
@@ -154,16 +167,31 @@ impl Gate {
                     let first = !has_cursor(plain.line().content());
                     self.catalog.host_asks(&id, first);
                 }
+                let request = request::is_ruled(&method).then(|| plain.request(Origin::Host)).flatten();
+                if let Some(request) = request {
+                    if self.holds(now, &request) {
+                        return self.take_up(now, Box::new(request), out);
+                    }
+                    self.record_single(now, &request, out);
+                }
                 self.learn_host(now, &plain, &method, out);
+                if matches!(method.as_str(), "initialize" | "server/discover") {
+                    self.host.introduction = Some(id.clone());
+                }
                 if self.host.plain_ids.len() < PLAIN_IDS {
                     self.host.plain_ids.insert(id);
                 }
-                self.show_plain(now, Direction::ToServer, ActivityKind::Request, &method, bytes, out);
+                self.passes(now, (Origin::Host, Form::Request, &method), plain.line(), out);
             }
             Gist::Notification { method, cancels } => {
                 if let Some(number) = cancels.as_ref().and_then(|id| self.calls.by_id(id)) {
                     self.withdraw(now, number, Withdrawal::Cancelled, out);
                     return;
+                }
+                if self.restricts(&method) {
+                    let what = message::NO_ANSWER.to_owned();
+                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
+                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
                 }
                 if let Some(id) = cancels {
                     self.host.plain_ids.remove(&id);
@@ -173,16 +201,21 @@ impl Gate {
                     self.cancelled_in_flight(now, &id, out);
                 }
                 self.learn_host(now, &plain, &method, out);
-                self.show_plain(now, Direction::ToServer, ActivityKind::Notification, &method, bytes, out);
+                self.passes(now, (Origin::Host, Form::Notification, &method), plain.line(), out);
             }
             Gist::Response { id, failed } => {
+                if self.calls.by_origin(Origin::Server, &id).is_some() {
+                    let what = "the server's request of this id has not reached the host yet".to_owned();
+                    let refusal = Refusal { code: INVALID_REQUEST, what, id: None, answer: false };
+                    return self.refuse(now, &refusal, Some(plain.line().digest()), bytes, out);
+                }
                 if !failed {
                     self.host.roots.host_answers(&id, plain.line().content());
                 }
-                self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
+                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
             }
             Gist::Unreadable => {
-                self.show_plain(now, Direction::ToServer, ActivityKind::Response, "response", bytes, out);
+                self.passes(now, (Origin::Host, Form::Response, ""), plain.line(), out);
             }
         }
         out.push(Effect::Relay(Passing::ToServer(plain)));
@@ -200,7 +233,9 @@ impl Gate {
             && self.host.recorded == HostRecord::Missing
             && let Some((name, version)) = self.host.lifecycle.host()
         {
+            let features = features::of_host(plain.line().content());
             let entry = self.entry(now, Kind::Host).with("name", name).with("version", version);
+            let entry = entry.with("features", features);
             self.host.recorded = HostRecord::Made;
             self.record(entry, out);
         }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Our word for a key of `_meta` (its last segment, in small letters without `-` and `_`), as hosts write it today.
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 17] = [
     ("threadid", "thread"),
     ("conversationid", "conversation"),
     ("sessionid", "session"),
@@ -15,6 +15,10 @@ const KEYS: [(&str, &str); 13] = [
     ("agentid", "agent"),
     ("agentname", "agent"),
     ("agenttype", "agent"),
+    ("user", "user"),
+    ("userid", "user"),
+    ("username", "user"),
+    ("enduserid", "user"),
     ("callid", "host's call"),
     ("tooluseid", "host's call"),
 ];
@@ -52,6 +56,23 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     found.into_iter().map(|(_, word, text)| (word.to_owned(), text)).collect()
 }
 
+/// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` where it is none of that form.
+pub fn traceparent(meta: Option<&str>) -> Option<String> {
+    let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
+        return None;
+    };
+    let text = meta.get("traceparent")?.as_str()?;
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_hex = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let fits = match parts[..] {
+        [version, trace, parent, flags] => {
+            is_hex(version, 2) && is_hex(trace, 32) && is_hex(parent, 16) && is_hex(flags, 2)
+        }
+        _ => false,
+    };
+    fits.then(|| text.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +84,10 @@ mod tests {
         let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
         assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);
         assert_eq!(told(r#"{"agent-session-id":"","sub_agent":"reviewer"}"#), ["sub-agent=reviewer"]);
+        assert_eq!(told(r#"{"acme.dev/userId":"ada"}"#), ["user=ada"]);
         assert!(told("[1]").is_empty());
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        assert_eq!(traceparent(Some(&format!(r#"{{"traceparent":"{trace}"}}"#))).as_deref(), Some(trace));
+        assert_eq!(traceparent(Some(r#"{"traceparent":"00-x"}"#)), None);
     }
 }

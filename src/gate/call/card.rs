@@ -24,6 +24,7 @@ impl Gate {
         Snapshot {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
+            method: held.call.method().map(str::to_owned),
             tool: held.call.name().to_owned(),
             title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
             description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
@@ -80,6 +81,9 @@ impl Gate {
         let described = judged.described.is_some();
         let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
         let mut capability = match (self.config.scope.words(), described) {
+            _ if held.call.method().is_some() => {
+                "it calls no tool, so no capability and no scope is about it".to_owned()
+            }
             (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
             (None, true) => {
                 "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
@@ -105,7 +109,11 @@ impl Gate {
         };
         Safe {
             capability: Check {
-                state: if described && fits { CheckState::Holds } else { CheckState::Fails },
+                state: if (described && fits) || held.call.method().is_some() {
+                    CheckState::Holds
+                } else {
+                    CheckState::Fails
+                },
                 what: capability,
             },
             guardrail: Check {

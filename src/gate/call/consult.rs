@@ -15,7 +15,7 @@ use crate::policy::rule::Decision;
 impl Gate {
     /// The names of the approvers to ask about a call: none where they were asked, or where it is denied anyway.
     pub(in crate::gate) fn approvers_needed(&self, held: &Held, judged: &Judged) -> Vec<String> {
-        if held.seen.opinions.is_some() || judged.ruling.decision == Decision::Deny {
+        if held.call.method().is_some() || held.seen.opinions.is_some() || judged.ruling.decision == Decision::Deny {
             return Vec::new();
         }
         let server = rules_name(&self.config.server);

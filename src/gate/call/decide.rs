@@ -9,16 +9,17 @@ use crate::gate::call::held::{
     Approval, AskRecord, Asking, Decided, Deciding, Denial, Forwarding, Held, Stage, Verdict, Withdrawal, Withdrawn,
 };
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies;
+use crate::gate::call::replies::{self, answer};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::{ActivityKind, Direction, Settled};
+use crate::wire::call::Origin;
 use crate::wire::line::Line;
 
 impl Gate {
     /// Sends an approval to the log; it counts once it is there.
     pub(in crate::gate) fn approve(&mut self, now: Now, held: Held, approval: Approval, out: &mut Vec<Effect>) {
-        self.rules.recent.note(&self.config.server, held.call.name(), now.wall);
+        self.rules.recent.note(&self.config.server, held.call.method(), held.call.name(), now.wall);
         self.decide(now, held, Decided::Approve(approval), out);
     }
 
@@ -74,7 +75,7 @@ impl Gate {
     /// The denial is in the log: the host is told.
     fn denied(&mut self, now: Now, held: &Held, denial: Denial, out: &mut Vec<Effect>) {
         self.note_denial(now, held, &denial, out);
-        out.push(Effect::Answer(denial.reply));
+        answer(&held.call, denial.reply, out);
     }
 
     fn note_denial(&mut self, now: Now, held: &Held, denial: &Denial, out: &mut Vec<Effect>) {
@@ -102,7 +103,7 @@ impl Gate {
             self.consoles.status.denied += 1;
             let is_cancelled = matches!(stage, Stage::Withdrawn(Withdrawn { why: Withdrawal::Cancelled, .. }));
             if !is_cancelled {
-                out.push(Effect::Answer(replies::not_recorded(&held.call, &why)));
+                answer(&held.call, replies::not_recorded(&held.call, &why), out);
             }
             out.push(Effect::Settle(Settled {
                 ticket: held.ticket.to_string(),
@@ -126,7 +127,11 @@ impl Gate {
         judged: Option<&Judged>,
         out: &mut Vec<Effect>,
     ) {
-        self.show(now, Direction::ToServer, ActivityKind::Call, out, |one| {
+        let to = match held.call.origin() {
+            Origin::Host => Direction::ToServer,
+            Origin::Server => Direction::ToHost,
+        };
+        self.show(now, to, ActivityKind::Call, out, |one| {
             one.what = held.call.name().to_owned();
             one.ticket = Some(held.ticket.to_string());
             one.target = target_of(held, judged);

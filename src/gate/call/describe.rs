@@ -15,6 +15,9 @@ use crate::wire::call::Call;
 impl Gate {
     /// Judges a call by its tool's description; asks the server first where that is not known.
     pub(in crate::gate) fn describe(&mut self, now: Now, held: Held, waits: Describing, out: &mut Vec<Effect>) {
+        if held.call.method().is_some() {
+            return self.judge(now, held, waits.session, None, out);
+        }
         if !self.catalog.is_ready() || self.catalog.is_reading() {
             self.wake_for(&held, out);
             return self.calls.put(held, waits);

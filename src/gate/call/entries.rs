@@ -9,11 +9,18 @@ use crate::behavior::arguments::effect::Analysis;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::taxonomy::Badge;
 use crate::gate::Gate;
+use crate::gate::call::caller;
 use crate::gate::call::held::{AskRecord, Decided, Held};
 use crate::gate::call::judged::{Judged, Seen};
 use crate::gate::call::retry;
 use crate::gate::call::target;
 use crate::gate::data::event::Now;
+use crate::gate::state::passed::side;
+use crate::mcp::request;
+use crate::wire::call::Call;
+
+/// As much of what a request is about is recorded, in characters.
+const TARGET: usize = 200;
 
 impl Gate {
     /// What a call's entries have in common.
@@ -28,7 +35,7 @@ impl Gate {
             entry.identity = Some(judged.behavior.identity.hash());
             entry.ruling = Some(judged.ruling.decision);
         }
-        entry
+        of_request(entry, &held.call)
     }
 
     /// The arrival of a call that is put before the operator, or its edit.
@@ -149,7 +156,31 @@ impl Gate {
         if let Some((name, version)) = self.host_of(&held.call) {
             entry.detail.push(("host", format!("{name} {version}").into()));
         }
+        add_provenance(entry, &held.call);
     }
+}
+
+/// Adds who asked within the host, and the trace it belongs to, as far as `_meta` tells.
+pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
+    let Some(meta) = call.meta_text() else { return };
+    let caller: serde_json::Map<String, Value> =
+        caller::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
+    if !caller.is_empty() {
+        entry.detail.push(("caller", caller.into()));
+    }
+    if let Some(traceparent) = caller::traceparent(Some(meta)) {
+        entry.detail.push(("traceparent", traceparent.into()));
+    }
+}
+
+/// Adds what a request other than `tools/call` is: its method, what it is about, and who sent it.
+pub(in crate::gate) fn of_request(mut entry: Entry, call: &Call) -> Entry {
+    let Some(method) = call.method() else { return entry };
+    let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
+    entry.detail.push(("method", method.into()));
+    entry.detail.push(("from", side(call.origin()).into()));
+    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect());
+    entry
 }
 
 /// What a call acts upon, judged or not.

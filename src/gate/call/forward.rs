@@ -5,12 +5,13 @@ use crate::gate::Gate;
 use crate::gate::call::decide::settle;
 use crate::gate::call::held::{Approval, AskRecord, Case, Held};
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies;
+use crate::gate::call::replies::{self, answer};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::Settled;
 use crate::gate::data::token::GuardrailToken;
 use crate::gate::server::flight::{Flight, Wanted};
+use crate::wire::call::Origin;
 use crate::wire::line::Line;
 
 impl Gate {
@@ -52,8 +53,12 @@ impl Gate {
         }
         self.show_decision(now, &held, VerdictWord::Approve, &verdict, Some(&judged), out);
         let call = held.call;
+        if call.origin() == Origin::Server {
+            return out.push(Effect::Forward(token, call));
+        }
         let flight = Flight {
             ticket: held.ticket,
+            method: call.method().map(str::to_owned),
             tool: call.name().to_owned(),
             target: judged.target,
             digest: call.digest(),
@@ -94,6 +99,6 @@ impl Gate {
             by: By::Fault,
             who: format!("{why}, so it did not run"),
         }));
-        out.push(Effect::Answer(reply));
+        answer(&held.call, reply, out);
     }
 }

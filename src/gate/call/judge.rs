@@ -8,7 +8,8 @@ use crate::capability::schema::Mismatch;
 use crate::gate::Gate;
 use crate::gate::Mode;
 use crate::gate::call::held::{Approval, Asking, Case, Describing, Held, Verdict};
-use crate::gate::call::judged::{self, JudgeInput, Judged};
+use crate::gate::call::judged::{JudgeInput, Judged};
+use crate::gate::call::judgement;
 use crate::gate::call::replies;
 use crate::gate::call::retry::Retry;
 use crate::gate::data::effect::Effect;
@@ -50,7 +51,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         self.prune_grants(now, out);
-        let judged = Box::new(judged::judge(now, &held.call, described, self.judge_input(), &held.seen));
+        let judged = Box::new(judgement::judge(now, &held.call, described, self.judge_input(), &held.seen));
         let scope = match self.config.scope.admit(&held.call, self.asked_of_scope(&held.call, &judged)) {
             Ok(scope) => scope,
             Err(Outside(why)) => {
@@ -136,13 +137,14 @@ impl Gate {
 
     /// Whether a call that waits for the operator would be asked again for the same reason.
     fn stays(&self, now: Now, held: &Held, judged: &Judged) -> bool {
-        let described = match (self.catalog.find(held.call.name()), &judged.described) {
+        let found = held.call.method().map_or_else(|| self.catalog.find(held.call.name()), |_| Known::No);
+        let described = match (found, &judged.described) {
             (Known::Yes(known), _) => Some(known),
             (Known::No | Known::Ask, None) => None,
             // It changed, and the server has not said yet how: no ruling on the old one may let it pass.
             (Known::No | Known::Ask, Some(_)) => return false,
         };
-        let anew = judged::judge(now, &held.call, described, self.judge_input(), &held.seen);
+        let anew = judgement::judge(now, &held.call, described, self.judge_input(), &held.seen);
         let is_asked =
             anew.ruling.decision == Decision::Ask || held.original.is_some() && anew.ruling.decision == Decision::Allow;
         is_asked && anew.ruling == judged.ruling && held.seen.look.covers(&anew.wanted)
@@ -152,6 +154,7 @@ impl Gate {
     /// server first where that is not known.
     pub(in crate::gate) fn judge_again(&mut self, now: Now, held: Held, case: Case, out: &mut Vec<Effect>) {
         match self.catalog.find(held.call.name()) {
+            _ if held.call.method().is_some() => self.judge(now, held, case.session, None, out),
             Known::Yes(known) => self.judge(now, held, case.session, Some(known), out),
             Known::No | Known::Ask if case.judged.described.is_some() => {
                 self.ask_server(now, held, Describing { session: case.session, before: Some(case.judged) }, out);

@@ -121,7 +121,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         Some(known) => (Some(&known.tool), known.behavior.clone(), &*known.plain),
         None => (None, Behavior::unknown(), NOTHING),
     };
-    let (arguments, read) = if call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY {
+    let (arguments, read) = if is_too_much(call) {
         (Value::Null, unread(of_tool))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
@@ -144,6 +144,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
         behavior.hazards.push(mismatch);
     }
     let question = Question {
+        method: None,
         server: input.server,
         tool: call.name(),
         behavior: &behavior,
@@ -192,6 +193,11 @@ impl Judged {
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }
+}
+
+/// Whether a call holds more than is read.
+pub(in crate::gate) fn is_too_much(call: &Call) -> bool {
+    call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY
 }
 
 /// What is concluded of a call that is not read: nothing that could let it run unseen.
@@ -278,7 +284,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, input: JudgeInpu
 }
 
 /// Where the policy's paths lead, as far as they were followed: paths that were not decide nothing.
-fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
+pub(in crate::gate) fn followed(policy: &Policy, wanted: &Look, found: Option<&Findings>) -> Roots {
     if wanted.real.is_empty() {
         return policy.roots.clone();
     }

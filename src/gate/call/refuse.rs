@@ -12,7 +12,7 @@ use crate::wire::message::{self, Refusal};
 use crate::wire::reply;
 
 /// JSON-RPC: the request is not acceptable.
-const INVALID_REQUEST: i32 = -32600;
+pub(in crate::gate) const INVALID_REQUEST: i32 = -32600;
 
 impl Gate {
     pub(in crate::gate) fn on_host_overlong(

@@ -1,9 +1,11 @@
 //! What the host, and the model behind it, reads when a call does not run. "Not executed" only where it is certain.
 
 use crate::capability::schema::Violation;
+use crate::gate::data::effect::{Effect, Question};
 use crate::gate::data::token::NotProven;
+use crate::gate::server::flight::Flight;
 use crate::mcp::lifecycle::Phase;
-use crate::wire::call::Call;
+use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::reply::{self, Remediation};
@@ -14,6 +16,17 @@ const INVALID_REQUEST: i32 = -32600;
 const INVALID_PARAMS: i32 = -32602;
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;
+
+/// The user rejected a request of the server's.
+const USER_REJECTED: i32 = -1;
+
+/// Answers whoever sent a request.
+pub fn answer(call: &Call, reply: Line, out: &mut Vec<Effect>) {
+    out.push(match call.origin() {
+        Origin::Host => Effect::Answer(reply),
+        Origin::Server => Effect::Query(Question(reply)),
+    });
+}
 
 /// A person denied it.
 pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
@@ -120,15 +133,15 @@ pub fn stopping(call: &Call) -> Line {
 }
 
 /// The server is gone with the call in its hands.
-pub fn outcome_unknown(id: &Id, modern: bool, how: &str) -> Line {
-    reply::tool_error(
-        id,
-        &format!(
-            "The MCP server has ended ({how}) while this call was running. The outcome is UNKNOWN: it may have been \
-             executed. Check before trying again."
-        ),
-        modern,
-    )
+pub fn outcome_unknown(id: &Id, flight: &Flight, how: &str) -> Line {
+    let text = format!(
+        "The MCP server has ended ({how}) while this call was running. The outcome is UNKNOWN: it may have been \
+         executed. Check before trying again."
+    );
+    match flight.method {
+        None => reply::tool_error(id, &text, flight.modern),
+        Some(_) => reply::error(Some(id), PERMISSION_DENIED, &text),
+    }
 }
 
 /// The arguments do not fit the tool's schema: each failing path is named. A result on every revision: hosts hand a
@@ -155,7 +168,8 @@ pub fn out_of_scope(call: &Call) -> Line {
 
 /// The session cannot take a call now.
 pub fn wrong_phase(call: &Call, phase: &str, why: &Phase) -> Line {
-    let text = format!("tools/call is not legal in phase {phase} ({why}); nothing was executed");
+    let method = call.method().unwrap_or("tools/call");
+    let text = format!("{method} is not legal in phase {phase} ({why}); nothing was executed");
     reply::error(Some(call.id()), INVALID_REQUEST, &text)
 }
 
@@ -165,7 +179,14 @@ pub fn closed(call: &Call) -> Line {
 }
 
 fn tool(call: &Call, text: &str) -> Line {
-    reply::tool_error(call.id(), text, call.is_modern())
+    let Some(method) = call.method() else { return reply::tool_error(call.id(), text, call.is_modern()) };
+    let text = text
+        .replace("The tool was NOT executed", "The request was NOT passed on")
+        .replace("the tool was NOT executed", "the request was NOT passed on")
+        .replace("did NOT execute the tool", "did NOT pass the request on");
+    // As the specification of sampling has it.
+    let code = if method == "sampling/createMessage" { USER_REJECTED } else { PERMISSION_DENIED };
+    reply::error(Some(call.id()), code, &text)
 }
 
 /// The same, for want of an authorization.

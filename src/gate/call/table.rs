@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::gate::call::held::{Held, Stage, Waits};
+use crate::wire::call::Origin;
 use crate::wire::id::Id;
 
 /// How many calls, and how many bytes of them, may wait at once; what comes beyond is denied.
@@ -14,7 +15,8 @@ const BYTES: usize = 256 << 20;
 #[derive(Debug, Default)]
 pub struct Calls {
     rows: BTreeMap<u64, (Held, Stage)>,
-    by_id: HashMap<Id, u64>,
+    /// A host and its server choose their ids apart from each other.
+    by_id: HashMap<(Origin, Id), u64>,
     by_entry: HashMap<u64, u64>,
     last: u64,
     /// Looks and consultations asked for so far.
@@ -39,7 +41,7 @@ impl Calls {
     /// Holds a call until what it waits for has come.
     pub fn put(&mut self, held: Held, waits: impl Waits) {
         let stage = waits.stage();
-        self.by_id.insert(held.call.id().clone(), held.number);
+        self.by_id.insert((held.call.origin(), held.call.id().clone()), held.number);
         self.bytes += held.call.line().bytes().len();
         if let Some(entry) = stage.entry() {
             self.by_entry.insert(entry, held.number);
@@ -50,7 +52,7 @@ impl Calls {
     /// Takes a call out, whatever it waits for.
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
         let (held, stage) = self.rows.remove(&number)?;
-        self.by_id.remove(held.call.id());
+        self.by_id.remove(&(held.call.origin(), held.call.id().clone()));
         self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = stage.entry() {
             self.by_entry.remove(&entry);
@@ -91,9 +93,17 @@ impl Calls {
         S::of(stage).map(|_| held)
     }
 
-    /// The number behind a request id.
+    /// The number behind a request id of the host's.
     pub fn by_id(&self, id: &Id) -> Option<u64> {
-        self.by_id.get(id).copied()
+        self.by_origin(Origin::Host, id)
+    }
+
+    /// The number behind a request id of one side's.
+    pub fn by_origin(&self, origin: Origin, id: &Id) -> Option<u64> {
+        if self.by_id.is_empty() {
+            return None;
+        }
+        self.by_id.get(&(origin, id.clone())).copied()
     }
 
     /// The number of the call that waits for a record.

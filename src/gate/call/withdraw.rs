@@ -4,10 +4,11 @@ use crate::audit::record::By;
 use crate::gate::Gate;
 use crate::gate::call::held::{Deciding, Held, Stage, Withdrawal, Withdrawn};
 use crate::gate::call::judged::Judged;
-use crate::gate::call::replies;
+use crate::gate::call::replies::{self, answer};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Now;
 use crate::gate::data::report::Settled;
+use crate::wire::call::{Call, Origin};
 
 impl Gate {
     /// Withdraws a held call. One that is decided already ends once the log has that decision.
@@ -32,7 +33,7 @@ impl Gate {
         out: &mut Vec<Effect>,
     ) {
         let (by, reason, reply) = match why {
-            Withdrawal::Cancelled => (By::Cancel, "the host cancelled the call", None),
+            Withdrawal::Cancelled => (By::Cancel, cancelled(&held.call), None),
             Withdrawal::HostGone => (By::Shutdown, "the host is gone", None),
             Withdrawal::ServerGone => {
                 let how = self.ends.server.reason().unwrap_or("it ended");
@@ -51,7 +52,14 @@ impl Gate {
             who: reason.into(),
         }));
         if let Some(reply) = reply {
-            out.push(Effect::Answer(reply));
+            answer(&held.call, reply, out);
         }
+    }
+}
+
+fn cancelled(call: &Call) -> &'static str {
+    match call.origin() {
+        Origin::Host => "the host cancelled the call",
+        Origin::Server => "the server cancelled its request",
     }
 }

@@ -18,11 +18,11 @@ use crate::wire::message::Plain;
 pub enum Effect {
     /// Pass a line that is not held, bytes untouched.
     Relay(Passing),
-    /// Write the call to the server: only with the proof that its approval is on disk.
+    /// Write the call to the server, or a request of the server's to the host: only with the proof that its approval is on disk.
     Forward(GuardrailToken, Box<Call>),
     /// Write a line of our own to the host.
     Answer(Line),
-    /// Write a request of our own to the server.
+    /// Write a line of our own to the server.
     Query(Question),
     /// Append to the log; the entry's id comes back with the receipt.
     Record(u64, Box<Entry>),
@@ -62,7 +62,7 @@ pub enum Passing {
     ToHost(Line),
 }
 
-/// A request of our own to the server. Only the gate's catalog makes one, and only `tools/list`.
+/// A line of our own to the server: `tools/list`, or the refusal of a request of its. Only the gate makes one.
 #[derive(Debug)]
 pub struct Question(pub(in crate::gate) Line);
 

@@ -20,6 +20,10 @@ pub struct Snapshot {
     /// `SERVER-N`.
     pub ticket: String,
     pub server: String,
+    /// The method of a request other than `tools/call`: foreign text. Its params are the arguments.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// The tool's name; of such a request its method.
     pub tool: String,
     /// The server's display name for the tool.
     pub title: Option<String>,

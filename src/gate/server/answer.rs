@@ -11,11 +11,14 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::{Flight, Wanted};
 use crate::gate::server::pages::ListReply;
 use crate::gate::state::Answered;
+use crate::gate::state::passed::Form;
+use crate::mcp::features;
 use crate::mcp::result::Answer;
+use crate::wire::call::Origin;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist};
+use crate::wire::message::{self, Gist, Sorted};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
@@ -27,9 +30,14 @@ impl Gate {
         let gist = message::peek(content);
         // Answers to our own questions are taken below.
         let is_ours = matches!(&gist, Gist::Response { id, .. } if self.catalog.is_ours(id));
-        if !is_ours && self.keeps_back(&gist) {
+        if !is_ours && self.forges(&gist) {
             return self.forged(now, bytes, Some(line.digest()), out);
         }
+        let line = match self.screen(now, line, &gist, out) {
+            Some(line) => line,
+            None => return,
+        };
+        let content = line.content();
         match gist {
             Gist::Response { id, failed } => {
                 if self.host.lifecycle.is_pending() {
@@ -41,11 +49,14 @@ impl Gate {
                 {
                     out.push(Effect::NoteServer);
                 }
+                if self.host.introduction.take_if(|asked| *asked == id).is_some() {
+                    self.introduced(now, line.content(), out);
+                }
                 if is_ours {
                     return self.catalog.receive(id, failed, line);
                 }
                 if self.catalog.awaits(&id) {
-                    self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                    self.passes(now, (Origin::Server, Form::Response, ""), &line, out);
                     if self.cuts(&Gist::Response { id: id.clone(), failed }) {
                         return self.catalog.receive(id, failed, line);
                     }
@@ -60,25 +71,47 @@ impl Gate {
                 match self.flights.land(&id) {
                     Some(flight) if flight.wanted == Wanted::Yes => self.landed(now, &flight, &line, failed, out),
                     Some(_) | None => {
-                        self.show_plain(now, Direction::ToHost, ActivityKind::Response, "response", bytes, out);
+                        self.passes(now, (Origin::Server, Form::Response, ""), &line, out);
                     }
                 }
             }
-            Gist::Notification { method, .. } => {
+            Gist::Notification { method, cancels } => {
+                if cancels.is_some_and(|id| self.cancels_held(now, &id, out)) {
+                    return;
+                }
                 if method == "notifications/tools/list_changed" {
                     self.catalog.changed();
                 }
-                self.show_plain(now, Direction::ToHost, ActivityKind::Notification, &method, bytes, out);
+                self.passes(now, (Origin::Server, Form::Notification, &method), &line, out);
             }
             Gist::Request { id, method, .. } => {
                 if method == "roots/list" {
                     self.host.roots.server_asks(id);
                 }
-                self.show_plain(now, Direction::ToHost, ActivityKind::Request, &method, bytes, out);
+                if let Sorted::Plain(plain) = message::sort(line.clone())
+                    && let Some(request) = plain.request(Origin::Server)
+                {
+                    self.record_single(now, &request, out);
+                }
+                self.passes(now, (Origin::Server, Form::Request, &method), &line, out);
             }
-            Gist::Unreadable => {}
+            Gist::Unreadable => self.passes(now, (Origin::Server, Form::Unreadable, ""), &line, out),
         }
         out.push(Effect::Relay(Passing::ToHost(line)));
+    }
+
+    /// The server says what it can do: recorded, unless it said the same before.
+    fn introduced(&mut self, now: Now, content: &[u8], out: &mut Vec<Effect>) {
+        let said = features::of_server(content);
+        if said.is_none() || said == self.host.introduced {
+            return;
+        }
+        let mut entry = self.entry(now, Kind::Session);
+        const NAMES: [&str; 5] = ["revision", "server", "server_version", "features", "instructions"];
+        let field = |name: &'static str| Some((name, said.as_ref()?.get(name)?.clone()));
+        entry.detail.extend(NAMES.into_iter().filter_map(field));
+        self.record(entry, out);
+        self.host.introduced = said;
     }
 
     /// Reads a piece of the lists that the server gave.
@@ -115,8 +148,24 @@ impl Gate {
         digest: StreamDigest,
         out: &mut Vec<Effect>,
     ) {
-        if self.keeps_back(gist) {
+        if self.forges(gist) {
             return self.forged(now, bytes, None, out);
+        }
+        if self.keeps_back(gist) {
+            return self.too_long(now, gist, bytes, out);
+        }
+        let (form, method) = match gist {
+            Gist::Request { method, .. } => (Form::Request, method.as_str()),
+            Gist::Notification { method, .. } => (Form::Notification, method.as_str()),
+            Gist::Response { .. } => (Form::Response, ""),
+            Gist::Unreadable => (Form::Unreadable, ""),
+        };
+        let is_call = matches!(gist, Gist::Response { id, .. } if self.flights.contains(id));
+        if !is_call {
+            let payload = (form == Form::Notification).then(|| digest.to_string());
+            if let Some(at) = self.log.passed.take(now.mono, (Origin::Server, form, method), bytes, payload) {
+                self.wake_by(at, out);
+            }
         }
         let Gist::Response { id, failed } = gist else {
             return;

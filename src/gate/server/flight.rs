@@ -17,6 +17,8 @@ use crate::wire::id::Id;
 #[derive(Clone, Debug)]
 pub struct Flight {
     pub ticket: Arc<str>,
+    /// Of a request other than `tools/call`.
+    pub method: Option<String>,
     pub tool: String,
     pub target: Option<String>,
     pub digest: Digest,

@@ -1,15 +1,19 @@
 //! What the gate keeps of the log, the two ends, the session, the consoles and the time. Owns fields, no steps.
 
 pub mod history;
+pub mod passed;
 pub mod refusals;
 pub mod roots;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::gate::data::event::ConsoleId;
 use crate::gate::data::pinning::Pinning;
 use crate::gate::data::report::Status;
+use crate::gate::state::passed::Passed;
 use crate::gate::state::refusals::Refusals;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
@@ -29,6 +33,8 @@ pub struct Log {
     pub pinnings: BTreeMap<u64, (Pinning, ConsoleId)>,
     /// Refused lines that are not recorded one by one.
     pub refusals: Refusals,
+    /// Lines that pass, and are recorded by their number.
+    pub passed: Passed,
 }
 
 /// How the two ends of the pipe, and the wrapper itself, come to an end.
@@ -80,6 +86,10 @@ pub struct Host {
     pub recorded: HostRecord,
     /// Its calls that did not run.
     pub history: History,
+    /// The request whose answer says what the server can do.
+    pub introduction: Option<Id>,
+    /// What the log has of that answer.
+    pub introduced: Option<Value>,
 }
 
 /// Whether the log has the host's name.

@@ -9,10 +9,13 @@ use serde_json::Value;
 use crate::behavior::arguments::named;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
+use crate::mcp::request;
 use crate::wire::id::Id;
 
 /// How many unanswered questions of the server are remembered.
 const MOST: usize = 16;
+/// As much of an address is shown, in characters.
+const ADDRESS: usize = 200;
 /// How many roots are kept.
 const MOST_ROOTS: usize = 256;
 
@@ -55,8 +58,23 @@ impl DeclaredRoots {
         self.asked.remove(at);
         if let Ok(answer) = serde_json::from_slice::<Answer>(content) {
             let roots = answer.result.roots.iter().take(MOST_ROOTS);
-            self.roots = roots.filter_map(|root| words(&path_of(&root.uri)?)).collect();
+            self.roots = roots.filter_map(|root| words(&request::path_of(&root.uri)?)).collect();
         }
+    }
+
+    fn holds(&self, path: &[String]) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root.as_slice()))
+    }
+
+    /// The hazard of a `file:` address outside of every root; `path` is the one in it, `None` where that cannot be read.
+    pub fn outside(&self, path: Option<&str>, address: &str) -> Option<Hazard> {
+        let inside = || path.and_then(words).is_some_and(|path| self.holds(&path));
+        if self.roots.is_empty() || inside() {
+            return None;
+        }
+        let address: String = address.chars().take(ADDRESS).collect();
+        let what = format!("an address outside of the folders that the host declared: {address}");
+        Some(Hazard { kind: HazardKind::OutsideRoots, what })
     }
 
     /// The hazard of the first argument that names an absolute path outside of every root, or of more than are looked at.
@@ -64,9 +82,7 @@ impl DeclaredRoots {
         if self.roots.is_empty() {
             return None;
         }
-        let outside = |path: &str| {
-            words(path).is_some_and(|path| !self.roots.iter().any(|root| path.starts_with(root.as_slice())))
-        };
+        let outside = |path: &str| words(path).is_some_and(|path| !self.holds(&path));
         let named = named::path_arguments(arguments);
         let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
             Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
@@ -79,20 +95,6 @@ impl DeclaredRoots {
         };
         Some(Hazard { kind: HazardKind::OutsideRoots, what })
     }
-}
-
-/// The path in a `file:` URI of this machine, percent-encoding taken off.
-fn path_of(uri: &str) -> Option<String> {
-    let rest = uri.strip_prefix("file://")?;
-    let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    let (mut bytes, mut at) = (Vec::with_capacity(path.len()), 0);
-    let encoded = path.as_bytes();
-    while let Some(&byte) = encoded.get(at) {
-        let hex = path.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(hex.unwrap_or(byte));
-        at += if hex.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// The words of an absolute path, `..` taken as it is written; `None` for any other path.
@@ -110,13 +112,10 @@ fn words(path: &str) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{path_of, words};
+    use super::words;
 
     #[test]
-    fn a_root_is_the_path_of_its_uri() {
-        assert_eq!(path_of("file:///home/ada/my%20work/%C3%A9").as_deref(), Some("/home/ada/my work/é"));
-        assert_eq!(path_of("file://localhost/srv/%zz").as_deref(), Some("/srv/%zz"));
-        assert_eq!(path_of("https://example.org/x"), None);
+    fn a_path_is_its_words() {
         assert_eq!(words("/a/./b/../c//"), Some(vec!["a".to_owned(), "c".to_owned()]));
         assert_eq!(words("a/b"), None);
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::DeValue;
 
+use crate::capability::schema::Mismatch;
 use crate::home::name;
 use crate::policy::reading::Reading;
 
@@ -47,4 +48,14 @@ pub(super) fn path(
         reading.problem(value.span(), what, "write the whole path, or one that starts at this file's folder");
     }
     Some(folder.join(text))
+}
+
+/// What happens to a call that does not fit its schema: a word, or the tools for which there is only a warning.
+pub(super) fn mismatch(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Option<Mismatch> {
+    if value.get_ref().as_array().is_some() {
+        let tools = reading.texts(value, key).into_iter().map(|(_, tool)| tool);
+        return Some(Mismatch::WarnFor(tools.collect()));
+    }
+    let refuses = reading.word(value, key, &[("refuse", true), ("warn", false)])?;
+    Some(if refuses { Mismatch::Refuse } else { Mismatch::Warn })
 }

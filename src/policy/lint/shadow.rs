@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::mcp::request;
+use crate::policy::glob::Glob;
 use crate::policy::rule::{Decision, Rule};
 use crate::policy::when::{About, Predicate, Test};
 
@@ -130,6 +132,7 @@ fn covers(shadow: &Rule, rule: &Rule) -> bool {
         && within(&rule.server, &shadow.server, |one, other| {
             within_glob(one.text(), other.text(), |name| other.matches(name))
         })
+        && about_as_much(&shadow.method, &rule.method)
         && within(&rule.tool, &shadow.tool, |one, other| {
             // An alias names a server, so that only an equal one is sure to cover it.
             let plain = !one.text().starts_with("mcp__") && !other.text().starts_with("mcp__");
@@ -143,6 +146,16 @@ fn covers(shadow: &Rule, rule: &Rule) -> bool {
             within_glob(one.text(), other.text(), |name| other.matches(name))
         })
         && shadow.when.iter().all(|wanted| rule.when.iter().any(|one| one.about == wanted.about))
+}
+
+/// Whether rules about `wide` methods are about each of the `narrow` ones; none means `tools/call`.
+fn about_as_much(wide: &[Glob], narrow: &[Glob]) -> bool {
+    let covers = |one: &Glob, other: &Glob| within_glob(one.text(), other.text(), |name| other.matches(name));
+    match (wide.is_empty(), narrow.is_empty()) {
+        (true, is_call) => is_call,
+        (false, true) => wide.iter().any(|glob| glob.matches(request::CALL)),
+        (false, false) => within(narrow, wide, covers),
+    }
 }
 
 /// Whether each of `narrow` is covered by one of `wide`; an empty list means any.
@@ -199,6 +212,7 @@ mod tests {
                 "capability = ['a', 'b*']",
                 "capability = 'b'",
             ]),
+            pick(&["", "", "method = 'a/x'", "method = ['a/*', 'tools/call']", "method = '*'"]),
             pick(&[
                 "",
                 "",
@@ -210,7 +224,8 @@ mod tests {
             ]),
             pick(&["", "", "", "unless = [{ arg = 'z', eq = 1 }]"]),
         )
-            .prop_map(|(decision, server, tool, other, when, unless)| {
+            .prop_map(|(decision, server, tool, other, method, when, unless)| {
+                let tool = if method.is_empty() { tool } else { method };
                 let unless = if decision == "allow" { "" } else { unless };
                 format!("decision = '{decision}'\n{server}\n{tool}\n{other}\n{when}\n{unless}\n")
             })

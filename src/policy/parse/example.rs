@@ -70,6 +70,7 @@ pub(super) fn check(reading: &mut Reading<'_>, at: Span, example: Example, part:
                 Part::Unless(index) => format!("{} excepts this", rule.unless[index]),
                 Part::Expires
                 | Part::Server
+                | Part::Method
                 | Part::Tool
                 | Part::Mutability
                 | Part::Action

@@ -12,6 +12,7 @@ use super::example::{self, Example};
 use super::lists::{any_of, globs, words};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::mcp::request;
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span};
@@ -23,6 +24,7 @@ const KEYS: &[&str] = &[
     "id",
     "decision",
     "server",
+    "method",
     "tool",
     "mutability",
     "action",
@@ -44,7 +46,9 @@ struct Draft {
     id: Option<(Span, Option<String>)>,
     decision: Option<Option<Decision>>,
     server: Vec<Glob>,
+    method: Vec<Glob>,
     tool: Vec<ToolGlob>,
+    tool_at: Option<Span>,
     mutability: Option<Mutability>,
     action: Vec<Action>,
     output_domain: Vec<OutputDomain>,
@@ -96,7 +100,11 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
             "id" => draft.id = Some((value.span(), read_id(reading, value))),
             "decision" => draft.decision = Some(reading.word(value, "decision", &words(Decision::ALL, Decision::word))),
             "server" => draft.server = globs(reading, value, "server", Glob::new),
-            "tool" => draft.tool = globs(reading, value, "tool", ToolGlob::new),
+            "method" => draft.method = methods(reading, value),
+            "tool" => {
+                draft.tool = globs(reading, value, "tool", ToolGlob::new);
+                draft.tool_at = Some(key.span());
+            }
             "mutability" => {
                 let known = words(Mutability::ALL, Mutability::word);
                 draft.mutability = reading.word(value, "mutability", &known);
@@ -142,12 +150,18 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
         }
         condition::check_allow(reading, at, &draft.when);
     }
+    if let (Some(at), false) = (draft.tool_at, draft.method.is_empty()) {
+        let hint = "leave `method` out: a rule without it is about tools/call; another request's name is an argument, \
+            `when = [{ arg = \"name\", eq = \"...\" }]`";
+        reading.problem(at, "only tools/call has a tool, and this rule names a `method`", hint);
+    }
     let (place, id) = draft.id?;
     let (line, _) = reading.place(at.start);
     let rule = Rule {
         id: id?,
         decision,
         server: draft.server,
+        method: draft.method,
         tool: draft.tool,
         mutability: draft.mutability,
         action: draft.action,
@@ -182,6 +196,27 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
         return None;
     }
     Some(id)
+}
+
+/// Globs over methods. One that could only name what is never held would be a rule that never decides.
+fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Glob> {
+    let mut found = Vec::new();
+    for (at, text) in reading.texts(value, "method") {
+        match Glob::new(&text) {
+            Ok(_) if !request::is_ruled(&text) => reading.problem(
+                at,
+                format!("no rule decides on {text:?}: the session and its notifications depend on it"),
+                "name a request like resources/read, sampling/createMessage or tasks/*",
+            ),
+            Ok(glob) => found.push(glob),
+            Err(error) => reading.problem(
+                at,
+                format!("`method` cannot be {text:?}: {error}"),
+                "write a method like resources/read, with * where it may vary",
+            ),
+        }
+    }
+    found
 }
 
 /// There are few enough identities to know the hash of each, so a typing mistake is a problem instead of a rule that never matches.

@@ -24,7 +24,7 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
         return Ok("a number");
     }
     // What is sorted by may be turned round: `-created_at`.
-    let turns = role == Role::Names && text.len() > 2 && text.bytes().nth(1).is_some_and(|c| c.is_ascii_lowercase());
+    let turns = role == Role::Names && text.len() > 2 && text.as_bytes().get(1).is_some_and(|c| c.is_ascii_lowercase());
     if text.starts_with('-') && !turns {
         return Err("begins with \"-\", so it may be an option");
     }

@@ -1,0 +1,58 @@
+//! The options of `install` and `uninstall`, as clap reads them.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+
+use crate::hosts::table::HOSTS;
+
+/// Where hosts' files are looked for.
+#[derive(Clone, Debug, Args)]
+pub struct HostsHome {
+    /// Look for the hosts' files under DIR, instead of your home
+    #[arg(long = "hosts-home", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+/// Which servers of hosts are changed, and how that is told.
+#[derive(Clone, Debug, Args)]
+pub struct ChangeOptions {
+    /// Every server of every host
+    #[arg(long, conflicts_with_all = ["host", "server"])]
+    pub all: bool,
+    /// Only the servers of this host; may be repeated
+    #[arg(long, value_name = "HOST", value_parser = a_host())]
+    pub host: Vec<String>,
+    /// Only servers of this name, as the host's file has it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Change nothing; show what would change, as a diff without secrets
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON array, a row for each server
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub hosts: HostsHome,
+}
+
+/// How servers are wrapped.
+#[derive(Clone, Debug, Args)]
+pub struct InstallOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+    /// Have Codex pass every call of these servers on: else it refuses some itself before they can be asked about
+    #[arg(long)]
+    pub codex_approve: bool,
+    /// Wrap servers reached over the network too: mcp-remote reaches them, which needs Node.js
+    #[arg(long)]
+    pub remote: bool,
+    /// What hosts start, instead of the mcp-approve that runs now
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub program: Option<PathBuf>,
+}
+
+fn a_host() -> PossibleValuesParser {
+    PossibleValuesParser::new(HOSTS.iter().map(|host| host.word))
+}

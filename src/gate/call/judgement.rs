@@ -1,0 +1,113 @@
+//! Judges whatever can be held: a call by its tool, any other request by its method, the rules about that, and the folders
+//! that the host declared. Acts on nothing.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::behavior::conclude::Behavior;
+use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::request::of_request;
+use crate::behavior::taxonomy::{Mutability, OutputDomain};
+use crate::gate::call::judged::{self, JudgeInput, Judged, Seen, followed, is_too_much};
+use crate::gate::call::retry::Retry;
+use crate::gate::data::event::Now;
+use crate::gate::data::facts::Look;
+use crate::gate::server::described::Described;
+use crate::mcp::request;
+use crate::policy::decide::{self, Question};
+use crate::policy::explain;
+use crate::policy::fit::paths_wanted;
+use crate::policy::rule::Decision;
+use crate::wire::call::{Call, Origin};
+
+/// Rules that a card names beside the one that decided.
+const NEAR: usize = 2;
+/// As much of an address or a name as a list shows, in characters.
+const SHOWN: usize = 120;
+
+/// Judges a call by what is known of its tool, or another request; as [`judged::judge`] does where the clock was set back.
+pub(in crate::gate) fn judge(
+    now: Now,
+    call: &Call,
+    described: Option<Arc<Described>>,
+    input: JudgeInput<'_>,
+    seen: &Seen,
+) -> Judged {
+    let Some(method) = call.method() else { return judged::judge(now, call, described, input, seen) };
+    let judged = judge_request(now.wall, call, method, input, seen);
+    if input.latest <= now.wall {
+        return judged;
+    }
+    let later = judge_request(input.latest, call, method, input, seen);
+    if later.ruling.decision > judged.ruling.decision { later } else { judged }
+}
+
+fn judge_request(wall: i64, call: &Call, method: &str, input: JudgeInput<'_>, seen: &Seen) -> Judged {
+    let params: Value = match is_too_much(call) {
+        true => Value::Null,
+        // The strict reader has read it already, so this cannot fail.
+        false => serde_json::from_str(call.arguments_text()).unwrap_or_default(),
+    };
+    let mut behavior = of_request(method, &params);
+    match call.origin() {
+        // What a server says is between it and its user: it names no place of this machine that a host would open.
+        Origin::Server => behavior.hazards.clear(),
+        Origin::Host if is_too_much(call) => {
+            let what = "the request holds more values than are read".to_owned();
+            behavior.hazards.push(Hazard { kind: HazardKind::UnreadArguments, what });
+        }
+        Origin::Host => {}
+    }
+    let about = request::target(&params).map(|target| target.chars().take(SHOWN).collect::<String>());
+    if let Some(uri) = params.get("uri").and_then(Value::as_str).filter(|uri| request::is_file(uri)) {
+        behavior.hazards.extend(input.roots.outside(request::path_of(uri).as_deref(), uri));
+    }
+    let params = request::arguments(params);
+    let question = Question {
+        server: input.server,
+        method: Some(method),
+        tool: method,
+        behavior: &behavior,
+        arguments: &params,
+        now: wall,
+        recent: Some(input.recent),
+    };
+    let wanted = Look { real: paths_wanted(input.policy, &question), ..Look::default() };
+    let roots = followed(input.policy, &wanted, seen.found.as_ref());
+    let ruling = decide::decide_at(input.policy, &question, &roots);
+    let near = match ruling.decision {
+        Decision::Ask => explain::nearest(input.policy, &question, &roots, NEAR),
+        Decision::Allow | Decision::Deny => Vec::new(),
+    };
+    Judged {
+        effect: effect(&behavior, call.origin()).to_owned(),
+        target: about,
+        danger: None,
+        explained: String::new(),
+        wanted,
+        by_approver: None,
+        near,
+        described: None,
+        behavior,
+        ruling,
+        undeclared: Vec::new(),
+        violations: Vec::new(),
+        retry: Retry::Plain,
+    }
+}
+
+/// Our own line on what a request does.
+fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
+    let identity = behavior.identity;
+    match (origin, identity.output_domain, identity.mutability) {
+        (_, OutputDomain::Model, _) => "the server has the host's model write an answer",
+        (_, OutputDomain::User, _) => "the server asks the host's user a question",
+        (Origin::Host, OutputDomain::Content, Mutability::Pure) => "reads a resource or a prompt of the server",
+        (Origin::Host, _, Mutability::Pure) => "reads from the server; no tool is called",
+        (Origin::Server, _, Mutability::Pure) => "the server reads from the host",
+        (Origin::Host, OutputDomain::Unknown, _) => "a request that is no tool call: what it does is not known",
+        (Origin::Host, _, _) => "changes what the server keeps for this session; no tool is called",
+        (Origin::Server, _, _) => "a request of the server: what the host does with it is not known",
+    }
+}

@@ -1,0 +1,129 @@
+//! Requests of the server to its host (sampling, elicitation): held where a rule asks or denies, and what could be one that
+//! is spelled for a laxer reader does not pass then. Without such a rule nothing here looks at a line.
+
+use memchr::memchr2_iter;
+
+use crate::audit::record::Kind;
+use crate::gate::Gate;
+use crate::gate::call::held::Withdrawal;
+use crate::gate::call::judged::Seen;
+use crate::gate::call::judgement;
+use crate::gate::data::effect::{Effect, Question};
+use crate::gate::data::event::Now;
+use crate::mcp::request;
+use crate::policy::rule::{Decision, Rule};
+use crate::wire::call::{Call, Origin};
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::reply;
+
+impl Gate {
+    /// Takes up a line of the server's that rules may be about; gives back any that passes.
+    pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
+        if !self.rules.policy.restricts_methods() {
+            return Some(line);
+        }
+        match gist {
+            // An answer is what hosts wait for, and many are written carelessly: only one that names a method is suspicious.
+            Gist::Response { .. } if !names_a_method(line.content()) => Some(line),
+            Gist::Response { .. } => match message::sort(line) {
+                Sorted::Plain(plain) => Some(plain.into_line()),
+                Sorted::Call(call) => Some(call.into_line()),
+                Sorted::Refused { refusal, line } => self.drop_odd(now, &refusal.what, &line, out),
+                Sorted::Blank => None,
+            },
+            Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => match message::sort(line) {
+                Sorted::Plain(plain) => self.screen_request(now, plain, out),
+                // No host takes a call, and rules about calls are not about this.
+                Sorted::Call(call) => Some(call.into_line()),
+                Sorted::Refused { refusal, line } => {
+                    self.answer_odd(&refusal, out);
+                    self.drop_odd(now, &refusal.what, &line, out)
+                }
+                Sorted::Blank => None,
+            },
+        }
+    }
+
+    fn screen_request(&mut self, now: Now, plain: Plain, out: &mut Vec<Effect>) -> Option<Line> {
+        match plain.gist() {
+            Gist::Request { method, .. } if request::is_ruled(method) => {
+                let Some(call) = plain.request(Origin::Server).filter(|call| self.holds(now, call)) else {
+                    return Some(plain.into_line());
+                };
+                if self.calls.by_origin(Origin::Server, call.id()).is_some() {
+                    let what = "a request with this id is already held; ids must be unique";
+                    let refusal =
+                        Refusal { code: -32600, what: what.into(), id: Some(call.id().clone()), answer: true };
+                    self.answer_odd(&refusal, out);
+                    return self.drop_odd(now, what, call.line(), out);
+                }
+                self.take_up(now, Box::new(call), out);
+                None
+            }
+            Gist::Notification { method, .. } if self.restricts(method) => {
+                self.drop_odd(now, message::NO_ANSWER, plain.line(), out)
+            }
+            Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable => {
+                Some(plain.into_line())
+            }
+        }
+    }
+
+    /// The server cancels something. Where that is a held request of its own, the request is withdrawn, and the host never
+    /// hears of either.
+    #[must_use = "the cancellation of anything else passes"]
+    pub(in crate::gate) fn cancels_held(&mut self, now: Now, id: &Id, out: &mut Vec<Effect>) -> bool {
+        let number = self.calls.by_origin(Origin::Server, id);
+        if let Some(number) = number {
+            self.withdraw(now, number, Withdrawal::Cancelled, out);
+        }
+        number.is_some()
+    }
+
+    /// Whether a request that is no call must be decided on before it passes.
+    pub(in crate::gate) fn holds(&self, now: Now, call: &Call) -> bool {
+        let judged = judgement::judge(now, call, None, self.judge_input(), &Seen::default());
+        judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
+    }
+
+    /// Whether some rule could ask about a method, or deny it: what cannot be held is dropped then.
+    pub(in crate::gate) fn restricts(&self, method: &str) -> bool {
+        let policy = &self.rules.policy;
+        let restricts = |rule: &Rule| rule.decision > Decision::Allow && rule.is_about(Some(method));
+        request::is_ruled(method) && (!policy.allows_count || policy.rules.iter().any(restricts))
+    }
+
+    /// Drops and records what a rule cannot be asked about.
+    fn drop_odd(&mut self, now: Now, why: &str, line: &Line, out: &mut Vec<Effect>) -> Option<Line> {
+        let mut entry = self.entry(now, Kind::Fault);
+        entry.digest = Some(line.digest());
+        let what = "dropped a line of the server: rules are about its requests, and it is no canonical message";
+        self.record(entry.with("what", what).with("reason", why).with("bytes", line.content().len()), out);
+        None
+    }
+
+    /// Records that a long request of the server did not pass, and tells the server.
+    pub(in crate::gate) fn too_long(&mut self, now: Now, gist: &Gist, bytes: u64, out: &mut Vec<Effect>) {
+        let what = "dropped a request of the server that is too long to be held, and a rule is about it";
+        let entry = self.entry(now, Kind::Fault).with("what", what).with("bytes", bytes);
+        self.record(entry, out);
+        if let Gist::Request { id, .. } = gist {
+            let line = reply::error(Some(id), -32600, "the request is too long for mcp-approve to show it");
+            out.push(Effect::Query(Question(line)));
+        }
+    }
+
+    fn answer_odd(&self, refusal: &Refusal, out: &mut Vec<Effect>) {
+        if let (true, Some(id)) = (refusal.answer, &refusal.id) {
+            out.push(Effect::Query(Question(reply::error(Some(id), refusal.code, &refusal.what))));
+        }
+    }
+}
+
+/// Whether some bytes could hold a key `method` in any case, or one that is escaped.
+fn names_a_method(content: &[u8]) -> bool {
+    let word = |at: usize| content.get(at..at + 6).is_some_and(|six| six.eq_ignore_ascii_case(b"method"));
+    memchr2_iter(b'm', b'M', content).any(word) || content.windows(2).any(|two| two == b"\\u")
+}

@@ -1,0 +1,117 @@
+//! What passes without being held, counted by direction, form and method, so that the log has a trace of all of it: one
+//! record now and then, and one at the end. Payloads of notifications leave their digests.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::wire::call::Origin;
+use crate::wire::digest::Digest;
+use crate::wire::words::words;
+
+/// Microseconds in which lines are counted before they are recorded.
+const WINDOW: u64 = 30_000_000;
+/// How many methods are counted apart in one window; what comes beyond is counted together.
+const METHODS: usize = 64;
+/// As much of a method is kept, in characters.
+const LONGEST: usize = 128;
+/// So many payloads of one method leave a digest each; all of them leave one together.
+const DIGESTS: usize = 16;
+/// So many requests that change something are recorded one by one in a session; the rest is only counted.
+const SINGLE: u32 = 256;
+
+words! {
+    /// What a line that passes is.
+    Form {
+        Request = "request",
+        Notification = "notification",
+        Response = "response",
+        /// No message that we can read.
+        Unreadable = "unreadable",
+    }
+}
+
+/// The lines of this window.
+#[derive(Debug, Default)]
+pub struct Passed {
+    rows: BTreeMap<(&'static str, &'static str, String), Count>,
+    since: Option<u64>,
+    single: u32,
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    lines: u64,
+    bytes: u64,
+    digests: Vec<String>,
+    /// Over the digests of all payloads, in order.
+    all: Option<Digest>,
+}
+
+impl Passed {
+    /// Counts a line at `now` (monotonic microseconds); `payload` is the digest of a notification. Gives the time when the
+    /// window ends, where it begins with this line.
+    pub fn take(
+        &mut self,
+        now: u64,
+        (from, form, method): (Origin, Form, &str),
+        bytes: u64,
+        payload: Option<String>,
+    ) -> Option<u64> {
+        let mut key = (side(from), form.word(), method.chars().take(LONGEST).collect());
+        if self.rows.len() >= METHODS && !self.rows.contains_key(&key) {
+            key.2 = "(other methods)".to_owned();
+        }
+        let count = self.rows.entry(key).or_default();
+        count.lines += 1;
+        count.bytes += bytes;
+        if let Some(payload) = payload {
+            let before = count.all.map(|all| all.to_string()).unwrap_or_default();
+            count.all = Some(Digest::of(format!("{before}{payload}").as_bytes()));
+            if count.digests.len() < DIGESTS {
+                count.digests.push(payload);
+            }
+        }
+        let begins = self.since.is_none();
+        let since = *self.since.get_or_insert(now);
+        begins.then_some(since + WINDOW)
+    }
+
+    /// Whether one more request may have a record of its own.
+    pub fn takes_single(&mut self) -> bool {
+        self.single += 1;
+        self.single <= SINGLE
+    }
+
+    /// When the window ends.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.since.map(|since| since + WINDOW)
+    }
+
+    /// What was counted since the last record, for the next one; the window starts anew. `None` where nothing was.
+    pub fn drain(&mut self) -> Option<Value> {
+        self.since = None;
+        let row = |((from, form, method), count): ((&str, &str, String), Count)| {
+            let Count { lines, bytes, digests, all } = count;
+            let row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });
+            match (row, all) {
+                (Value::Object(mut row), Some(all)) => {
+                    row.insert("digests".to_owned(), digests.into());
+                    row.insert("all".to_owned(), all.to_string().into());
+                    Value::Object(row)
+                }
+                (row, _) => row,
+            }
+        };
+        let rows = std::mem::take(&mut self.rows);
+        (!rows.is_empty()).then(|| rows.into_iter().map(row).collect())
+    }
+}
+
+/// The word for a side in records.
+pub fn side(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Host => "host",
+        Origin::Server => "server",
+    }
+}

@@ -1,0 +1,87 @@
+//! Requests other than `tools/call`, of the host and of the server: which of them can be held, and what one is about.
+//! Owns no judgement.
+
+use serde_json::Value;
+
+/// The method of a call.
+pub const CALL: &str = "tools/call";
+
+/// Whether rules decide on a method. The handshake and the pings keep the session itself, by the list of tools calls are
+/// judged and scopes cut, and a notification cannot wait.
+pub fn is_ruled(method: &str) -> bool {
+    !matches!(method, "initialize" | "ping" | "server/discover" | "tools/list") && !method.starts_with("notifications/")
+}
+
+/// What a request is about, by its `params`: an address, a prompt's name, a task, a question. Foreign text.
+pub fn target(params: &Value) -> Option<&str> {
+    let pointers = ["/uri", "/name", "/ref/name", "/ref/uri", "/taskId", "/message"];
+    let named = pointers.iter().find_map(|pointer| params.pointer(pointer)?.as_str());
+    named.or_else(|| params.get("messages")?.as_array()?.last()?.pointer("/content/text")?.as_str())
+}
+
+/// What rules see of a request as its arguments: its `params`, and for the address of a file also its `path`, so that a rule
+/// can say `under`.
+pub fn arguments(mut params: Value) -> Value {
+    let path = params.get("uri").and_then(Value::as_str).and_then(path_of);
+    if let (Some(path), Some(fields)) = (path, params.as_object_mut()) {
+        fields.insert("path".to_owned(), path.into());
+    }
+    params
+}
+
+/// The path in a `file:` address of this machine, percent-encoding taken off.
+pub fn path_of(uri: &str) -> Option<String> {
+    let scheme = uri.get(..5)?;
+    let rest = uri.get(5..).filter(|_| scheme.eq_ignore_ascii_case("file:"))?;
+    // `file:/path` and `file:///path` are the same file.
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let (mut bytes, mut at) = (Vec::with_capacity(path.len()), 0);
+    let encoded = path.as_bytes();
+    while let Some(&byte) = encoded.get(at) {
+        let hex = path.get(at + 1..at + 3).filter(|_| byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(hex.unwrap_or(byte));
+        at += if hex.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Whether an address is of a file, whatever the spelling of its scheme.
+pub fn is_file(uri: &str) -> bool {
+    uri.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{is_file, is_ruled, path_of, target};
+
+    #[test]
+    fn a_file_address_is_read_in_every_spelling() {
+        assert_eq!(path_of("file:///home/ada/my%20work/%C3%A9").as_deref(), Some("/home/ada/my work/é"));
+        assert_eq!(path_of("file://localhost/srv/%zz").as_deref(), Some("/srv/%zz"));
+        assert_eq!(path_of("FILE:/etc/passwd").as_deref(), Some("/etc/passwd"));
+        assert_eq!(path_of("file:///etc/passwd#top").as_deref(), Some("/etc/passwd"));
+        assert_eq!(path_of("https://example.org/x"), None);
+        assert!(is_file(" File:///x") && !is_file("profile:///x"));
+    }
+
+    #[test]
+    fn a_request_is_about_what_its_params_name_first() {
+        assert_eq!(target(&json!({"uri": "file:///a"})), Some("file:///a"));
+        assert_eq!(target(&json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {}})), Some("p"));
+        let messages = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}]});
+        assert_eq!(target(&messages), Some("hi"));
+        assert_eq!(target(&json!(null)), None);
+        assert!(
+            is_ruled("resources/read")
+                && !is_ruled("initialize")
+                && !is_ruled("tools/list")
+                && !is_ruled("notifications/cancelled")
+        );
+    }
+}
