@@ -91,16 +91,16 @@ fn what_was_decided_is_reviewed_in_the_same_console() {
     terminal.types("dtoo late\r");
     host.answer(1);
     terminal.types("3");
-    terminal.shows(&["Log ·", "add_note", "denied by", "too late", "1 asked"]);
+    terminal.shows(&["Log ·", "add_note", "denied", "too late", "1 asked"]);
     terminal.types("/kind:decision\r");
-    terminal.shows(&["/kind:decision", "denied by"]);
+    terminal.shows(&["/kind:decision", "denied"]);
     terminal.types("\r");
     terminal.shows(&["its link follows from record", "ticket      s-1"]);
     // From the record to its tool, and to all records of the tool.
     terminal.types("4");
     terminal.shows(&["tool        add_note", "a running server describes it now", "1 decided, 1 denied"]);
     terminal.types("3");
-    terminal.shows(&["/tool:=add_note server:s", "asked", "denied by"]);
+    terminal.shows(&["/tool:=add_note server:s", "asked", "denied"]);
     terminal.types("6\r");
     terminal.shows(&["lifecycle   Active", "wrapper and server together"]);
     terminal.types(":verify\r");

@@ -18,7 +18,7 @@ fn a_rule_made_on_screen_with_two_keys_stands_in_the_policy_file_and_holds_for_t
     assert!(server.executed().is_empty());
     std::thread::sleep(ARMED);
     terminal.types("\r");
-    terminal.shows(&["The rule stands in"]);
+    terminal.shows(&["The rule was added to"]);
     assert_eq!(text(&host.answer(1)), "done");
     let policy = fs::read_to_string(home.path().join("config/policy.toml")).unwrap();
     assert!(policy.contains("tool = \"add_note\"") && policy.contains("buy milk"), "{policy}");
@@ -68,7 +68,7 @@ fn what_the_console_wrote_it_takes_back() {
     terminal.shows(&["▸ c allow this exact call", "Enter adds this text"]);
     std::thread::sleep(ARMED);
     terminal.types("\r");
-    terminal.shows(&["The rule stands in"]);
+    terminal.shows(&["The rule was added to"]);
     assert!(fs::read_to_string(&file).unwrap().contains("buy milk"));
     terminal.types("u");
     terminal.shows(&["Taken back: added rule allow-add-note-this-call"]);
