@@ -167,9 +167,11 @@ fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'
 }
 
 fn waits(layer: Layer, file: &str, count: usize) -> String {
-    let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
+    let things =
+        if count == 1 { "1 change that allows more is" } else { &format!("{count} changes that allow more are") };
     format!(
-        "the {} policy {file} has changed: {things}; see it under 5 in the console, or with `mcp-approve rules accept`",
+        "the {} policy {file} changed: {things} inactive until you accept it: press 5 in the console, or run \
+         `mcp-approve rules accept`",
         layer.word()
     )
 }

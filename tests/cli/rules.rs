@@ -221,7 +221,7 @@ fn every_file_that_applies_is_checked_and_replayed_and_doctor_tells_what_waits()
     assert!(code == Some(1) && out.contains(".mcp-approve.toml"), "{out}");
     fs::write(&file, "version = 1\n[[rule]]\nid = \"x\"\ndecision = \"allow\"\nserver = \"s\"\n").unwrap();
     let (code, out) = run(&["rules", "check"]);
-    assert!(code == Some(0) && out.contains("1 loosening waits until accepted"), "{out}");
+    assert!(code == Some(0) && out.contains("1 change that allows more waits until accepted"), "{out}");
     let out = super::unwrapped(&run(&["doctor"]).1);
     assert!(out.contains("until accepted this waits: allows: x") && out.contains("rules accept"), "{out}");
     assert!(out.contains("pins"), "{out}");

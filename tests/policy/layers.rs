@@ -69,7 +69,7 @@ fn what_a_change_loosens_is_told_and_waits() {
     }
     assert_eq!(stands.defaults.pure, Decision::Ask);
     assert_eq!(stands.pending[0].loosens.len(), 4);
-    assert!(stands.banner.unwrap().contains("4 loosenings wait"));
+    assert!(stands.banner.unwrap().contains("4 changes that allow more are inactive until you accept it"));
     assert_ne!(stands.digest, now.digest, "another policy than the file alone");
     // Words around the rules change nothing.
     let noted =

@@ -100,10 +100,10 @@ impl Walk {
     fn hazards(self) -> Vec<Hazard> {
         let rows = [
             (HazardKind::SensitiveRead, self.sensitive, "names a place where secrets are kept"),
-            (HazardKind::HiddenCharacters, self.hidden, "characters that cannot be seen"),
-            (HazardKind::TerminalSequence, self.control, "control characters"),
+            (HazardKind::HiddenCharacters, self.hidden, "invisible character"),
+            (HazardKind::TerminalSequence, self.control, "control character"),
             (HazardKind::PathTraversal, self.climbs, "leads out of where it starts"),
-            (HazardKind::NulCharacter, self.nul, "NUL characters"),
+            (HazardKind::NulCharacter, self.nul, "NUL character"),
             (HazardKind::AmbiguousNumber, self.number, "a number that programs read differently"),
         ];
         rows.into_iter()
@@ -114,9 +114,10 @@ impl Walk {
                     HazardKind::PathTraversal => format!("a path {what}: {first}"),
                     HazardKind::AmbiguousNumber => format!("{what}: {first}"),
                     _ if seen.times >= MOST_CHARACTERS => {
-                        format!("{MOST_CHARACTERS} or more {what}, the first {first}")
+                        format!("{MOST_CHARACTERS} or more {what}s, the first {first}")
                     }
-                    _ => format!("{} of {what}, the first {first}", seen.times),
+                    _ if seen.times == 1 => format!("1 {what}: {first}"),
+                    _ => format!("{} {what}s, the first {first}", seen.times),
                 };
                 Some(Hazard { kind, what })
             })

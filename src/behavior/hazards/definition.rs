@@ -16,8 +16,10 @@ pub fn found(definition: &Value) -> Vec<Hazard> {
     reader.value(definition, 0);
     let mut hazards = Vec::new();
     if let Some(first) = reader.hidden {
-        let what =
-            format!("{} of characters that cannot be seen in the definition, the first {first}", reader.hidden_times);
+        let what = match reader.hidden_times {
+            1 => format!("1 invisible character in the definition: {first}"),
+            times => format!("{times} invisible characters in the definition, the first {first}"),
+        };
         hazards.push(Hazard { kind: HazardKind::HiddenDescription, what });
     }
     if let Some(phrase) = reader.directive {

@@ -44,7 +44,11 @@ pub(super) fn run(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dy
     }
     for one in &layers.load(Keeps::Nothing).pending {
         let count = one.loosens.len();
-        let things = if count == 1 { "1 loosening waits" } else { &format!("{count} loosenings wait") };
+        let things = if count == 1 {
+            "1 change that allows more waits"
+        } else {
+            &format!("{count} changes that allow more wait")
+        };
         writeln!(out, "{}: {things} until accepted ({})", visible(&one.file), site.places.command("rules accept"))?;
     }
     Ok(code)

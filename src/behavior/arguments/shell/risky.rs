@@ -83,8 +83,9 @@ pub(super) fn of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     let pipes_code =
         before.is_some_and(|before| among(base(before), FETCHERS) || among(base(before), "base64 xxd openssl gunzip"));
     if (among(name, SHELLS) || among(name, INTERPRETERS)) && pipes_code {
-        let from = before.map_or("", base);
-        return only(Rank::HandsOver, format!("{name} runs what {from} brings"));
+        let what =
+            if before.is_some_and(|before| among(base(before), FETCHERS)) { "a download" } else { "decoded text" };
+        return only(Rank::HandsOver, format!("pipes {what} into {name}"));
     }
     if among(name, SHELLS)
         && let Some(code) = behind(rest, &["-c", "/c", "/C", "-Command", "-command", "-lc", "-ic", "-xc"])
