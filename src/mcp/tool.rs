@@ -123,6 +123,8 @@ impl Tool {
 
 /// Lists of JSON Schema that are sets.
 const SETS: [&str; 3] = ["required", "enum", "type"];
+/// Values of the server's own making.
+const VALUES: [&str; 4] = ["default", "const", "examples", "_meta"];
 /// What is written for people.
 const TEXTS: [&str; 2] = ["description", "title"];
 
@@ -140,6 +142,8 @@ fn settle(value: &mut Value) {
                         items.sort_by_cached_key(Value::to_string);
                     }
                     Value::String(text) if TEXTS.contains(&key.as_str()) => *text = without_dates(text),
+                    // Values, where an order may mean something.
+                    _ if VALUES.contains(&key.as_str()) => {}
                     _ => settle(member),
                 }
             }
@@ -161,7 +165,7 @@ fn without_dates(text: &str) -> String {
     ];
     let fits = |rest: &str, form: &str| {
         let digit = |(is, wanted): (u8, u8)| if wanted == b'0' { is.is_ascii_digit() } else { is == wanted };
-        rest.len() >= form.len() && rest.bytes().zip(form.bytes()).all(digit)
+        rest.len() >= form.len() && rest.bytes().zip(form.bytes()).all(digit) && is_of_calendar(rest, form.len())
     };
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(next) = rest.chars().next() {
@@ -174,6 +178,15 @@ fn without_dates(text: &str) -> String {
         rest = rest.get(form.map_or(next.len_utf8(), str::len)..).unwrap_or_default();
     }
     out
+}
+
+/// Whether the numbers of a date or time, so many bytes long, are ones that a calendar and a clock have.
+fn is_of_calendar(text: &str, length: usize) -> bool {
+    let within = |at: usize, least: u8, most: u8| {
+        let number = text.get(at..at + 2).filter(|_| at + 2 <= length).map(str::parse::<u8>);
+        number.is_none_or(|number| number.is_ok_and(|number| (least..=most).contains(&number)))
+    };
+    within(5, 1, 12) && within(8, 1, 31) && within(11, 0, 23) && within(14, 0, 59) && within(17, 0, 60)
 }
 
 impl Page {

@@ -101,7 +101,7 @@ pub fn is_known_sort(value: &str) -> bool {
 }
 
 /// Whether a word is a verb that changes something.
-fn changes(word: &str) -> bool {
+pub fn changes(word: &str) -> bool {
     is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
 }
 

@@ -93,7 +93,8 @@ impl<'a> Walk<'a> {
             },
             judged => judged?,
         };
-        if kind == "plain words" && at.key.role == Role::Open && self.runs_statements() {
+        let may_be_one = matches!(at.key.role, Role::Open | Role::Condition);
+        if kind == "plain words" && may_be_one && (self.runs_statements() || acts_on_a_record(text)) {
             return Err("may be a statement in a language that nothing names");
         }
         if let Some(hidden) = encoded::text(text).filter(|_| kind == "an identifier") {
@@ -225,7 +226,7 @@ impl<'a> Walk<'a> {
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
             }
-            if are_words_in_fields(text) {
+            if self.are_words_in_fields(at, text) {
                 return Some(Ok(IN_FIELDS));
             }
         }
@@ -265,7 +266,7 @@ impl<'a> Walk<'a> {
             if grammar::filter::reads(text) {
                 return Some(Ok(CONDITION));
             }
-            if are_words_in_fields(text) {
+            if self.are_words_in_fields(at, text) {
                 return Some(Ok(IN_FIELDS));
             }
         }
@@ -316,6 +317,15 @@ impl<'a> Walk<'a> {
         self.tool.is_some_and(|tool| words::of_name(&tool.name).iter().any(|word| words::among(word, RUNS)))
     }
 
+    /// Whether a text is words to look for, some in fields. `delete person:7` is a statement to some: its first word is an act.
+    fn are_words_in_fields(&self, at: &At<'_>, text: &str) -> bool {
+        let first = text.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        grammar::search::reads(text)
+            && !self.runs_statements()
+            && !shape::is_statement(text, self.reads(at))
+            && !choice::changes(&first.to_lowercase())
+    }
+
     /// Whether words are looked for: the tool's own name says so, no name says a language, and the text is prose alone.
     fn are_words(&self, at: &At<'_>, text: &str) -> bool {
         at.sure.is_empty()
@@ -326,8 +336,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn are_words_in_fields(text: &str) -> bool {
-    grammar::search::reads(text) && !shape::is_statement(text, Reads::Words)
+/// Whether a text is an act and a record or a key by its name: `unlink user:1`.
+fn acts_on_a_record(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let acts = words.next().is_some_and(|first| choice::changes(&first.to_lowercase()));
+    acts && words.next().is_some_and(|next| next.contains(':') && !next.ends_with(':'))
 }
 
 /// Whether a text is a host and a path on it: `example.org/solr`.

@@ -20,6 +20,10 @@ pub fn is_pattern(text: &str) -> bool {
 /// with `>`, `+`, `~` or a comma between them. Only for a parameter that is named after it: a shell reads `>` otherwise.
 pub fn is_css(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
+    let is_within = |at: usize| {
+        let opened = chars.iter().take(at).rposition(|c| matches!(c, '[' | ']'));
+        opened.and_then(|at| chars.get(at)) == Some(&'[')
+    };
     let fits = |(at, c): (usize, &char)| {
         let before = at.checked_sub(1).and_then(|before| chars.get(before)).copied().unwrap_or(' ');
         let next = chars.get(at + 1).copied().unwrap_or(' ');
@@ -27,7 +31,10 @@ pub fn is_css(text: &str) -> bool {
             '>' | '+' => before == ' ' && next == ' ',
             '~' => (before == ' ' && next == ' ') || next == '=',
             ' ' | '.' | '#' | '*' | '[' | ']' | '(' | ')' | ':' | '-' | '_' | ',' | '\'' | '"' => true,
-            '=' | '^' | '$' => before != ' ' && matches!(next, '=' | '"' | '\'') || is_letter(next),
+            // Only of an attribute: `[href^="/a"]`.
+            '=' => is_within(at) && before != ' ' && (matches!(next, '"' | '\'') || is_letter(next)),
+            '^' | '$' => is_within(at) && next == '=',
+            '/' => is_within(at),
             c => is_letter(*c),
         }
     };

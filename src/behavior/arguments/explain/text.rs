@@ -23,8 +23,9 @@ pub fn of_read(text: &str, role: Role, reads: Reads, depth: usize) -> Result<&'s
     if name::is_number(text) {
         return Ok("a number");
     }
-    // What is sorted by may be turned round: `-created_at`.
-    let turns = role == Role::Names && text.len() > 2 && text.as_bytes().get(1).is_some_and(|c| c.is_ascii_lowercase());
+    // What is sorted by may be turned round: `-created_at`. One word behind the sign may be an option.
+    let is_column = |name: &str| name.contains('_') && name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
+    let turns = role == Role::Names && text.strip_prefix('-').is_some_and(is_column);
     if text.starts_with('-') && !turns {
         return Err("begins with \"-\", so it may be an option");
     }

@@ -58,7 +58,12 @@ fn word<'a>(text: &'a str, depth: usize, fields: &mut usize) -> Option<&'a str> 
         return None;
     }
     *fields += 1;
-    let value = value.trim_start_matches(['<', '>', '=']);
+    let bound = value.trim_start_matches(['<', '>', '=']);
+    // A name behind `>` may be a file that a shell writes.
+    if bound.len() < value.len() && !bound.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let value = bound;
     if let Some(inner) = value.strip_prefix('(') {
         return group(inner, depth, fields);
     }
