@@ -119,3 +119,26 @@ fn a12_a_rate_counts_the_requests_that_a_rule_lets_pass() {
     world.deny("files-2", "");
     world.finish();
 }
+
+#[test]
+fn a12_no_address_counts_as_a_path_that_it_may_not_lead_to() {
+    let policy = "version = 1\n[[rule]]\nid = 'elsewhere'\ndecision = 'deny'\nmethod = 'resources/read'\n\
+        unless = [{ arg = 'path', under = '/srv/public' }]\n";
+    let mut world = World::with(config(), policy).ready();
+    world.disk_answers = true;
+    let read = |params: &str| READ.replace(r#"{"uri":"note:///a"}"#, params);
+    let fine = read(r#"{"uri":"file:///srv/public/x%3f"}"#);
+    assert!(world.host(&fine).contains(&Did::Forward(fine.clone())));
+    world.server(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+    for odd in [
+        r#"{"uri":"file:///srv/public/x?/../../../home/ada/.bashrc"}"#,
+        r#"{"uri":"file:///srv/public/x#/../../../home/ada/.bashrc"}"#,
+        r#"{"uri":"note:///a","path":"/srv/public/x"}"#,
+        r#"{"uri":"file:///srv/%ff","path":"/srv/public/x"}"#,
+        r#"{"uri":["file:///etc/passwd"],"path":"/srv/public/x"}"#,
+    ] {
+        let did = world.host(&read(odd));
+        assert!(did.iter().any(|one| matches!(one, Did::Answer(_))), "{odd}: {did:?}");
+    }
+    world.finish();
+}
