@@ -20,16 +20,21 @@ pub fn target(params: &Value) -> Option<&str> {
 }
 
 /// What rules see of a request as its arguments: its `params`, and for the address of a file also its `path`, so that a rule
-/// can say `under`.
+/// can say `under`. Beside an address no other `path` is seen: the caller's own would stand for what it does not name.
 pub fn arguments(mut params: Value) -> Value {
-    let path = params.get("uri").and_then(Value::as_str).and_then(path_of);
-    if let (Some(path), Some(fields)) = (path, params.as_object_mut()) {
-        fields.insert("path".to_owned(), path.into());
+    if let Some(fields) = params.as_object_mut()
+        && let Some(uri) = fields.get("uri")
+    {
+        match uri.as_str().and_then(path_of) {
+            Some(path) => drop(fields.insert("path".to_owned(), path.into())),
+            None => drop(fields.remove("path")),
+        }
     }
     params
 }
 
-/// The path in a `file:` address of this machine, percent-encoding taken off.
+/// The path in a `file:` address of this machine, percent-encoding taken off. `None` where readers differ on what the path is:
+/// some end it at `?` and `#`, some do not.
 pub fn path_of(uri: &str) -> Option<String> {
     let scheme = uri.get(..5)?;
     let rest = uri.get(5..).filter(|_| scheme.eq_ignore_ascii_case("file:"))?;
@@ -38,7 +43,9 @@ pub fn path_of(uri: &str) -> Option<String> {
         Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
         None => rest,
     };
-    let path = path.split(['?', '#']).next().unwrap_or_default();
+    if !path.starts_with('/') || path.contains(['?', '#']) {
+        return None;
+    }
     let (mut bytes, mut at) = (Vec::with_capacity(path.len()), 0);
     let encoded = path.as_bytes();
     while let Some(&byte) = encoded.get(at) {
@@ -65,7 +72,12 @@ mod tests {
         assert_eq!(path_of("file:///home/ada/my%20work/%C3%A9").as_deref(), Some("/home/ada/my work/é"));
         assert_eq!(path_of("file://localhost/srv/%zz").as_deref(), Some("/srv/%zz"));
         assert_eq!(path_of("FILE:/etc/passwd").as_deref(), Some("/etc/passwd"));
-        assert_eq!(path_of("file:///etc/passwd#top").as_deref(), Some("/etc/passwd"));
+        assert_eq!(path_of("file:///etc/%23%3f").as_deref(), Some("/etc/#?"));
+        for odd in
+            ["file:///etc/passwd#top", "file:///srv/x?/../../etc", "file://elsewhere/srv", "file:srv", "file:~/a"]
+        {
+            assert_eq!(path_of(odd), None, "{odd}");
+        }
         assert_eq!(path_of("https://example.org/x"), None);
         assert!(is_file(" File:///x") && !is_file("profile:///x"));
     }

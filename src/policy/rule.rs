@@ -142,6 +142,16 @@ impl Rule {
         }
     }
 
+    /// Whether it counts what it is about.
+    pub fn counts(&self) -> bool {
+        self.when.iter().chain(&self.unless).any(|one| matches!(one.about, About::Rate(_)))
+    }
+
+    /// Whether a request that it is about must be held: it could be asked about, denied or counted.
+    pub fn holds_requests(&self) -> bool {
+        self.decision > Decision::Allow || self.counts()
+    }
+
     /// Whether it selects by what a call is, not by its name alone.
     pub fn selects_by_behavior(&self) -> bool {
         let by_effect = |one: &Predicate| matches!(one.about, About::Effect(_));
@@ -243,9 +253,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether some request other than a call could be asked about or denied by a rule, or for want of a usable file.
+    /// Whether some request other than a call could be asked about, denied or counted by a rule, or asked about for want of
+    /// a usable file.
     pub fn restricts_methods(&self) -> bool {
-        let restricts = |rule: &Rule| rule.decision > Decision::Allow && !rule.method.is_empty();
+        let restricts = |rule: &Rule| rule.holds_requests() && !rule.method.is_empty();
         !self.allows_count || self.rules.iter().any(restricts)
     }
 }

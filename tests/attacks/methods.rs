@@ -94,3 +94,51 @@ fn a12_a_request_without_an_id_does_not_pass_while_a_rule_is_about_it() {
     let mut world = World::new().ready();
     assert_eq!(world.host(&note), [Did::ToServer(note.clone())], "without a rule it is passed as it is");
 }
+
+#[test]
+fn a12_a_rate_counts_the_requests_that_a_rule_lets_pass() {
+    let rated = |decision: &str, method: &str, bound: &str| {
+        let when = format!("when = [{{ rate = {{ {bound}, per = '1h' }} }}]");
+        let rule = format!("[[rule]]\nid = 'r'\ndecision = '{decision}'\nmethod = {method}\n{when}\n");
+        World::with(config(), &format!("version = 1\n{rule}")).ready()
+    };
+    let mut world = rated("deny", "'resources/read'", "over = 1");
+    assert!(world.host(READ).contains(&Did::Forward(READ.into())));
+    let second = READ.replace(":7,", ":8,");
+    assert!(matches!(world.host(&second).as_slice(), [Did::Settle(_), Did::Answer(_)]));
+    world.finish();
+    let mut world = rated("ask", "'sampling/*'", "over = 1");
+    assert!(world.server(SAMPLE).contains(&Did::Forward(SAMPLE.into())));
+    assert!(matches!(world.server(&SAMPLE.replace(":7,", ":8,")).as_slice(), [Did::Ask(_)]));
+    world.deny("files-2", "");
+    world.finish();
+    // An allow counts too, whoever sends: what it let pass is no longer there for a call.
+    let mut world = rated("allow", "['sampling/*', 'tools/call']", "most = 1");
+    assert!(world.server(SAMPLE).contains(&Did::Forward(SAMPLE.into())));
+    assert!(matches!(world.call("9", "write_file", WRITE).as_slice(), [Did::Ask(_)]));
+    world.deny("files-2", "");
+    world.finish();
+}
+
+#[test]
+fn a12_no_address_counts_as_a_path_that_it_may_not_lead_to() {
+    let policy = "version = 1\n[[rule]]\nid = 'elsewhere'\ndecision = 'deny'\nmethod = 'resources/read'\n\
+        unless = [{ arg = 'path', under = '/srv/public' }]\n";
+    let mut world = World::with(config(), policy).ready();
+    world.disk_answers = true;
+    let read = |params: &str| READ.replace(r#"{"uri":"note:///a"}"#, params);
+    let fine = read(r#"{"uri":"file:///srv/public/x%3f"}"#);
+    assert!(world.host(&fine).contains(&Did::Forward(fine.clone())));
+    world.server(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+    for odd in [
+        r#"{"uri":"file:///srv/public/x?/../../../home/ada/.bashrc"}"#,
+        r#"{"uri":"file:///srv/public/x#/../../../home/ada/.bashrc"}"#,
+        r#"{"uri":"note:///a","path":"/srv/public/x"}"#,
+        r#"{"uri":"file:///srv/%ff","path":"/srv/public/x"}"#,
+        r#"{"uri":["file:///etc/passwd"],"path":"/srv/public/x"}"#,
+    ] {
+        let did = world.host(&read(odd));
+        assert!(did.iter().any(|one| matches!(one, Did::Answer(_))), "{odd}: {did:?}");
+    }
+    world.finish();
+}

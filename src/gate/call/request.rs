@@ -82,16 +82,19 @@ impl Gate {
         number.is_some()
     }
 
-    /// Whether a request that is no call must be decided on before it passes.
+    /// Whether a request that is no call must be decided on before it passes, or counted: only what was decided on counts.
     pub(in crate::gate) fn holds(&self, now: Now, call: &Call) -> bool {
+        if self.rules.policy.rules.iter().any(|rule| rule.counts() && rule.is_about(call.method())) {
+            return true;
+        }
         let judged = judgement::judge(now, call, None, self.judge_input(), &Seen::default());
         judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty()
     }
 
-    /// Whether some rule could ask about a method, or deny it: what cannot be held is dropped then.
+    /// Whether some rule could ask about a method, deny it or count it: what cannot be held is dropped then.
     pub(in crate::gate) fn restricts(&self, method: &str) -> bool {
         let policy = &self.rules.policy;
-        let restricts = |rule: &Rule| rule.decision > Decision::Allow && rule.is_about(Some(method));
+        let restricts = |rule: &Rule| rule.holds_requests() && rule.is_about(Some(method));
         request::is_ruled(method) && (!policy.allows_count || policy.rules.iter().any(restricts))
     }
 

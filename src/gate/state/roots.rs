@@ -58,7 +58,9 @@ impl DeclaredRoots {
         self.asked.remove(at);
         if let Ok(answer) = serde_json::from_slice::<Answer>(content) {
             let roots = answer.result.roots.iter().take(MOST_ROOTS);
-            self.roots = roots.filter_map(|root| words(&request::path_of(&root.uri)?)).collect();
+            // A root that did not count would leave every address unchecked: it ends where the strictest reader ends it.
+            let folder = |root: &Root| request::path_of(root.uri.split(['?', '#']).next()?);
+            self.roots = roots.filter_map(|root| words(&folder(root)?)).collect();
         }
     }
 

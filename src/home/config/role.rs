@@ -91,6 +91,17 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
                 role.servers.extend(parent.servers.iter().cloned());
             }
         }
+        // What one role grants on its servers is not granted on those of another.
+        let widens = |known: &&Role| {
+            !known.servers.is_empty() && role.servers.iter().any(|server| !known.servers.contains(server))
+        };
+        for (name, at) in &inherits {
+            if roles.iter().filter(|known| known.name == *name).any(|known| widens(&known)) {
+                let what =
+                    format!("the role {} is for servers that {name:?}, which it inherits, is not for", role.name);
+                reading.problem(at.clone(), what, "give it `servers` that are in the list of each, or write two roles");
+            }
+        }
         roles.push(role);
     }
     for Written { role, inherits } in left {
@@ -159,11 +170,28 @@ mod tests {
     }
 
     #[test]
-    fn a_role_that_inherits_nothing_known_is_a_problem() {
+    fn a_role_grants_what_it_inherits_on_no_other_servers() {
+        let text = "[roles.a]\nservers = [\"d\", \"e\"]\n[roles.b]\ninherits = [\"a\", \"viewer\"]\nservers = \"d\"\n\
+            [roles.c]\ninherits = [\"b\", \"viewer\"]\n";
+        let roles = roles(text).unwrap();
+        for name in ["b", "c"] {
+            let role = roles.iter().find(|role| role.name == name).unwrap();
+            assert_eq!(role.servers.iter().map(|glob| glob.text()).collect::<Vec<_>>(), ["d"], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_role_that_inherits_what_it_cannot_is_a_problem() {
         for (text, says) in [
             ("[roles.a]\ninherits = \"b\"\n[roles.b]\ninherits = \"a\"\n", "a role cannot inherit itself"),
             ("[roles.a]\ninherits = \"boss\"\n", "one of: viewer, analyst, editor, admin"),
             ("[roles.viewer]\ninherits = \"admin\"\n", "give your role another name"),
+            ("[roles.a]\nservers = \"d\"\n[roles.b]\nservers = \"p\"\n[roles.c]\ninherits = [\"a\", \"b\"]\n", "\"a\""),
+            (
+                "[roles.a]\nservers = \"d\"\n[roles.b]\ninherits = \"a\"\nservers = [\"d\", \"p\"]\n",
+                "the role b is for",
+            ),
+            ("[roles.viewer]\nservers = \"d\"\n[roles.b]\ninherits = \"viewer\"\nservers = \"p\"\n", "two roles"),
             ("[tools.\"[\"]\nrequires = \"x\"\n", "names no tools"),
             ("[tools.a]\nrequire = \"x\"\n", "did you mean `requires`"),
         ] {
