@@ -106,8 +106,8 @@ pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     Ok(Handed(place))
 }
 
-/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none. `run_of` is the runtime folder below what
-/// `--home` names, or that of the user.
+/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none. `run_of` is the
+/// runtime folder below what `--home` names, or that of the user.
 ///
 /// # Errors
 /// Why it is not known, where there is one: then nothing may be used.
