@@ -214,6 +214,7 @@ impl Watcher {
 /// file itself. Whether all changes of it are reported.
 fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) -> bool {
     let mut at = PathBuf::new();
+    let mut is_reported = true;
     let mut parts = path.components().peekable();
     while let Some(part) = parts.next() {
         let folder = at.clone();
@@ -222,12 +223,11 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
         let found = at.symlink_metadata();
         let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
         if found.is_ok() && !is_link && parts.peek().is_some() {
-            // A folder that we may not read is somebody else's, who does not move it about.
-            let _ = reporter.add_way(&at);
+            is_reported &= reporter.add_way(&at);
             continue;
         }
         marks.push(Mark::Name(name.to_owned()));
-        let is_reported = reporter.add_folder(&folder);
+        is_reported &= reporter.add_folder(&folder);
         if found.is_err() {
             return is_reported;
         }
@@ -237,8 +237,30 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
             let target = folder.join(target).join(rest);
             return is_reported && links > 0 && add(reporter, &target, links - 1, marks);
         }
-        marks.extend(reporter.add_file(&at).map(Mark::Number));
-        return is_reported;
+        let (number, is_file_reported) = reporter.add_file(&at);
+        marks.extend(number.map(Mark::Number));
+        return is_reported && is_file_reported;
     }
     false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{Files, Watch};
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_watched_is_looked_for_by_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policy.toml");
+        fs::write(&file, "").unwrap();
+        let watcher = Watch::new().watcher(Files::Policy);
+        let is_local = watcher.add(&[file.clone()]).is_reported;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
+        // Root may read it nevertheless.
+        let may_read = fs::File::open(&file).is_ok();
+        assert_eq!(watcher.add(&[file]).is_reported, is_local && may_read);
+    }
 }
