@@ -4,7 +4,7 @@
 //! Linux reports changes of files on its own disks, and not what another machine writes: files on anything but a file
 //! system known to report are looked at twice a second, as on every other system.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
@@ -34,12 +34,13 @@ pub enum Files {
     Pins,
 }
 
+const ALL: [Files; 2] = [Files::Policy, Files::Pins];
+
 /// The loop's side.
 #[derive(Default)]
 pub struct Watch {
     /// `None` where the system reports nothing.
     reporter: Option<Reporter>,
-    known: HashMap<Mark, Files>,
     policy: Next,
     pins: Next,
 }
@@ -51,16 +52,18 @@ enum Mark {
     Number(i32),
 }
 
-/// When to look next (monotonic microseconds), and how long to wait then.
-#[derive(Clone, Copy, Debug)]
+/// When to look next (monotonic microseconds), and how long to wait then; by what reports of these files are known. A link
+/// may be on the way to files of both kinds.
+#[derive(Debug)]
 struct Next {
+    marks: HashSet<Mark>,
     at: u64,
     pause: u64,
 }
 
 impl Default for Next {
     fn default() -> Self {
-        Self { at: u64::MAX, pause: POLL }
+        Self { marks: HashSet::new(), at: u64::MAX, pause: POLL }
     }
 }
 
@@ -96,20 +99,21 @@ impl Watch {
 
     /// Files are watched before anything was reported.
     pub fn begin(&mut self, added: Added) {
-        self.known.extend(added.marks.into_iter().map(|mark| (mark, added.files)));
         let pause = self.pause(added.is_reported);
-        *self.next(added.files) = Next { at: pause, pause };
+        let next = self.next(added.files);
+        next.marks.extend(added.marks);
+        (next.at, next.pause) = (pause, pause);
     }
 
     /// A thread added files, and looked at them after that. What is new is looked at once more: its first report may have
     /// come before this.
     pub fn added(&mut self, now: u64, added: Added) {
-        let mut is_new = false;
-        for mark in added.marks {
-            is_new |= self.known.insert(mark, added.files).is_none();
-        }
         let pause = self.pause(added.is_reported);
-        self.next(added.files).pause = pause;
+        let next = self.next(added.files);
+        let known = next.marks.len();
+        next.marks.extend(added.marks);
+        let is_new = next.marks.len() > known;
+        next.pause = pause;
         self.look_within(now, if is_new { SETTLE } else { pause }, added.files);
     }
 
@@ -129,19 +133,14 @@ impl Watch {
     pub fn take(&mut self, now: u64) {
         let Some(reporter) = self.reporter.clone() else { return };
         let read = reporter.reports(|mark, is_last| {
-            let concerned = match mark {
-                Some(name @ Mark::Name(_)) => match self.known.get(&name) {
-                    Some(files) => Some(*files),
-                    // Another file in the same folder.
-                    None => return,
-                },
-                Some(number) if is_last => self.known.remove(&number),
-                Some(number) => self.known.get(&number).copied(),
-                None => None,
-            };
-            for files in [Files::Policy, Files::Pins] {
-                // A folder that moved, or reports that were lost, concern all.
-                if concerned.is_none_or(|one| one == files) {
+            let concerned = ALL.map(|files| {
+                let marks = &mut self.next(files).marks;
+                mark.as_ref().is_some_and(|mark| if is_last { marks.remove(mark) } else { marks.contains(mark) })
+            });
+            // A folder that moved, or reports that were lost, concern all; another name in the same folder none.
+            let is_all = concerned == [false; 2] && !matches!(mark, Some(Mark::Name(_)));
+            for (files, is_concerned) in ALL.into_iter().zip(concerned) {
+                if is_concerned || is_all {
                     self.look_within(now, SETTLE, files);
                 }
             }
@@ -149,7 +148,7 @@ impl Watch {
         if let Err(error) = read {
             tracing::error!(%error, "changes of files are not reported any more: they are looked for");
             self.reporter = None;
-            for files in [Files::Policy, Files::Pins] {
+            for files in ALL {
                 self.next(files).pause = POLL;
                 self.look_within(now, POLL, files);
             }
@@ -214,6 +213,7 @@ impl Watcher {
 /// file itself. Whether all changes of it are reported.
 fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) -> bool {
     let mut at = PathBuf::new();
+    let mut is_reported = true;
     let mut parts = path.components().peekable();
     while let Some(part) = parts.next() {
         let folder = at.clone();
@@ -222,12 +222,11 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
         let found = at.symlink_metadata();
         let is_link = found.as_ref().is_ok_and(Metadata::is_symlink);
         if found.is_ok() && !is_link && parts.peek().is_some() {
-            // A folder that we may not read is somebody else's, who does not move it about.
-            let _ = reporter.add_way(&at);
+            is_reported &= reporter.add_way(&at);
             continue;
         }
         marks.push(Mark::Name(name.to_owned()));
-        let is_reported = reporter.add_folder(&folder);
+        is_reported &= reporter.add_folder(&folder);
         if found.is_err() {
             return is_reported;
         }
@@ -237,8 +236,49 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
             let target = folder.join(target).join(rest);
             return is_reported && links > 0 && add(reporter, &target, links - 1, marks);
         }
-        marks.extend(reporter.add_file(&at).map(Mark::Number));
-        return is_reported;
+        let (number, is_file_reported) = reporter.add_file(&at);
+        marks.extend(number.map(Mark::Number));
+        return is_reported && is_file_reported;
     }
     false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::{ALL, Files, SETTLE, Watch};
+
+    #[tokio::test]
+    async fn a_link_on_the_way_to_files_of_both_kinds_concerns_both() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, draft) = (folder.path().join("link"), folder.path().join("draft"));
+        for (target, place) in [("one", &link), ("two", &draft)] {
+            fs::create_dir(folder.path().join(target)).unwrap();
+            symlink(target, place).unwrap();
+        }
+        let mut watch = Watch::new();
+        for (files, name) in [(Files::Policy, "policy.toml"), (Files::Pins, "pins.db")] {
+            let added = watch.watcher(files).add(&[link.join(name)]);
+            watch.begin(added);
+        }
+        fs::rename(draft, link).unwrap();
+        watch.reported().await;
+        watch.take(0);
+        assert_eq!(ALL.map(|files| watch.is_due(SETTLE, files)), [true; 2]);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_watched_is_looked_for_by_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policy.toml");
+        fs::write(&file, "").unwrap();
+        let watcher = Watch::new().watcher(Files::Policy);
+        let is_local = watcher.add(&[file.clone()]).is_reported;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
+        // Root may read it nevertheless.
+        let may_read = fs::File::open(&file).is_ok();
+        assert_eq!(watcher.add(&[file]).is_reported, is_local && may_read);
+    }
 }

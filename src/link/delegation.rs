@@ -51,6 +51,18 @@ impl Record {
         self.above.iter().cloned().chain([own]).collect()
     }
 
+    /// This record underneath an outer one: a server writes what it likes for its own number, so that a record only narrows
+    /// what those above it leave.
+    fn under(self, outer: Self) -> Self {
+        let mut above = outer.chain();
+        for one in self.above {
+            if !above.contains(&one) {
+                above.push(one);
+            }
+        }
+        Self { scope: self.scope.meet(outer.scope), above, ..self }
+    }
+
     fn json(&self, pid: u32, started: &str) -> Value {
         json!({
             "version": 1, "pid": pid, "started": started, "server": self.server, "session": self.session,
@@ -94,8 +106,8 @@ pub fn hand_on(run: &Path, record: &Record) -> Result<Handed, LinkError> {
     Ok(Handed(place))
 }
 
-/// What the nearest wrapper above this process may use; `None` where there is none. `run_of` is the runtime folder below what
-/// `--home` names, or that of the user.
+/// What all wrappers above this process leave to it, by the name of the nearest; `None` where there is none. `run_of` is the
+/// runtime folder below what `--home` names, or that of the user.
 ///
 /// # Errors
 /// Why it is not known, where there is one: then nothing may be used.
@@ -110,17 +122,24 @@ pub fn handed_down(run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Result<
 /// Follows the ancestors once; `None` where one of them has just ended.
 fn follow(us: u32, run_of: &dyn Fn(Option<&Path>) -> Option<PathBuf>) -> Option<Result<Option<Record>, String>> {
     let (mut below, mut at) = (us, peer::kin(us)?.parent);
+    let mut nearest: Option<Record> = None;
     for _ in 0..DEPTH {
         if at <= 1 {
-            return Some(Ok(None));
+            return Some(Ok(nearest));
         }
         let Some(kin) = peer::kin(at) else {
             // Still the parent, so it lives: another user's, which this system does not show.
-            return (peer::kin(below)?.parent == at).then_some(Ok(None));
+            return (peer::kin(below)?.parent == at).then_some(Ok(nearest));
         };
         match record_of(at, &kin, run_of) {
             Ok(None) => {}
-            found => return Some(found),
+            Ok(Some(outer)) => {
+                nearest = Some(match nearest {
+                    Some(inner) => inner.under(outer),
+                    None => outer,
+                });
+            }
+            Err(why) => return Some(Err(why)),
         }
         (below, at) = (at, kin.parent);
     }
@@ -224,10 +243,12 @@ impl Drop for Handed {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::fs::PermissionsExt as _;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
 
-    use super::{Record, fs, hand_on, home_of, peer, place, record_of, text, wraps};
+    use super::{Record, follow, fs, hand_on, home_of, peer, place, record_of, text, wraps};
     use crate::policy::scope::{Limit, Scope};
 
     fn record() -> Record {
@@ -245,7 +266,7 @@ mod tests {
         let run = run.path().join("run");
         let us = std::process::id();
         let kin = peer::kin(us).unwrap();
-        let run_of = |_: Option<&std::path::Path>| Some(run.clone());
+        let run_of = |_: Option<&Path>| Some(run.clone());
         let handed = hand_on(&run, &record()).unwrap();
         assert_eq!(record_of(us, &kin, &run_of), Ok(Some(record())));
         assert_eq!(record().chain(), ["outer", "agents (nothing, session s1)"]);
@@ -256,6 +277,32 @@ mod tests {
         assert!(text(&place(&run, us)).is_err());
         drop(handed);
         assert!(!place(&run, us).exists());
+    }
+
+    #[test]
+    fn a_record_that_a_server_wrote_of_itself_widens_nothing() {
+        let run = tempfile::tempdir().unwrap();
+        let run = run.path().join("run");
+        let _handed = hand_on(&run, &record()).unwrap();
+        // A server below us, and one below it, which says its number.
+        let mut server = Command::new("sh");
+        server.args(["-c", "sh -c 'echo $$; read -r end'; :"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = server.spawn().unwrap();
+        let mut inner = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut inner).unwrap();
+        let inner = inner.trim().parse().unwrap();
+
+        let run_of = |_: Option<&Path>| Some(run.clone());
+        assert_eq!(follow(inner, &run_of), Some(Ok(Some(record()))));
+        let (own, started) = (place(&run, server.id()), peer::kin(server.id()).unwrap().started);
+        let spoofed = Record { server: "x".into(), session: "s2".into(), scope: Scope::default(), above: vec![] };
+        fs::write(&own, spoofed.json(server.id(), &started).to_string()).unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o600)).unwrap();
+        let found = follow(inner, &run_of).unwrap().unwrap().unwrap();
+        assert_eq!((found.scope.clone(), found.above.clone()), (record().scope, record().chain()));
+        assert_eq!(found.clone().under(record()), found, "an honest one names those above it already");
+        drop(server.stdin.take());
+        server.wait().unwrap();
     }
 
     #[test]

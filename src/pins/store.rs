@@ -17,7 +17,7 @@ use crate::audit::place;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
 use crate::behavior::profile;
-use crate::gate::data::pin::{Arrival, Origin, Other, Pin, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, News, Origin, Other, Pin, Pins, Sighting};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = include_str!("../../assets/pins.sql");
@@ -280,13 +280,18 @@ impl Memory {
         read().map_err(|error| self.fault(&error))
     }
 
-    /// Keeps a definition that is new or changed. What is trusted stays as it is: that is for a review.
+    /// Keeps a definition that is new or changed. What is trusted stays as it is, for a review, or comes to be the same in
+    /// other words.
     ///
     /// # Errors
     /// Why it was not kept.
     pub fn keep(&mut self, launch: &Launch, seen: &Sighting, now: i64) -> Result<(), PinsError> {
         let mut kept = || -> rusqlite::Result<()> {
             let (tool, pin) = (&seen.tool, &seen.pin);
+            let former = match seen.news {
+                News::Replaces(former) => Some(former),
+                News::Seen => None,
+            };
             let fingerprint = launch.fingerprint.to_string();
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             change.execute(
@@ -294,8 +299,8 @@ impl Memory {
                      (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
                  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
                  ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7,
-                     -- It says the same as the trusted one.
-                     trusted = iif(trusted IS NOT NULL AND ?4 = ?5, ?5, trusted)",
+                     -- It says the same as this one, which others may have replaced or refused in the meantime.
+                     trusted = iif(trusted = ?9, ?4, trusted)",
                 (
                     &fingerprint,
                     &tool.name,
@@ -305,6 +310,7 @@ impl Memory {
                     pin.identity.map(|identity| identity.to_string()),
                     now,
                     pin.origin == Origin::Added,
+                    former.map(|digest| digest.to_string()),
                 ),
             )?;
             change.execute(

@@ -41,10 +41,10 @@ fn session(path: &Path, launch: &Launch, tools: &[Tool], now: i64) -> (Pins, Vec
 }
 
 fn see(memory: &mut Memory, launch: &Launch, pins: &mut Pins, tool: &Tool, now: i64) -> PinState {
-    let (pin_state, is_news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
-    if is_news {
+    let (pin_state, news) = pins.see(now, tool, tool.digest(), Trust::Corroborate);
+    if let Some(news) = news {
         let pin = pins.tools[&tool.name].clone();
-        memory.keep(launch, &Sighting { tool: tool.clone(), pin, pin_state }, now).unwrap();
+        memory.keep(launch, &Sighting { tool: tool.clone(), pin, pin_state, news }, now).unwrap();
     }
     pin_state
 }
@@ -65,6 +65,27 @@ fn a_version_rises_with_every_change_and_trust_stays_where_it_was() {
         assert_eq!((pin.trusted, pin.latest), (Some(one.digest()), seen.digest()), "session {at}");
         assert_eq!(pin.first_seen, 1_000);
     }
+}
+
+#[test]
+fn a_session_that_remembers_less_takes_no_trust_from_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let (one, two) = (tool("t", "Reads."), tool("t", "Sends."));
+    let mut memory = Memory::open(&path).unwrap();
+    let trusted = |memory: &Memory| memory.tools().unwrap().remove(0).pin.trusted;
+    // Two first sessions at once: the first one's definition is the trusted one.
+    let mut stale = memory.greet(&launch, 1).unwrap().0;
+    session(&path, &launch, from_ref(&one), 1);
+    see(&mut memory, &launch, &mut stale, &two, 2);
+    assert_eq!(trusted(&memory), Some(one.digest()));
+    assert_eq!(memory.greet(&launch, 3).unwrap().0.see(3, &two, two.digest(), Trust::Corroborate).0.word(), "changed");
+    // An operator accepts the other, while a session still has the first.
+    let mut stale = memory.greet(&launch, 4).unwrap().0;
+    let shown = memory.tools().unwrap().remove(0);
+    assert_eq!(memory.accept(&shown).unwrap(), Settled::Done);
+    assert_eq!(see(&mut memory, &launch, &mut stale, &one, 5), PinState::Trusted, "by what it remembers");
+    assert_eq!(trusted(&memory), Some(two.digest()));
 }
 
 #[test]

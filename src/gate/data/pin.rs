@@ -106,6 +106,16 @@ pub struct Sighting {
     pub tool: Tool,
     pub pin: Pin,
     pub pin_state: PinState,
+    pub news: News,
+}
+
+/// What about a definition is to be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It is new or changed; who trusts it is for a review.
+    Seen,
+    /// It says the same as this definition, and is trusted in its place while that one still is.
+    Replaces(Digest),
 }
 
 impl Pins {
@@ -114,12 +124,12 @@ impl Pins {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
 
-    /// Takes notice of a definition: its state, and whether it is new or changed.
-    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, bool) {
+    /// Takes notice of a definition: its state, and what of it is to be kept.
+    pub fn see(&mut self, wall: i64, tool: &Tool, digest: Digest, trust: Trust) -> (PinState, Option<News>) {
         let is_full = self.tools.len() >= MOST;
         let Some(pin) = self.tools.get_mut(&tool.name) else {
             if is_full {
-                return (PinState::Unreviewed, false);
+                return (PinState::Unreviewed, None);
             }
             let trusted = (trust != Trust::None && self.origin == Origin::Start).then_some(digest);
             let pin = Pin {
@@ -136,19 +146,19 @@ impl Pins {
             };
             let pin_state = pin.state_of(digest);
             self.tools.insert(tool.name.clone(), pin);
-            return (pin_state, true);
+            return (pin_state, Some(News::Seen));
         };
         let is_new = pin.latest != digest;
         if is_new {
             pin.latest = digest;
             pin.version += 1;
         }
-        let is_other = pin.trusted.is_some_and(|trusted| trusted != digest) && pin.refused != Some(digest);
-        let says_the_same = is_other && pin.sense == Some(tool.sense());
-        if says_the_same {
+        let other = pin.trusted.filter(|trusted| *trusted != digest && pin.refused != Some(digest));
+        let former = other.filter(|_| pin.sense == Some(tool.sense()));
+        if former.is_some() {
             pin.trusted = Some(digest);
         }
-        (pin.state_of(digest), is_new || says_the_same)
+        (pin.state_of(digest), former.map(News::Replaces).or_else(|| is_new.then_some(News::Seen)))
     }
 
     /// What operator and curated list say of a definition.

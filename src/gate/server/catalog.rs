@@ -11,7 +11,7 @@ use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
 use crate::gate::data::effect::Question;
 use crate::gate::data::event::Now;
-use crate::gate::data::pin::{Arrival, PinState, Pins, Sighting};
+use crate::gate::data::pin::{Arrival, News, PinState, Pins, Sighting};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::{Described, Offer};
 use crate::gate::server::pages::{Extent, ListReply, Listing, Named, Own, Pages, Relaying, Step};
@@ -310,10 +310,10 @@ impl Catalog {
         let described = match known.or_else(|| self.stale.get(&tool.name)) {
             Some(known) if known.digest == digest => Arc::clone(known),
             Some(_) | None => {
-                let (pin_state, is_news) = self.pins.see(now.wall, &tool, digest, self.trust);
+                let (pin_state, news) = self.pins.see(now.wall, &tool, digest, self.trust);
                 let described = Arc::new(self.describe(tool, digest, pin_state));
-                if is_news {
-                    self.sighted(&described);
+                if let Some(news) = news {
+                    self.sighted(&described, news);
                 }
                 described
             }
@@ -369,13 +369,13 @@ impl Catalog {
         self.pins.changed.as_ref()
     }
 
-    fn sighted(&mut self, described: &Described) {
+    fn sighted(&mut self, described: &Described, news: News) {
         let Some(pin) = self.pins.tools.get_mut(&described.tool.name) else { return };
         if pin.identity.is_none() && described.pin_state == PinState::Trusted {
             pin.identity = Some(described.behavior.identity);
         }
         let (tool, pin, pin_state) = (described.tool.clone(), pin.clone(), described.pin_state);
-        self.sightings.push(Sighting { tool, pin, pin_state });
+        self.sightings.push(Sighting { tool, pin, pin_state, news });
     }
 
     fn describe(&mut self, tool: Tool, digest: Digest, pin_state: PinState) -> Described {

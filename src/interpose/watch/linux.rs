@@ -30,23 +30,25 @@ impl Reporter {
         Ok(Self(Arc::new(AsyncFd::with_interest(queue, Interest::READABLE)?)))
     }
 
-    /// Adds a folder on the way to a file: only that it is moved or removed counts.
-    pub(super) fn add_way(&self, folder: &Path) -> io::Result<i32> {
+    /// Adds a folder on the way to a file: only that it is moved or removed counts. Whether that is reported.
+    pub(super) fn add_way(&self, folder: &Path) -> bool {
+        // A folder that we may not read is somebody else's, who does not move it about.
         self.watch(folder, WatchFlags::ONLYDIR)
+            .map_or_else(|error| error.kind() == io::ErrorKind::PermissionDenied, |_| true)
     }
 
     /// Adds the names in a folder. Whether every change of them is reported.
     pub(super) fn add_folder(&self, folder: &Path) -> bool {
         let names = WatchFlags::CREATE | WatchFlags::DELETE | WatchFlags::MOVE | WatchFlags::ONLYDIR;
-        let is_local = rustix::fs::statfs(folder)
-            .is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| LOCAL.contains(&kind)));
-        self.watch(folder, names).is_ok() && is_local
+        self.watch(folder, names).is_ok() && is_local(folder)
     }
 
-    /// Adds the content and the rights of a file.
-    pub(super) fn add_file(&self, file: &Path) -> Option<i32> {
+    /// Adds the content and the rights of a file: its number, and whether every change of it is reported.
+    pub(super) fn add_file(&self, file: &Path) -> (Option<i32>, bool) {
         let content = WatchFlags::MODIFY | WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB;
-        self.watch(file, content | WatchFlags::DONT_FOLLOW).ok()
+        let number = self.watch(file, content | WatchFlags::DONT_FOLLOW).ok();
+        // It may be mounted over one of its folder.
+        (number, number.is_some() && is_local(file))
     }
 
     fn watch(&self, path: &Path, what: WatchFlags) -> io::Result<i32> {
@@ -79,4 +81,9 @@ impl Reporter {
         });
         read.or_else(|error| if error.kind() == io::ErrorKind::WouldBlock { Ok(()) } else { Err(error) })
     }
+}
+
+/// Whether only this system's kernel writes what lies there.
+fn is_local(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|found| u32::try_from(found.f_type).is_ok_and(|kind| LOCAL.contains(&kind)))
 }
