@@ -74,7 +74,7 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
         vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
     checks.extend(policies(places));
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
-    checks.extend(listed::checks(&options.hosts));
+    checks.extend(listed::checks(&options.hosts, options.strict));
     checks.push(terminal());
     for check in &mut checks {
         let fix = check.fix.map(|fix| format!("run `{}`", fix.command()));

@@ -170,8 +170,15 @@ impl File<'_> {
                     splices.extend(more);
                     done.push(entry.clone());
                     let passes = entry.node.get(APPROVAL).and_then(Node::text) == Some("approve");
-                    let still = format!("`{APPROVAL}` stays \"approve\": Codex asks about none of its calls");
-                    Done::Unwrapped(if passes && before.is_none() { vec![still] } else { Vec::new() })
+                    let still = || format!("`{APPROVAL}` stays \"approve\": Codex asks about none of its calls");
+                    let file = self.path.display();
+                    let unknown = || format!("the old text of {file} is not known here; changed limits stay");
+                    let mut notes = Vec::new();
+                    if before.is_none() {
+                        notes.extend((entry.limit() == Some(RAISED)).then(unknown));
+                        notes.extend(passes.then(still));
+                    }
+                    Done::Unwrapped(notes)
                 }
                 Err(why) => Done::Left(why),
             };

@@ -253,7 +253,7 @@ fn the_effect_line_says_this_call_first() {
         let tool = named("run", description);
         let behavior = called(&tool, &arguments);
         let target = target::of(&behavior, &arguments);
-        effect_line::effect(&behavior, "run", &arguments, target.as_deref())
+        effect_line::effect(&behavior, "run", &arguments, target.as_deref(), None)
     };
     assert_eq!(line("Executes SQL.", json!({ "query": "DELETE FROM users" })), "DELETE on users without WHERE");
     assert_eq!(

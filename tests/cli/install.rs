@@ -105,6 +105,16 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
 }
 
 #[test]
+fn limits_that_another_home_has_raised_stay_and_that_is_said() {
+    let home = home();
+    home.hosts(&["install", "--host", "claude-code"]);
+    fs::remove_dir_all(home.path("state/installed")).unwrap();
+    let run = home.hosts(&["uninstall", "--host", "claude-code"]);
+    let says = "claude.json is not known here; changed limits stay";
+    assert!(run.out.contains("unwrapped; the old text of ") && run.out.contains(says), "{}", run.out);
+}
+
+#[test]
 fn one_host_or_one_server_is_chosen() {
     let home = home();
     assert_eq!(home.hosts(&["install", "--host", "claude-code", "--server", "fs"]).code, 0);
@@ -199,6 +209,11 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);
     assert_eq!(run.code, 0, "{}", run.out);
+    home.write("user/.cursor/mcp.json", "{ \"mcpServers\": }");
+    assert_eq!(home.hosts(&["doctor"]).code, 0);
+    let run = home.hosts(&["doctor", "--strict"]);
+    let out = super::unwrapped(&run.out);
+    assert!(run.code == 1 && out.contains("broken hosts") && out.contains("what it starts may be unwrapped"), "{out}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ pub fn carrying(ticket: &str, tool: &str, action: Action, name: &str, text: &str
         signature: Some(format!("{tool}({name}: String) -> Data")),
         identity: Identity { action, ..call.identity },
         effect: if read {
-            effect_line::effect(&behavior, tool, &arguments, target.as_deref())
+            effect_line::effect(&behavior, tool, &arguments, target.as_deref(), None)
         } else {
             format!("runs something — {name} = \"…\"")
         },

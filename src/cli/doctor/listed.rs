@@ -1,18 +1,27 @@
 //! What `doctor` tells of hosts' lists: every server that a host starts without mcp-approve.
 
-use super::{Check, Fix, good, note};
+use super::{Check, Fix, broken, good, note};
 use crate::cli::install::options::HostsHome;
 use crate::hosts::{self, Lists, Start};
 
 /// Looks at the lists of every known host, for this user and this folder.
-pub(super) fn checks(hosts: &HostsHome) -> Vec<Check> {
+pub(super) fn checks(hosts: &HostsHome, is_strict: bool) -> Vec<Check> {
     match hosts.search() {
-        Ok(search) => of(&hosts::lists(&search.files())),
-        Err(error) => vec![note("hosts", format!("their lists of servers were not looked at: {error}"))],
+        Ok(search) => of(&hosts::lists(&search.files()), is_strict),
+        Err(error) => vec![unseen(format!("their lists of servers were not looked at: {error}"), is_strict)],
     }
 }
 
-fn of(lists: &Lists) -> Vec<Check> {
+/// A list that nobody has read: whoever is strict takes no server in it for wrapped.
+fn unseen(what: String, is_strict: bool) -> Check {
+    if is_strict {
+        let hint = "make it readable: what it starts may be unwrapped, so --strict ends with 1";
+        return broken("hosts", what, Some(hint.to_owned()));
+    }
+    note("hosts", what)
+}
+
+fn of(lists: &Lists, is_strict: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     for server in &lists.servers {
         let file = server.file.display();
@@ -39,7 +48,7 @@ fn of(lists: &Lists) -> Vec<Check> {
     }
     checks.extend(lists.unread.iter().map(|one| {
         let what = format!("the list of {} cannot be read ({}: {})", one.host, one.file.display(), one.why);
-        note("hosts", what)
+        unseen(what, is_strict)
     }));
     if checks.is_empty() {
         checks.push(match lists.files {
@@ -77,7 +86,7 @@ mod tests {
     fn what_is_not_wrapped_is_told_by_name_with_how_to_mend_it() {
         let said = |servers: Vec<Listed>, files| {
             let unread = Vec::new();
-            let checks = of(&Lists { servers, unread, files });
+            let checks = of(&Lists { servers, unread, files }, false);
             checks.iter().map(|one| format!("{} {}", word(one.state), one.what)).collect::<Vec<_>>().join("\n")
         };
         assert!(said(Vec::new(), 0).starts_with("note no host's list of servers was found"));
@@ -90,7 +99,7 @@ mod tests {
         assert!(said(vec![listed(Start::Observed)], 1).contains("only observed"));
         assert!(said(vec![listed(Start::Remote)], 1).contains("over the network: 1"));
         let unread = Unread { host: "Zed", file: PathBuf::from("s.json"), why: "no JSON".to_owned() };
-        let checks = of(&Lists { unread: vec![unread], files: 1, ..Lists::default() });
+        let checks = of(&Lists { unread: vec![unread], files: 1, ..Lists::default() }, false);
         assert!(checks[0].state == State::Note && checks[0].what.contains("Zed cannot be read (s.json: no JSON)"));
     }
 }

@@ -8,17 +8,27 @@ use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::gate::call::touched::replaces_whole;
+use crate::gate::data::facts::{FileKind, Findings};
 
 /// The line: what this very call does, as far as an argument shows it, and what it acts upon: `replaces content —
-/// /tmp/a.txt`, `DELETE on users without WHERE`. Values in it are foreign text, raw.
-pub fn effect(behavior: &Behavior, tool: &str, arguments: &Value, target: Option<&str>) -> String {
-    let does = computed(behavior).unwrap_or_else(|| described(behavior, tool, arguments));
+/// /tmp/a.txt`, `DELETE on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values in
+/// it are foreign text, raw.
+pub fn effect(
+    behavior: &Behavior,
+    tool: &str,
+    arguments: &Value,
+    target: Option<&str>,
+    found: Option<&Findings>,
+) -> String {
+    let does = computed(behavior).unwrap_or_else(|| described(behavior, tool, arguments, found));
     match target {
         // What is done to the things of a list is done to them, not to what the tool is about.
-        Some(target) if computed(behavior).is_none() && is_list(arguments, target) => match verb(behavior, arguments) {
-            Some(verb) => format!("{verb} {target}"),
-            None => format!("{does} — {target}"),
-        },
+        Some(target) if computed(behavior).is_none() && is_list(arguments, target) => {
+            match verb(behavior, arguments, found) {
+                Some(verb) => format!("{verb} {target}"),
+                None => format!("{does} — {target}"),
+            }
+        }
         // A statement's own line says it already.
         Some(target) if stated(behavior).is_none() => format!("{does} — {target}{}", led(arguments, target)),
         _ => does,
@@ -70,9 +80,12 @@ fn spoken(analysis: &Analysis) -> String {
 }
 
 /// What the tool does by its identity.
-fn described(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
+fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&Findings>) -> String {
     let identity = behavior.identity;
-    let object = object(identity.output_domain);
+    let object = match object(identity.output_domain) {
+        "something" if identity.action == Action::Overwrite && names_a_path(arguments) => "a file",
+        object => object,
+    };
     match (identity.mutability, identity.action) {
         (_, Action::Unknown) => format!("does something that is not described ({tool})"),
         (Mutability::Pure, Action::Search) => format!("searches {object}, changes nothing"),
@@ -81,25 +94,44 @@ fn described(behavior: &Behavior, tool: &str, arguments: &Value) -> String {
         (Mutability::Mutates, Action::Search) => {
             format!("searches {object}, and may change something")
         }
-        (Mutability::Mutates, _) => format!("{} {object}", verb(behavior, arguments).unwrap_or("changes")),
+        (Mutability::Mutates, _) => format!("{} {object}", verb(behavior, arguments, found).unwrap_or("changes")),
     }
 }
 
 /// What a tool that changes something does, as a verb before its object; `None` where it may do more.
-fn verb(behavior: &Behavior, arguments: &Value) -> Option<&'static str> {
+fn verb(behavior: &Behavior, arguments: &Value, found: Option<&Findings>) -> Option<&'static str> {
     match (behavior.identity.mutability, behavior.identity.action) {
         (Mutability::Pure, _) | (_, Action::Unknown | Action::Read | Action::Search) => None,
         (Mutability::Mutates, Action::Create) => Some("creates"),
         (Mutability::Mutates, Action::Update) => Some("changes"),
         (Mutability::Mutates, Action::Delete) => Some("deletes"),
         (Mutability::Mutates, Action::Merge) => Some("merges"),
-        (Mutability::Mutates, Action::Overwrite) if replaces_whole(arguments) => Some("replaces"),
-        (Mutability::Mutates, Action::Overwrite) => Some("writes"),
+        (Mutability::Mutates, Action::Overwrite) => Some(overwrites(arguments, found)),
         (Mutability::Mutates, Action::Append) => Some("adds to"),
         (Mutability::Mutates, Action::Execute) => Some("runs"),
         (Mutability::Mutates, Action::Send) => Some("sends"),
         (Mutability::Mutates, Action::Move) => Some("moves"),
     }
+}
+
+/// What a write comes to: to create or to replace only where the shell saw what is at its one path.
+fn overwrites(arguments: &Value, found: Option<&Findings>) -> &'static str {
+    let files = found.map(|found| found.files.as_slice()).unwrap_or_default();
+    match files {
+        [one] if replaces_whole(arguments) => match one.kind {
+            FileKind::Missing => "creates",
+            FileKind::File => "replaces",
+            FileKind::Folder | FileKind::Other | FileKind::Unseen => "writes",
+        },
+        // What is no file is replaced by its tool's own word.
+        [] if replaces_whole(arguments) && !names_a_path(arguments) => "replaces",
+        _ => "writes",
+    }
+}
+
+fn names_a_path(arguments: &Value) -> bool {
+    let is_path = |(name, value): (&String, &Value)| path::is_path_key(name) && value.is_string();
+    arguments.as_object().is_some_and(|fields| fields.iter().any(is_path))
 }
 
 fn object(domain: OutputDomain) -> &'static str {

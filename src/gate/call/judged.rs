@@ -170,7 +170,7 @@ fn judge_at(wall: i64, call: &Call, described: Option<Arc<Described>>, input: Ju
     let passes = ruling.decision == Decision::Allow && behavior.badge() == Badge::Pure;
     let is_shown = !passes || !behavior.analyses.is_empty();
     let target = target::of(&behavior, &arguments);
-    let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref());
+    let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref(), found);
     Judged {
         effect: if is_shown { effect() } else { String::new() },
         target,
