@@ -275,7 +275,7 @@ mod tests {
         let file = folder.path().join("policy.toml");
         fs::write(&file, "").unwrap();
         let watcher = Watch::new().watcher(Files::Policy);
-        let is_local = watcher.add(&[file.clone()]).is_reported;
+        let is_local = watcher.add(std::slice::from_ref(&file)).is_reported;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
         // Root may read it nevertheless.
         let may_read = fs::File::open(&file).is_ok();
