@@ -247,6 +247,7 @@ fn add(reporter: &Reporter, path: &Path, links: usize, marks: &mut Vec<Mark>) ->
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::slice::from_ref;
 
     use super::{ALL, Files, SETTLE, Watch};
 
@@ -275,7 +276,7 @@ mod tests {
         let file = folder.path().join("policy.toml");
         fs::write(&file, "").unwrap();
         let watcher = Watch::new().watcher(Files::Policy);
-        let is_local = watcher.add(std::slice::from_ref(&file)).is_reported;
+        let is_local = watcher.add(from_ref(&file)).is_reported;
         fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
         // Root may read it nevertheless.
         let may_read = fs::File::open(&file).is_ok();
