@@ -90,7 +90,7 @@ fn nobody_answers_before_the_hosts_own_limit() {
     world.call("7", "write_file", WRITE);
     assert_eq!(world.wait(50), [], "an unknown host waits 60 s, so 50 s is not over yet");
     let did = world.wait(5);
-    assert!(answer(&did).contains("mcp-approve` in a terminal"), "it says how to open the console: {did:?}");
+    assert!(answer(&did).contains("`mcp-approve --home /h` in a terminal"), "it says how to open the console: {did:?}");
     let late = world.approve("files-1");
     assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("waits no longer")), "{late:?}");
     let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
@@ -112,7 +112,7 @@ fn a_progress_token_is_kept_alive_from_the_first_second_and_rises_in_words() {
     world.step(mcp_approve::gate::data::event::Event::Attached { who: "ada".into(), attached: 1 });
     let (second, second_words) = progress(&world.wait(6));
     assert!(0.0 < first && first < second && second < 0.001, "{first} {second}");
-    assert!(first_words.contains("files-1") && first_words.contains("run `mcp-approve`"), "{first_words}");
+    assert!(first_words.contains("files-1") && first_words.contains("run `mcp-approve --home /h`"), "{first_words}");
     assert!(second_words.contains("waits for approval in mcp-approve, for 46 s"), "{second_words}");
     world.finish();
 }

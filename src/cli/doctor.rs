@@ -48,11 +48,12 @@ enum Fix {
 impl Fix {
     const ALL: [Self; 3] = [Self::Install, Self::Review, Self::Accept];
 
-    fn command(self) -> &'static str {
+    /// As the operator types it, for these places and the hosts' files that were looked at.
+    fn command(self, options: &DoctorOptions, places: &Places) -> String {
         match self {
-            Self::Install => "mcp-approve install --all",
-            Self::Review => "mcp-approve tools review",
-            Self::Accept => "mcp-approve rules accept",
+            Self::Install => options.hosts.command(places, "install --all"),
+            Self::Review => places.command("tools review"),
+            Self::Accept => places.command("rules accept"),
         }
     }
 }
@@ -75,19 +76,19 @@ pub fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Res
     checks.extend(policies(places));
     checks.extend([state(places), log(places), pins(places), run_folder(places)]);
     checks.extend(listed::checks(&options.hosts, options.strict));
-    checks.push(terminal());
+    checks.push(terminal(places));
     for check in &mut checks {
-        let fix = check.fix.map(|fix| format!("run `{}`", fix.command()));
-        check.hint = check.hint.take().or(fix).map(|hint| under(places.root(), &hint));
+        let fix = check.fix.map(|fix| format!("run `{}`", fix.command(options, places)));
+        check.hint = check.hint.take().map(|hint| under(places.root(), &hint)).or(fix);
     }
     let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
     let unwrapped = count(Fix::Install);
     if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
-        let next = format!("`{}` settles {} of these", most.command(), count(most));
-        checks.push(note("next", under(places.root(), &next)));
+        let next = format!("`{}` settles {} of these", most.command(options, places), count(most));
+        checks.push(note("next", next));
     }
     if options.json {
-        writeln!(out, "{:#}", checks.iter().map(row).collect::<Value>())?;
+        writeln!(out, "{:#}", checks.iter().map(|check| row(check, options, places)).collect::<Value>())?;
     } else {
         let look = Look::here(0);
         let lines = checks.iter().flat_map(|check| rows(check, look.width));
@@ -138,8 +139,9 @@ fn wrapped(text: &str, width: usize) -> Vec<Row> {
     rows
 }
 
-fn row(check: &Check) -> Value {
-    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint, "fix": check.fix.map(Fix::command) })
+fn row(check: &Check, options: &DoctorOptions, places: &Places) -> Value {
+    let fix = check.fix.map(|fix| fix.command(options, places));
+    json!({ "about": check.about, "state": word(check.state), "what": check.what, "mend": check.hint, "fix": fix })
 }
 
 fn word(state: State) -> &'static str {
@@ -238,7 +240,7 @@ fn state(places: &Places) -> Check {
 fn log(places: &Places) -> Check {
     let path = places.audit_db();
     match File::options().read(true).write(true).open(&path) {
-        Ok(_) => good("audit log", format!("{}; `mcp-approve log verify` checks its chain", path.display())),
+        Ok(_) => good("audit log", format!("{}; `{}` checks its chain", path.display(), places.command("log verify"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             good("audit log", format!("none yet at {}", path.display()))
         }
@@ -263,14 +265,14 @@ fn run_folder(places: &Places) -> Check {
     good("run folder", dir.display().to_string())
 }
 
-fn terminal() -> Check {
+fn terminal(places: &Places) -> Check {
     if io::stdin().is_terminal() && io::stdout().is_terminal() {
         match outside::multiplexer() {
             Some(multiplexer) => note("terminal", format!("{multiplexer}: {}", outside::OPEN_TO_OTHERS)),
             None => good("terminal", "the console can be opened here"),
         }
     } else {
-        note("terminal", "this is none: open the console in a terminal, with `mcp-approve`")
+        note("terminal", format!("this is none: open the console in a terminal, with `{}`", places.console()))
     }
 }
 

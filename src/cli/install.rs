@@ -82,7 +82,7 @@ fn change(
     }
     let mut choice = Choice::given(options);
     if matches!(choice, Choice::Nothing) {
-        match choose::pick(&lists(&found), way, options.json, places, now, out)? {
+        match choose::pick(&lists(&found), way, options, places, now, out)? {
             Some(picked) => choice = picked,
             None => return Ok(ExitCode::SUCCESS),
         }
@@ -96,7 +96,7 @@ fn change(
     });
     let told: Vec<Told> = told.collect();
     if !told.iter().any(Told::is_worth_a_word) {
-        return nothing(&choice, way, options.json, out);
+        return nothing(&choice, way, options, places, out);
     }
     let shown = told.iter().filter(|told| told.is_worth_a_word());
     if options.json {
@@ -106,7 +106,7 @@ fn change(
         for told in shown {
             told.print(options.dry_run, out)?;
         }
-        closing(&told, way, options, out)?;
+        closing(&told, way, options, places, out)?;
     }
     let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if why != REMOTE || !options.server.is_empty());
     let whole =
@@ -115,17 +115,24 @@ fn change(
 }
 
 /// Nothing matched.
-fn nothing(choice: &Choice, way: Way, as_json: bool, out: &mut dyn Write) -> Result<ExitCode, Error> {
+fn nothing(
+    choice: &Choice,
+    way: Way,
+    options: &ChangeOptions,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<ExitCode, Error> {
+    let command = |words: &str| options.hosts.command(places, words);
     if !matches!(choice, Choice::All) {
         return Err(Error::Wrong {
             what: "no server of a host matches that".to_owned(),
             hint: match way {
-                Way::In => "`mcp-approve install` lists them".to_owned(),
-                Way::Out => "`mcp-approve uninstall` lists those that are wrapped".to_owned(),
+                Way::In => format!("`{}` lists them", command("install")),
+                Way::Out => format!("`{}` lists those that are wrapped", command("uninstall")),
             },
         });
     }
-    match (as_json, way) {
+    match (options.json, way) {
         (true, _) => writeln!(out, "[]")?,
         (false, Way::In) => writeln!(out, "No host on this machine lists a server.")?,
         (false, Way::Out) => writeln!(out, "No server of a host is wrapped.")?,
@@ -133,7 +140,14 @@ fn nothing(choice: &Choice, way: Way, as_json: bool, out: &mut dyn Write) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn closing(told: &[Told], way: Way, options: &ChangeOptions, out: &mut dyn Write) -> Result<(), Error> {
+fn closing(
+    told: &[Told],
+    way: Way,
+    options: &ChangeOptions,
+    places: &Places,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let command = |words: &str| visible(&options.hosts.command(places, words));
     let all = || told.iter().filter_map(|told| told.edited.as_ref().ok().map(|edited| (told, edited)));
     let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
     let count: usize = all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
@@ -156,22 +170,26 @@ fn closing(told: &[Told], way: Way, options: &ChangeOptions, out: &mut dyn Write
         Way::In => {
             writeln!(
                 out,
-                "Wrapped {count} {}. Restart the hosts, then open the console with `mcp-approve`.",
-                servers(count)
+                "Wrapped {count} {}. Restart the hosts, then open the console with `{}`.",
+                servers(count),
+                visible(&places.console())
             )?;
             if all().find(|one| quiet(&one)).is_some() {
                 writeln!(
                     out,
-                    "Codex refuses some calls itself, before they reach mcp-approve: `mcp-approve uninstall --host codex`, then"
+                    "Codex refuses some calls itself, before they reach mcp-approve: `{}`, then",
+                    command("uninstall --host codex")
                 )?;
                 writeln!(
                     out,
-                    "`mcp-approve install --host codex --codex-approve`, has it pass all of them on to be decided here."
+                    "`{}`, has it pass all of them on to be decided here.",
+                    command("install --host codex --codex-approve")
                 )?;
             }
             writeln!(
                 out,
-                "A host may ask for trust again for a project's servers. To take all back: mcp-approve uninstall --all"
+                "A host may ask for trust again for a project's servers. To take all back: {}",
+                command("uninstall --all")
             )?;
         }
         Way::Out => writeln!(

@@ -63,6 +63,8 @@ pub enum Mode {
 #[derive(Clone, Debug)]
 pub struct Config {
     pub server: Arc<str>,
+    /// How the operator opens the console: `mcp-approve`, and `--home` where the wrapper has one.
+    pub console: Arc<str>,
     /// One run of one wrapper; also what its tokens are bound to.
     pub session: Arc<str>,
     /// Chance, for the ids of our own requests.

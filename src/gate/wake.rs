@@ -62,7 +62,7 @@ impl Gate {
         };
         for number in self.calls.numbers(waits) {
             let Some((held, stage)) = self.due::<Stage>(now, number, out) else { continue };
-            let reply = replies::expired(&held.call, waited_s(now, &held));
+            let reply = replies::expired(&held.call, &self.config.console, waited_s(now, &held));
             let reason = if let Stage::Consulting(_) = &stage {
                 "its approvers did not answer in time"
             } else if let Stage::Describing(_) = &stage {
@@ -80,7 +80,7 @@ impl Gate {
             let waited_s = waited_s(now, &held);
             let rule = asking.case.judged.ruling.rule.clone();
             let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
-            let reply = replies::expired(&held.call, waited_s);
+            let reply = replies::expired(&held.call, &self.config.console, waited_s);
             self.deny(now, held, Some(asking.case.judged), verdict, reply, out);
         }
     }
@@ -112,8 +112,8 @@ impl Gate {
                         format!("{} waits for approval in mcp-approve, for {left} more at most", held.ticket)
                     }
                     (true, false) => format!(
-                        "{} waits for approval, for {left} more at most: run `mcp-approve` in a terminal",
-                        held.ticket
+                        "{} waits for approval, for {left} more at most: run `{}` in a terminal",
+                        held.ticket, self.config.console
                     ),
                 };
                 // Rising, and so small that what the server reports later is more, once it is more than nothing.

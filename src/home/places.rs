@@ -37,9 +37,7 @@ pub enum PlaceError {
 pub fn under(home: Option<&Path>, hint: &str) -> String {
     const OURS: &str = "mcp-approve ";
     let Some(home) = home else { return hint.to_owned() };
-    let home = home.display().to_string();
-    let is_plain = home.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%,=:".contains(&b));
-    let home = if is_plain { home } else { quoted(&home) };
+    let home = word(&home.display().to_string());
     let hint = hint.replace("`mcp-approve`", &format!("`{OURS}--home {home}`"));
     let mut pieces = hint.split(OURS);
     let mut named = pieces.next().unwrap_or_default().to_owned();
@@ -103,6 +101,12 @@ impl Places {
     /// A command line of ours, as the operator types it to work on these places: `mcp-approve rules undo`.
     pub fn command(&self, words: &str) -> String {
         under(self.root(), &format!("mcp-approve {words}"))
+    }
+
+    /// How the operator opens the console on these places: `mcp-approve`, and `--home` where it was given.
+    pub fn console(&self) -> String {
+        let root = self.root().map(|root| format!(" --home {}", word(&root.display().to_string())));
+        format!("mcp-approve{}", root.unwrap_or_default())
     }
 
     /// The folder of what the operator writes.
@@ -259,6 +263,12 @@ fn check_folder(path: &Path, found: io::Result<Metadata>) -> Result<(), PlaceErr
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(cause) => Err(PlaceError::Io { path: path.into(), cause }),
     }
+}
+
+/// A text as one word of a shell's command line, quoted where it must be.
+pub fn word(text: &str) -> String {
+    let is_plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%,=:".contains(&b));
+    if is_plain && !text.is_empty() { text.to_owned() } else { quoted(text) }
 }
 
 /// A text as a shell reads it.

@@ -23,6 +23,8 @@ const STATUS: u64 = 100_000;
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,
+    /// How the operator opens the console.
+    pub console: String,
     /// The name without `#2`.
     pub name: String,
     pub session: Arc<str>,
@@ -195,7 +197,7 @@ impl Consoles {
     /// Puts a call before every console; where there is none, stderr says that it waits.
     pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
         if self.attached() == 0 {
-            self.waiting.say(now, &call.ticket);
+            self.waiting.say(now, &call.ticket, &self.registration.console);
         }
         if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
             return self.broadcast(&FromWrapper::Held { call });

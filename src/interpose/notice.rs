@@ -20,10 +20,10 @@ pub struct Waiting {
 
 impl Waiting {
     /// Says that a call waits, unless that was said a moment ago.
-    pub fn say(&mut self, now: Now, ticket: &str) {
+    pub fn say(&mut self, now: Now, ticket: &str, console: &str) {
         if self.last.is_none_or(|last| now.mono >= last + PAUSE) {
             self.last = Some(now.mono);
-            say(&format!("{ticket} waits for approval; run `mcp-approve` in a terminal"));
+            say(&format!("{ticket} waits for approval; run `{console}` in a terminal"));
         }
     }
 }

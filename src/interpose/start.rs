@@ -154,6 +154,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let (approvers, callbacks) = settings.approvers.into_iter().unzip();
     let config = Config {
         server: settings.name.as_str().into(),
+        console: places.console().into(),
         session: Arc::clone(&session),
         nonce: chance()?.into(),
         approval_timeout: micros(settings.approval_timeout),
@@ -199,6 +200,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         reloaded,
         registration: Registration {
             run_dir: places.run_dir(),
+            console: places.console(),
             name: settings.name,
             session,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),

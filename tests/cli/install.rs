@@ -56,7 +56,7 @@ fn without_a_choice_the_servers_are_listed_and_nothing_changes() {
         "Claude Code (HOME/user/.claude.json)\n  1  fs: NOT wrapped",
         "     web: reached over the network",
         "Claude Code (HOME/user/.claude.json, for /home/ada/work)\n  5  fs: NOT wrapped",
-        "mcp-approve install --all, or with --host HOST or --server NAME",
+        "mcp-approve --home HOME install --hosts-home HOME/user --all, or with --host HOST or --server NAME",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -79,6 +79,12 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
         "{}",
         run.out
     );
+    for says in [
+        "open the console with `mcp-approve --home HOME`",
+        "To take all back: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
+    ] {
+        assert!(run.out.contains(says), "{says} in {}", run.out);
+    }
     let program = env!("CARGO_BIN_EXE_mcp-approve");
     let claude: Value = serde_json::from_str(&home.text("user/.claude.json")).unwrap();
     let fs = &claude["mcpServers"]["fs"];
@@ -96,7 +102,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     );
     assert_eq!(fs::metadata(home.path("user/.claude.json")).unwrap().permissions().mode() & 0o777, 0o640);
     let listed = home.hosts(&["uninstall"]);
-    assert!(listed.out.contains("mcp-approve uninstall --all"), "{}", listed.out);
+    assert!(listed.out.contains("mcp-approve --home HOME uninstall --hosts-home HOME/user --all"), "{}", listed.out);
     let back = home.hosts(&["uninstall", "--all"]);
     assert_eq!((back.code, back.err.as_str()), (0, ""), "{}", back.out);
     assert!(home.is_as_before() && !home.path("state/installed").exists());
@@ -204,7 +210,7 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     let out = super::unwrapped(&run.out);
     assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
     let last = out.rsplit("note").next().unwrap();
-    assert!(last.contains(" install --all` settles 16 of these"), "{last}");
+    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` settles 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);

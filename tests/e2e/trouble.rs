@@ -108,7 +108,10 @@ fn without_a_place_for_the_log_calls_are_refused_and_the_rest_passes() {
             host.call(id, tool, &json!({}));
             let answer = host.answer(id);
             assert_eq!(answer["result"]["isError"], true, "{home}: {answer}");
-            assert!(text(&answer).contains("NOT executed") && text(&answer).contains("mcp-approve doctor"), "{answer}");
+            assert!(
+                text(&answer).contains("NOT executed") && text(&answer).contains(" doctor`; it says how"),
+                "{answer}"
+            );
         }
         host.hang_up();
         assert!(host.wait().success(), "{home}");

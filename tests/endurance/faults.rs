@@ -67,7 +67,7 @@ fn session(
         if answer["result"]["isError"] == true {
             came.refused += 1;
             let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
-            came.dumb += usize::from(!text.contains("NOT executed") || !text.contains("mcp-approve doctor"));
+            came.dumb += usize::from(!text.contains("NOT executed") || !text.contains(" doctor`; it says how"));
             if came.refused > 5 {
                 break;
             }

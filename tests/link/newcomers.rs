@@ -21,6 +21,7 @@ fn wrapped(place: &Place) -> Wrapped {
     let (to_us, words) = unbounded_channel();
     let registration = Registration {
         run_dir: place.run.clone(),
+        console: "mcp-approve".to_owned(),
         name: "files".to_owned(),
         session: Arc::from("s1"),
         command: Vec::new(),

@@ -9,6 +9,7 @@ use mcp_approve::policy::scope::Scope;
 pub fn config() -> Config {
     Config {
         server: "files".into(),
+        console: "mcp-approve --home /h".into(),
         session: "session".into(),
         nonce: "nonce".into(),
         approval_timeout: 300_000_000,

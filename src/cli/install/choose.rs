@@ -72,14 +72,14 @@ impl Choice {
 pub(super) fn pick(
     lists: &Lists,
     way: Way,
-    as_json: bool,
+    options: &ChangeOptions,
     places: &Places,
     now: i64,
     out: &mut dyn Write,
 ) -> Result<Option<Choice>, Error> {
     let reach = reach(places, now)?;
     let known = |one: &Listed| reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
-    if as_json {
+    if options.json {
         let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, known(one))).collect();
         writeln!(out, "{}", pretty(&Value::Array(rows)))?;
         return Ok(None);
@@ -114,9 +114,11 @@ pub(super) fn pick(
         return Ok(None);
     }
     if !person::is_here() {
+        let command = options.hosts.command(places, command);
         writeln!(
             out,
-            "Nothing was changed. To {done} them: mcp-approve {command} --all, or with --host HOST or --server NAME."
+            "Nothing was changed. To {done} them: {} --all, or with --host HOST or --server NAME.",
+            visible(&command)
         )?;
         return Ok(None);
     }

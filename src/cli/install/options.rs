@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 
 use crate::cli::error::Error;
+use crate::home::places::{Places, word};
 use crate::home::user;
 use crate::hosts::Search;
 use crate::hosts::table::HOSTS;
@@ -19,6 +20,18 @@ pub struct HostsHome {
 }
 
 impl HostsHome {
+    /// A command line of ours, as the operator types it to work on these places and these hosts' files.
+    pub(in crate::cli) fn command(&self, places: &Places, words: &str) -> String {
+        let line = places.command(words);
+        match &self.dir {
+            None => line,
+            Some(dir) => {
+                let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+                format!("{line} --hosts-home {}", word(&dir.display().to_string()))
+            }
+        }
+    }
+
     /// This user's home and this folder, or what was named.
     ///
     /// # Errors

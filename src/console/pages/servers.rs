@@ -25,9 +25,9 @@ pub(super) fn heading(_: &Model) -> Row {
 pub(super) fn empty() -> Vec<Row> {
     vec![
         Row::of(Tone::Strong, "No server is wrapped yet."),
-        Row::of(Tone::Ours, "This lists your hosts' servers, and wraps those that you choose:"),
+        Row::of(Tone::Ours, "Wrap the servers of your hosts:"),
         Row::of(Tone::Key, "  mcp-approve install"),
-        Row::of(Tone::Ours, "Or put mcp-approve before a server's command in your host's configuration:"),
+        Row::of(Tone::Ours, "Or by hand, in a host's own file:"),
         Row::of(Tone::Key, "  mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
     ]
 }

@@ -31,10 +31,10 @@ fn unwrapped(model: &Model) -> Vec<Row> {
     vec![
         Row::of(Tone::Strong, "  No server is wrapped yet."),
         Row::default(),
-        Row::of(Tone::Ours, "  This lists your hosts' servers, and wraps those that you choose:"),
+        Row::of(Tone::Ours, "  Wrap the servers of your hosts:"),
         Row::of(Tone::Key, "    mcp-approve install"),
         Row::default(),
-        Row::of(Tone::Ours, "  Or put mcp-approve before a server's command in your host's configuration:"),
+        Row::of(Tone::Ours, "  Or by hand, in a host's own file:"),
         Row::of(Tone::Key, "    mcp-approve -- npx -y @modelcontextprotocol/server-filesystem ~/work"),
         Row::default(),
         Row::of(Tone::Ours, "  Then restart the host. The server appears here at its first message."),

@@ -103,7 +103,7 @@ impl Gate {
             self.consoles.status.denied += 1;
             let is_cancelled = matches!(stage, Stage::Withdrawn(Withdrawn { why: Withdrawal::Cancelled, .. }));
             if !is_cancelled {
-                answer(&held.call, replies::not_recorded(&held.call, &why), out);
+                answer(&held.call, replies::not_recorded(&held.call, &self.config.console, &why), out);
             }
             out.push(Effect::Settle(Settled {
                 ticket: held.ticket.to_string(),

@@ -115,7 +115,7 @@ impl Gate {
             (Decision::Ask, _) if self.denies_unattended() => {
                 // Neither a deadline nor an operator: this is the default here. The rule is the one that asked.
                 let verdict = Verdict::by(By::Default, rule, "no console is open, and --unattended deny does not wait");
-                let reply = replies::unattended(&held.call);
+                let reply = replies::unattended(&held.call, &self.config.console);
                 return self.deny(now, held, Some(case.judged), verdict, reply, out);
             }
             (Decision::Ask, _) => return self.ask(now, held, case, out),

@@ -54,34 +54,36 @@ pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
 }
 
 /// Nobody answered in time.
-pub fn expired(call: &Call, waited_s: u64) -> Line {
+pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     denied(
         call,
         Remediation::Available,
         &format!(
             "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
-         Ask the user to open the console by running `mcp-approve` in a terminal, and then try again."
+         Ask the user to open the console by running `{console}` in a terminal, and then try again."
         ),
     )
 }
 
 /// Nobody is there to be asked, and `--unattended deny` says not to wait.
-pub fn unattended(call: &Call) -> Line {
+pub fn unattended(call: &Call, console: &str) -> Line {
     denied(
         call,
         Remediation::Available,
-        "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
-         executed. Ask the user to open the console by running `mcp-approve` in a terminal, and then try again.",
+        &format!(
+            "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
+         executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
+        ),
     )
 }
 
 /// The log could not take the decision.
-pub fn not_recorded(call: &Call, why: &str) -> Line {
+pub fn not_recorded(call: &Call, console: &str, why: &str) -> Line {
     tool(
         call,
         &format!(
             "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
-         Ask the user to run `mcp-approve doctor`; it says how to fix the log."
+         Ask the user to run `{console} doctor`; it says how to fix the log."
         ),
     )
 }
