@@ -262,7 +262,10 @@ fn a_pure_call_passes_while_nobody_is_there_and_the_other_is_denied_in_time() {
     assert_eq!(host.line()["id"], 2);
     let denied = host.answer(1);
     assert!(text(&denied).contains("within 1 s"), "{denied}");
-    assert!(text(&denied).contains("`mcp-approve`") && text(&denied).contains("NOT execute"), "{denied}");
+    assert!(
+        text(&denied).contains("running `mcp-approve --home ") && text(&denied).contains("NOT execute"),
+        "{denied}"
+    );
     assert_eq!(server.executed().len(), 1);
     let decision = &log::decisions(home.path(), "write")[0];
     assert_eq!((&decision["verdict"], &decision["by"]), (&json!("deny"), &json!("expiry")));
