@@ -299,7 +299,7 @@ impl Fields<'_> {
         text.map(Cow::Borrowed)
     }
 
-    /// Agent, sub-agent and user, with slashes between them, as far as the host named them.
+    /// Agent, sub-agent and user, with slashes between them; what the host did not name is left out.
     fn agent(&self) -> Option<String> {
         let caller = self.detail::<CallerDetail>()?.caller?;
         let named = ["agent", "sub-agent", "user"].map(|word| caller.get(word).and_then(Value::as_str));

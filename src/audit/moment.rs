@@ -7,7 +7,7 @@ use jiff::tz::{Offset, TimeZone};
 
 const DAY: i64 = 86_400_000;
 
-/// Where somebody stands in time.
+/// The moment and the time zone that times are shown in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// Milliseconds since 1970, UTC.

@@ -87,7 +87,7 @@ impl Profile {
 }
 
 /// What the tool's declared profile requires of whoever uses it: `required_entitlements` at its top or in `_meta`. A word of the
-/// server's that can only tighten: what is no text is required as it is written, so that nobody but `*` grants it.
+/// server's that can only tighten: what is no text is required as it is written, so that only `*` grants it.
 pub fn required(tool: &Tool) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     declared(tool, "required_entitlements").into_iter().map(text).collect()

@@ -31,7 +31,7 @@ pub fn of(behavior: &Behavior, tool: &str) -> Vec<String> {
     }
 }
 
-/// The tags that somebody must be granted to use the tool: as [`of`], but what nobody confirmed as a read has the act `read?`,
+/// The tags that somebody must be granted to use the tool: as [`of`], but what no operator confirmed as a read has the act `read?`,
 /// and what may change something has no tag that says it reads.
 pub fn held(behavior: &Behavior, tool: &str) -> Vec<String> {
     let reads = matches!(behavior.identity.action, Action::Read | Action::Search);

@@ -12,7 +12,7 @@ use crate::behavior::hazards::characters::is_hidden;
 
 pub(super) use crate::console::plain::visible;
 
-/// Where the user stands in time.
+/// The moment and the time zone of the user.
 pub(super) fn local(now: i64) -> Clock {
     let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }

@@ -66,13 +66,7 @@ pub fn choices(
 /// # Errors
 /// Why no rule can be made from it.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
-    let origin = Origin {
-        server: &call.server,
-        method: call.method.as_deref(),
-        tool: &call.tool,
-        arguments: &call.arguments,
-        behavior: &call.behavior,
-    };
+    let origin = Origin::of_past(call);
     let mut proposals = proposals(&origin, roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
     proposals.retain(|one| !touches_obscured(&one.rule, call));

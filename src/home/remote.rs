@@ -101,7 +101,7 @@ pub(super) fn name(target: &str, words: &[&str]) -> Option<String> {
     )
 }
 
-/// `http` or `https`, and what stands before the path: host and port.
+/// `http` or `https`, and what is before the path: host and port.
 fn split(url: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -128,7 +128,7 @@ fn is_field_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
-/// A value with each `${NAME}` replaced; the name that stands for nothing is the error.
+/// A value with each `${NAME}` replaced; a name without a value is the error.
 fn expanded(value: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut pieces = value.split("${");
     let mut out = pieces.next().unwrap_or_default().to_owned();

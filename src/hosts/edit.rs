@@ -41,7 +41,7 @@ pub enum Pass {
     Everything,
 }
 
-/// The key by which Codex is told what it does with calls.
+/// The key that says what Codex does with calls.
 pub(super) const APPROVAL: &str = "default_tools_approval_mode";
 
 /// A host that waits for less, in milliseconds, gives up before anybody could decide.

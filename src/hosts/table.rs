@@ -30,7 +30,7 @@ pub enum Place {
 pub struct Limit {
     pub key: &'static str,
     pub unit: Unit,
-    /// The host's own, in milliseconds, where the file says nothing and it is so short that nobody could decide.
+    /// The host's own, in milliseconds, where the file says nothing and it is so short that no operator could decide.
     pub short: Option<u64>,
     /// The host does not follow a shorter one.
     pub least: u64,

@@ -207,7 +207,7 @@ mod tests {
         line.look_for_an_id(br#"{"name":"Ada","text":"{\"id\":7}"},"#, |_: &Gist| Way::ToHost);
         line.look_for_an_id(br#"{"name":"Bob"}]}}"#, held);
         assert_eq!(line.spoiler(held), b"");
-        // A second id, cut between two pieces, and one that nobody looked for because nothing was held.
+        // A second id, cut between two pieces, and one that no one looked for because nothing was held.
         let mut line = begun();
         line.look_for_an_id(br#"1]},"i"#, held);
         line.look_for_an_id(br#"d":7}"#, held);

@@ -11,6 +11,7 @@ use super::decide::Question;
 use super::fit::{Fit, Prepared, fit};
 use super::glob::escaped;
 use super::parse::parse_at;
+use super::past::PastCall;
 use super::question::rules_name;
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
@@ -32,6 +33,19 @@ pub struct Origin<'a> {
     pub arguments: &'a Value,
     /// What the call was found to be: an allow covers only calls that are the same.
     pub behavior: &'a Behavior,
+}
+
+impl<'a> Origin<'a> {
+    /// A call of the log.
+    pub fn of_past(call: &'a PastCall) -> Self {
+        Self {
+            server: &call.server,
+            method: call.method.as_deref(),
+            tool: &call.tool,
+            arguments: &call.arguments,
+            behavior: &call.behavior,
+        }
+    }
 }
 
 /// Why no rule can be made from a call.

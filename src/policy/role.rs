@@ -59,7 +59,7 @@ impl Role {
     /// `None` where the server has not described it.
     ///
     /// A tool's tags are several words for one capability, so one of them is enough. What it requires must be granted, all of
-    /// it. A read that nobody confirmed has tags of its own, `files:read?`, and a tool that may change something has no tag
+    /// it. A read that no operator confirmed has tags of its own, `files:read?`, and a tool that may change something has no tag
     /// that says it reads: a role that grants `*:read` alone does not get it.
     pub fn lacks(&self, server: &str, name: &str, tool: Option<&Tool>, behavior: &Behavior) -> Option<Lacks> {
         let server = rules_name(server);

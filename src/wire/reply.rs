@@ -26,7 +26,7 @@ pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
     failed(id, text, modern, "")
 }
 
-/// The same for a call that nobody authorized. The note for programs says that it was not performed (SEP-2643).
+/// The same for a call that no operator authorized. The note for programs says that it was not performed (SEP-2643).
 pub fn denied(id: &Id, text: &str, modern: bool, remediation: Remediation) -> Line {
     let remediation = match remediation {
         Remediation::Available => "available",

@@ -57,7 +57,7 @@ impl Walk<'_> {
     }
 }
 
-/// What stands for all that was not read.
+/// What is shown in place of all that was not read.
 pub(super) fn unread(says: &str) -> Found {
     Found::new(Effect::Unknown, Action::Unknown, "…", says)
 }

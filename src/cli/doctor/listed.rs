@@ -12,7 +12,7 @@ pub(super) fn checks(hosts: &HostsHome, is_strict: bool) -> Vec<Check> {
     }
 }
 
-/// A list that nobody has read: whoever is strict takes no server in it for wrapped.
+/// A list that could not be read: whoever is strict takes no server in it for wrapped.
 fn unseen(what: String, is_strict: bool) -> Check {
     if is_strict {
         let hint = "make it readable: what it starts may be unwrapped, so --strict ends with 1";

@@ -124,7 +124,7 @@ fn rows(cells: &[&str], widths: &[usize], ink: Ink, out: &mut String) {
     }
 }
 
-/// Breaks a text at its spaces. A longer word stands alone.
+/// Breaks a text at its spaces. A longer word has a line of its own.
 fn wrap(text: &str, width: usize, ink: Ink) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {

@@ -68,7 +68,7 @@ impl Choice {
     }
 }
 
-/// Lists the servers with what each could do unasked today, and asks which are meant; `None` where nobody chooses.
+/// Lists the servers with what each could do unasked today, and asks which are meant; `None` where the user chooses none.
 pub(super) fn pick(
     lists: &Lists,
     way: Way,

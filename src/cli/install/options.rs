@@ -53,7 +53,7 @@ impl HostsHome {
     }
 }
 
-/// Which servers of hosts are changed, and how that is told.
+/// Which servers of hosts are changed, and how that is reported.
 #[derive(Clone, Debug, Args)]
 pub struct ChangeOptions {
     /// Every server of every host

@@ -14,7 +14,7 @@ use crate::console::record_row::{Names, RecordColumns, sentence};
 use crate::console::row::{Row, Tone};
 use crate::console::time;
 
-/// What stands for what happened where a record cannot be read.
+/// What is shown where a record cannot be read.
 const UNREADABLE: &str = "UNREADABLE";
 
 /// One record a line, under the columns' names.

@@ -158,13 +158,7 @@ fn from_record(
     out: &mut dyn Write,
 ) -> Result<Option<(String, Vec<String>)>, Error> {
     let call = past::one(record, &site.db)?;
-    let origin = Origin {
-        server: &call.server,
-        method: call.method.as_deref(),
-        tool: &call.tool,
-        arguments: &call.arguments,
-        behavior: &call.behavior,
-    };
+    let origin = Origin::of_past(&call);
     let cannot = |why: String| Error::Wrong {
         what: format!("no rule can be made from {}: {why}", visible(&call.ticket)),
         hint: "such calls are asked each time".to_owned(),

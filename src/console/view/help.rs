@@ -23,7 +23,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, keys: &Keys, area: Rect, top: usize) {
     paint.rows(area, shown);
 }
 
-/// The screens in the order of help: a key stands under the first whose places all have it.
+/// The screens in the order of help: a key is listed under the first whose places all have it.
 const GROUPS: [(&str, &[Place]); 6] = [
     ("Every screen", SCREENS),
     ("The card that waits", &[Place::Queue, Place::Detail]),

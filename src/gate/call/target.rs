@@ -128,7 +128,7 @@ pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
 
-/// Whether its reader said what a statement acts upon, better than the statement itself would.
+/// Whether its reader says what a statement acts upon, better than the statement itself would.
 fn is_told(analysis: &Analysis) -> bool {
     match analysis.language {
         Language::Sql => true,

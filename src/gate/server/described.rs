@@ -29,7 +29,7 @@ pub struct Described {
     pub offer: Offer,
 }
 
-/// Whether the host is told of a tool.
+/// Whether the host sees a tool in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     Listed,

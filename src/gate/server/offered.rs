@@ -1,4 +1,4 @@
-//! What the host is told of the server's tools where a scope hides some: a page is cut once it was read. Reads no page itself.
+//! The list of tools that the host gets where a scope hides some: a page is cut once it was read. Reads no page itself.
 
 use crate::audit::record::Kind;
 use crate::gate::Gate;

@@ -66,7 +66,7 @@ pub enum Answered {
     Once,
 }
 
-/// Whether the wrapper was told to stop.
+/// Whether the wrapper has to stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WrapperEnd {
     #[default]

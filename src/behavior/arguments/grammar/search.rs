@@ -8,7 +8,7 @@ const DEEPEST: usize = 8;
 
 /// Whether a text is words of which one at least is in a field, read to its end.
 ///
-/// `-` stands only before a field (`-label:done`), and what is before a colon is a name that no program follows.
+/// `-` may come only before a field (`-label:done`), and what is before a colon is a name that no program follows.
 pub fn reads(text: &str) -> bool {
     if text.len() > LONGEST || !text.contains([':', '{']) {
         return false;
