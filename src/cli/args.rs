@@ -159,6 +159,8 @@ changed since, only the servers' command lines are set back; every other change 
     DemoServer(ServerArgs),
     #[command(hide = true)]
     DemoAgent(AgentArgs),
+    #[command(hide = true)]
+    DemoConsole,
 }
 
 /// What to tell of tools.

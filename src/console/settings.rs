@@ -56,7 +56,8 @@ pub enum Pointer {
 
 const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
-/// Reads `[console]`; what is wrong comes beside it, each with its line, and the default is used instead.
+/// Reads `[console]`, and the default in place of what is wrong there. What is wrong anywhere in the file comes beside it,
+/// each with its line: a wrapper that cannot start says so only to its host.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     let path = places.config_file();
     if path.symlink_metadata().is_err() {
@@ -70,8 +71,14 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
             return (settings, vec![format!("{} {why}", path.display())]);
         }
     };
-    let (settings, problems) = parse(&text);
-    (settings, problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect())
+    let problems = match check(places) {
+        Ok(()) => Vec::new(),
+        Err(ConfigError::Problems { path, problems }) => {
+            problems.iter().map(|problem| format!("{}:{problem}", path.display())).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    (parse(&text).0, problems)
 }
 
 /// Checks all of `config.toml`, `[console]` too, without using it.

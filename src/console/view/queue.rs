@@ -1,12 +1,15 @@
 //! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 
 use super::{Paint, ends};
 use crate::audit::record::By;
+use crate::console::card::counted;
 use crate::console::columns::{Columns, cell, target, widest};
 use crate::console::model::figures::{Figures, Weight};
-use crate::console::model::queue::Group;
+use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::row::{Row, Tone};
@@ -18,21 +21,33 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
         return;
     }
     let all = model.rows();
+    let lines = model.lines(&all);
     let room = usize::from(area.height - 1);
-    let top = model.first_row(&all, room);
-    let shown = top..(top + room).min(all.len());
-    let queue: Vec<Group<'_>> = shown.clone().filter_map(|row| model.group(&all, row)).collect();
+    let top = model.first_line(&all, room);
+    let shown = top..(top + room).min(lines.len());
+    let on_screen: Vec<QueueLine> = shown.clone().filter_map(|line| lines.get(line)).collect();
+    let group = |line: &QueueLine| match line {
+        QueueLine::Row(row) => model.group(&all, *row),
+        QueueLine::Server(_) => None,
+    };
+    let queue: Vec<Group<'_>> = on_screen.iter().filter_map(group).collect();
     let here = model.selected.as_ref().and_then(|key| model.row_of(&all, key));
     let width = usize::from(area.width);
-    let mut rows = vec![title(model, all.len(), shown, width)];
+    let mut rows = vec![title(model, (all.len(), lines.len()), shown, width)];
     let widths = Widths::of(&queue, width, model.wrappers.len());
     let mut selected = None;
-    for (line, group) in queue.iter().enumerate() {
-        let here = here == Some(top + line);
-        if here {
-            selected = u16::try_from(line + 1).ok();
+    for line in &on_screen {
+        if matches!(line, QueueLine::Row(row) if here == Some(*row)) {
+            selected = u16::try_from(rows.len()).ok();
         }
-        rows.push(widths.row(model, group, here).padded(width));
+        let row = match line {
+            QueueLine::Row(row) => model.group(&all, *row).map(|group| widths.row(model, &group, here == Some(*row))),
+            QueueLine::Server(of) => {
+                let is_open = here.is_some_and(|row| of.contains(&row));
+                model.group(&all, of.start).map(|group| server(model, &all, &group, of.clone(), is_open, width))
+            }
+        };
+        rows.push(row.unwrap_or_default().padded(width));
     }
     paint.rows(area, rows);
     if let Some(line) = selected {
@@ -40,7 +55,18 @@ pub(super) fn draw(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     }
 }
 
-fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize) -> Row {
+/// The line of a server: how many of its calls wait, and how long the oldest has waited.
+fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_open: bool, width: usize) -> Row {
+    let (calls, oldest) = model.calls_of(all, of);
+    let name = cell(Tone::Strong, &group.lead.snapshot.server);
+    let count = Row::of(Tone::Quiet, format!("  {}", counted(calls, "call")));
+    let age = Row::of(Tone::Quiet, format!("oldest {} ", time::span(model.now - oldest)));
+    let room = width.saturating_sub(2 + count.width() + age.width() + 1);
+    let left = Row::of(Tone::Key, if is_open { "▾ " } else { "▹ " }).joined(name.clipped(room)).joined(count);
+    ends(left, age, width)
+}
+
+fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width: usize) -> Row {
     let order = match model.sort {
         Sort::Oldest => "oldest first",
         Sort::Risk => "by risk",
@@ -56,8 +82,8 @@ fn title(model: &Model, all: usize, shown: std::ops::Range<usize>, width: usize)
     if marked > 0 {
         left.push(Tone::Warn, format!(" · {marked} marked"));
     }
-    let place = match shown.len() < all {
-        true => Row::of(Tone::Quiet, format!("{}–{} of {all} ", shown.start + 1, shown.end)),
+    let place = match shown.len() < lines {
+        true => Row::of(Tone::Quiet, format!("{}–{} of {lines} ", shown.start + 1, shown.end)),
         false => Row::default(),
     };
     let figures = model.decisions.figures(model.now).map(|figures| told(&figures).and(Tone::Quiet, " "));
