@@ -310,7 +310,8 @@ fn assigned(text: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// Where code finds a secret that is kept elsewhere.
-const KEPT: &[&[u8]] = &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::var(", b"std::env::"];
+const KEPT: &[&[u8]] =
+    &[b"process.env.", b"process.env[", b"os.environ[", b"os.environ.", b"os.getenv(", b"env::var(", b"std::env::"];
 
 #[inline]
 fn run(bytes: &[u8], from: usize, belongs: impl Fn(u8) -> bool) -> usize {

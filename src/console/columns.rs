@@ -155,7 +155,11 @@ mod tests {
     #[test]
     fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {
         let wants = |median| {
-            [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)].map(|(gap, wants, least)| Want { gap, wants, least })
+            [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)].map(|(gap, wants, least)| Want {
+                gap,
+                wants,
+                least,
+            })
         };
         let fit = |room, median| fitted(room, wants(median), &[3, 1, 2]);
         assert_eq!(fit(80, 7), [30, 16, 5, 7]);

@@ -209,7 +209,7 @@ impl Line {
                     1 => "shown in 1 console".to_owned(),
                     more => format!("shown in {more} consoles"),
                 });
-                [shown, detail.why].into_iter().flatten().reduce(|shown, why| format!("{shown}; {why}"))
+                [detail.why, shown].into_iter().flatten().reduce(|why, shown| format!("{why}; {shown}"))
             }
             Some(Kind::Fault) => {
                 [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))

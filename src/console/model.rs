@@ -29,7 +29,9 @@ use crate::link::message::{Activity, Settled, Status, Wrapper};
 
 pub use arming::{ARMING, Armed, Drawn, Question, Unarmed};
 pub use batch::{Batch, Fate, Listed};
-pub use browse::{Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window};
+pub use browse::{
+    Browse, ListState, Opens, RuleEntry, RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
+};
 pub use reading::{Seen, Shown, Unread};
 pub use review::Review;
 pub use rule::{Except, Offer, RuleMaker};

@@ -32,7 +32,9 @@ pub fn rows(model: &Model) -> Vec<Row> {
             Row::of(
                 Tone::Quiet,
                 match model.settings.process {
-                    Process::Demo => " The demo ends with its console: its agent withdraws them, and none of them runs.",
+                    Process::Demo => {
+                        " The demo ends with its console: its agent withdraws them, and none of them runs."
+                    }
                     Process::Own | Process::Shared => {
                         " They stay held until their deadline, or until another console decides them."
                     }

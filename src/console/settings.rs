@@ -214,6 +214,19 @@ mod tests {
     }
 
     #[test]
+    fn an_error_anywhere_in_the_file_is_told_on_the_console() {
+        let home = tempfile::tempdir().unwrap();
+        let places = Places::under(home.path()).unwrap();
+        std::fs::create_dir_all(places.config_dir()).unwrap();
+        std::fs::write(places.config_file(), "approval-timeut = \"1m\"\n[console]\nquiet = true\n").unwrap();
+        let (settings, problems) = load(&places);
+        assert_eq!(settings.manner, Manner::Quiet, "what is right counts");
+        assert!(problems.len() == 1 && problems[0].contains("config.toml:1:1: unknown key"), "{problems:?}");
+        std::fs::write(places.config_file(), "[console]\nquiet = true\n").unwrap();
+        assert_eq!(load(&places).1, Vec::<String>::new());
+    }
+
+    #[test]
     fn every_problem_has_its_line_and_the_default_stands() {
         let text = "[console]\ntheme = \"pink\"\nmous = true\n[console.keys]\napprove = \"j\"\nfly = \"x\"\n";
         let (settings, problems) = parse(text);

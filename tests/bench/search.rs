@@ -120,7 +120,9 @@ impl Desk {
     fn page(&self, find: &str) -> (Duration, Duration, usize) {
         let search = Search::read(find, Clock::utc(NOON)).unwrap();
         let start = Instant::now();
-        self.ask.send(Task::Page(Wanted { id: 1, search, rows: LogRows::default(), from: Edge::Newest, most: 300 })).unwrap();
+        self.ask
+            .send(Task::Page(Wanted { id: 1, search, rows: LogRows::default(), from: Edge::Newest, most: 300 }))
+            .unwrap();
         let (mut first, mut found) = (None, 0);
         loop {
             let Finding::Page(page) = self.told.recv().unwrap() else { continue };

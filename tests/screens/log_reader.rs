@@ -150,7 +150,10 @@ fn the_log_has_the_rows_and_figures_of_the_command_line() {
     };
     let stats = query::decisions(&reader, None, &Search::default()).unwrap();
     let (console, command) = (&counts.tally.all, &stats.all);
-    assert_eq!((console.approved(), console.denied(), console.asked), (command.approved(), command.denied(), command.asked));
+    assert_eq!(
+        (console.approved(), console.denied(), console.asked),
+        (command.approved(), command.denied(), command.asked)
+    );
     assert_eq!((console.median(), console.by()), (command.median(), command.by()));
     assert!(console.median().is_some());
 }

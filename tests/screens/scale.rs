@@ -302,8 +302,6 @@ fn by_server_each_server_has_a_line_and_the_calls_of_one_are_below_it() {
         assert_eq!(selected(&desk.model), "server1-1");
         desk.keys("kk");
         assert_eq!(selected(&desk.model), "server0-480");
-        desk.look();
-        desk.line("▾ server0");
     }
     let mut desk = ten_servers(80, 24, 50);
     desk.keys("]");
@@ -319,7 +317,8 @@ fn by_server_each_server_has_a_line_and_the_calls_of_one_are_below_it() {
 fn the_key_line_says_what_a_key_does_here_and_now() {
     let mut desk = ten_servers(120, 40, 5);
     desk.line("a approve  d deny");
-    desk.keys(" ");
+    desk.keys(" k");
+    desk.look();
     let keys = desk.line("a approve marked  d deny marked");
     assert!(keys.contains("space unmark"), "{keys}");
     desk.press(Key::Esc);

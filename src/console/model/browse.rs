@@ -103,6 +103,8 @@ pub struct Browse {
     pub suggested: Attempt<Suggested>,
     /// When the suggestions were last asked for.
     pub suggesting: Option<i64>,
+    /// The number of the newest record then: nothing new is suggested of the same log.
+    pub suggested_upto: Option<u64>,
     /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
     /// What this console has asked the log reader for once.

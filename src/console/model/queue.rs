@@ -100,6 +100,11 @@ impl Lines {
         self.servers.get(self.open).cloned().unwrap_or_default()
     }
 
+    /// Whether servers have lines of their own.
+    pub fn names_servers(&self) -> bool {
+        !self.servers.is_empty()
+    }
+
     /// How many lines there are.
     pub fn len(&self) -> usize {
         if self.servers.is_empty() { self.rows } else { self.servers.len() + self.opened().len() }

@@ -30,11 +30,8 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
         Row::of(Tone::Strong, format!(" {}", grouped(number))).and(Tone::Quiet, format!(" {words}"))
     };
     let median = all.median().map(|took| Row::of(Tone::Quiet, " median answer ").and(Tone::Strong, time::took(took)));
-    let mut figures = vec![
-        number(all.asked, "asked"),
-        number(all.approved(), "approved"),
-        number(all.denied(), "denied"),
-    ];
+    let mut figures =
+        vec![number(all.asked, "asked"), number(all.approved(), "approved"), number(all.denied(), "denied")];
     if counts.upto < counts.newest {
         figures.insert(0, Row::of(Tone::Warn, format!(" counted to {}", grouped(counts.upto))));
     }

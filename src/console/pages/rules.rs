@@ -53,11 +53,11 @@ pub(super) fn heading(model: &Model) -> Row {
     if let Some(broken) = &book.broken {
         return Row::of(Tone::Danger, " ▲ ").and_foreign(Tone::Danger, broken);
     }
-    let mut row = Row::of(Tone::Quiet, " ");
+    let mut row = Row::of(Tone::Quiet, if book.built_in { " built-in default, until there is " } else { " " });
     for file in &book.files {
         row = row.and_foreign(Tone::Quiet, &file.path.display().to_string()).and(Tone::Quiet, "  ");
     }
-    if book.built_in { row.and(Tone::Quiet, "is not there: the built-in default applies") } else { row }
+    row
 }
 
 pub(super) fn empty(model: &Model) -> Vec<Row> {

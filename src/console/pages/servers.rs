@@ -58,9 +58,7 @@ fn server<'a>(model: &'a Model, line: &'a ServerLine) -> &'a str {
 
 fn row(model: &Model, line: &ServerLine, columns: &Columns) -> Row {
     let (mark, tone) = match line {
-        ServerLine::Running(at) => {
-            (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong)
-        }
+        ServerLine::Running(at) => (model.wrappers.get(*at).map_or_else(Row::default, mark), Tone::Strong),
         ServerLine::Ended(_) | ServerLine::Past(..) => (Row::of(Tone::Quiet, " ○ "), Tone::Quiet),
         ServerLine::Unwrapped(_) => (Row::of(Tone::Danger, " ✗ "), Tone::Danger),
     };
@@ -106,9 +104,11 @@ fn state(model: &Model, line: &ServerLine) -> Row {
 fn calls(model: &Model, line: &ServerLine) -> Row {
     let calls = match line {
         ServerLine::Running(at) => model.wrappers.get(*at).map(|one| one.status.calls),
-        ServerLine::Ended(at) => model.browse.ended.get(*at).map(|(one, _)| {
-            one.status.calls.max(logged(model, one).map_or(0, |session| session.calls))
-        }),
+        ServerLine::Ended(at) => model
+            .browse
+            .ended
+            .get(*at)
+            .map(|(one, _)| one.status.calls.max(logged(model, one).map_or(0, |session| session.calls))),
         ServerLine::Past(_, session) => Some(session.calls),
         ServerLine::Unwrapped(_) => None,
     };
@@ -251,12 +251,16 @@ fn wrapper(model: &Model, one: &Connected, width: usize) -> Vec<Row> {
         rows.extend(entry("▲", Row::default().and_foreign(Tone::Warn, banner), width));
     }
     rows.push(caption("calls", "since it started", width));
-    let policy = format!("{} by policy, {} by operators", status.approved_by_policy, status.approved_by_operator);
+    let policy = format!("{} by policy, {} by operator", status.approved_by_policy, status.approved_by_operator);
     rows.extend(ours("calls", format!("{}, {} waiting", grouped(status.calls), status.waiting), width));
     rows.extend(ours("approved", policy, width));
     rows.extend(ours("denied", status.denied.to_string(), width));
     let refused = counted(status.refused_lines, "line");
-    rows.extend(ours("errors", format!("{} answers failed, {refused} of the host refused", status.failed), width));
+    rows.extend(ours(
+        "errors",
+        format!("{} failed, {refused} of the host refused", counted(status.failed, "answer")),
+        width,
+    ));
     if let Some(last) = model.browse.latencies.get(&wrapper.session).and_then(|all| all.back()) {
         let row = spark(model, one, width.saturating_sub(30).min(32))
             .and(Tone::Quiet, format!(" last {}", time::latency(*last)));

@@ -272,8 +272,11 @@ pub(super) fn wants(model: &mut Model) -> Vec<Command> {
                 model.browse.read = Some(now);
                 tasks.push(Task::Rules);
             }
-            if due(model.browse.suggesting, 300 * AGAIN) {
-                model.browse.suggesting = Some(now);
+            let newest = model.browse.counts.as_ref().map(|counts| counts.newest);
+            // Sooner where calls came since: what is said of them counts them.
+            let every = if newest > model.browse.suggested_upto { 15 * AGAIN } else { 300 * AGAIN };
+            if due(model.browse.suggesting, every) {
+                (model.browse.suggesting, model.browse.suggested_upto) = (Some(now), newest);
                 // What was found last stays until something newer is.
                 let id = model.browse.next_trial();
                 model.browse.suggested = Attempt { id, ..model.browse.suggested.clone() };

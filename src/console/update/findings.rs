@@ -110,7 +110,8 @@ fn take_page(model: &mut Model, page: Page) {
         one_row_a_call(window);
     }
     if let Some((seq, call)) = selected {
-        let is = |line: &Line| line.seq == seq || rows == LogRows::Calls && call.is_some() && line.of_call().map(of) == call;
+        let is =
+            |line: &Line| line.seq == seq || rows == LogRows::Calls && call.is_some() && line.of_call().map(of) == call;
         if let Some(at) = window.lines.iter().position(is) {
             let list = &mut model.browse.log;
             (list.at, list.top) = (at, (list.top + at).saturating_sub(list.at));
@@ -266,6 +267,11 @@ fn servers(model: &Model) -> Vec<ServerLine> {
             lines.push(ServerLine::Running(at));
         }
     }
+    let name = |line: &ServerLine| match line {
+        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| &one.wrapper.server),
+        ServerLine::Ended(_) | ServerLine::Unwrapped(_) | ServerLine::Past(..) => None,
+    };
+    lines.sort_by(|one, other| name(one).cmp(&name(other)));
     for (at, one) in model.browse.unwrapped.iter().enumerate() {
         let text = format!("{} {} {} not wrapped", one.server, one.host, one.list);
         if wanted(&one.server, "", None, &text) {

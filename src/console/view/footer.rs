@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::console::found::LogRows;
 use crate::console::keymap::{Action, BINDINGS, Keys, Place};
 use crate::console::model::review::Change;
-use crate::console::model::{Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine, Unarmed};
+use crate::console::model::{Model, Offer, Overlay, RuleEntry, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::console::row::{Row, Tone};
 use crate::link::message::PinOffer;
@@ -53,9 +53,7 @@ fn keys(model: &Model, width: u16) -> Row {
         (end, help) => end.or(help),
     };
     let room = width.saturating_sub(last.as_ref().map_or(0, Row::width));
-    let arming = matches!(place, Place::Queue | Place::Detail)
-        && matches!(model.armed(), Err(Unarmed::TooSoon | Unarmed::NotDrawn));
-    let mut row = Row::of(Tone::Warn, if arming { " arming  " } else { " " });
+    let mut row = Row::of(Tone::Warn, if model.is_arming() { " arming  " } else { " " });
     for hint in hints {
         if row.width() + hint.width() > room {
             break;

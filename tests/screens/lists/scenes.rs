@@ -9,7 +9,8 @@ use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::console::found::{
-    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleFile, RuleLine, Task,
+    Certain, Counts, Edge, Explained, Finding, Line, LogRows, Opened, Page, Progress, RuleBook, RuleFile, RuleLine,
+    Task,
 };
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
