@@ -132,7 +132,7 @@ fn what_check_refuses_is_not_written() {
         (&["add", "--tool", "x", "--unless", "{ arg = \"a\", eq = 1 }"], "an allow has nothing to loosen"),
         (&["edit", "ask-all", "--set", "decision=\"maybe\""], "`decision` cannot be \"maybe\""),
         (&["edit", "ask-all", "--unset", "decision"], "a rule without a decision"),
-        (&["except", "ask-all", "{ arg = \"a\" }"], "without a test"),
+        (&["except", "ask-all", "{ arg = \"a\" }"], "has no test"),
     ] {
         let run = home.run(&[&["rules"], args].concat());
         assert_eq!(run.code, 1, "{args:?}: {} {}", run.out, run.err);
@@ -141,14 +141,14 @@ fn what_check_refuses_is_not_written() {
     }
     for (args, says) in [
         (&["add"][..], "the rule would be for every call"),
-        (&["add", "--tool", "x", "--when", "arg = 1"], "\"arg = 1\" is no condition; write one like {"),
-        (&["add", "--tool", "x", "--when", "{ arg = 'a', eq = 1 }]\ndecision = 'deny'\nx = ["], "is no condition"),
+        (&["add", "--tool", "x", "--when", "arg = 1"], "\"arg = 1\" is not a condition; write one like {"),
+        (&["add", "--tool", "x", "--when", "{ arg = 'a', eq = 1 }]\ndecision = 'deny'\nx = ["], "is not a condition"),
         (&["add", "--tool", "x", "--expires", "soon"], "cannot end at \"soon\""),
-        (&["add", "--tool", "x", "--when", "{ arg"], "is no condition"),
+        (&["add", "--tool", "x", "--when", "{ arg"], "is not a condition"),
         (&["add", "--record", "memory-1"], "there is no audit log yet"),
         (&["remove", "nope"], "it has no rule \"nope\""),
-        (&["edit", "ask-all", "--set", "note=plain words"], "is no TOML value"),
-        (&["except", "ask-all", "5"], "is no condition"),
+        (&["edit", "ask-all", "--set", "note=plain words"], "is not a TOML value"),
+        (&["except", "ask-all", "5"], "is not a condition"),
         (&["undo"], "can be taken back"),
         (&["import", "emacs", "x"], "one of: claude, cursor, gemini, codex, zed"),
         (&["import", "claude", "HOME/none.json"], "none.json cannot be read"),
