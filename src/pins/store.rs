@@ -42,7 +42,7 @@ pub enum PinsError {
     Unusable { path: PathBuf, why: String },
     #[error("{} has format {found}; this program knows another", path.display())]
     Version { path: PathBuf, found: i64 },
-    #[error("{} is being written by others all the time", path.display())]
+    #[error("other processes keep writing to {}", path.display())]
     Busy { path: PathBuf },
 }
 

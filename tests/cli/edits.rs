@@ -188,7 +188,7 @@ fn undo_does_not_overwrite_what_was_written_by_hand() {
     );
     home.write("config/policy.toml", "version = 1\n# by hand\n");
     let run = home.run(&["rules", "undo"]);
-    assert!(run.code == 2 && run.err.contains("was changed since by other means"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("another program has changed"), "{}", run.err);
     assert_eq!(policy(&home), "version = 1\n# by hand\n");
     let home = Home::new();
     home.run(&["rules", "add", "--decision", "deny", "--tool", "x"]);
@@ -203,7 +203,7 @@ fn only_one_changes_the_rules_at_a_time() {
     let lock = fs::File::options().write(true).open(home.path("state/rules.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let run = home.run(&["rules", "remove", "ask-all"]);
-    assert!(run.code == 2 && run.err.contains("somebody else is changing the rules"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("another process is changing the rules"), "{}", run.err);
     drop(lock);
     assert_eq!(home.run(&["rules", "remove", "ask-all"]).code, 0);
 }

@@ -63,10 +63,7 @@ fn what_is_no_policy_is_refused() {
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nexpires = 2020-01-01T", "this is not TOML"),
         ("version = 1\n[[rule]]\nid = \"a\u{202e}\"\ndecision = \"allow\"", "`id` cannot be"),
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\ntool = \"[z-a]\"", "backwards"),
-        (
-            "version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\" }]",
-            "has no test",
-        ),
+        ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nwhen = [{ arg = \"path\" }]", "has no test"),
         ("version = 1\n[[rule]]\nid = \"a\"\ndecision = \"allow\"\nmutability = \"pure\"", "`mutability` cannot be"),
     ] {
         let problems = parse(text).expect_err(text);
