@@ -218,9 +218,11 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     let run = home.run(&["doctor"]);
     assert_eq!(run.code, 1);
     let out = unwrapped(&run.out);
-    for says in
-        ["has an error in line 1", "unknown key \"inlin\"; did you mean `inline`?", "HOME/state/log is not a plain folder"]
-    {
+    for says in [
+        "has an error in line 1",
+        "unknown key \"inlin\"; did you mean `inline`?",
+        "HOME/state/log is not a plain folder",
+    ] {
         assert!(out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains('␊'), "each error on a line: {}", run.out);

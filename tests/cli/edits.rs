@@ -87,7 +87,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     let run = home.run(&["rules", "except", "ask-all", r#"{ arg = "text", eq = "a" }"#]);
     assert!(run.out.contains("unless = [{ arg = \"text\", eq = \"a\" }]"), "{}", run.out);
     assert!(policy(&home).contains("tool = \"create_*\"   # new things\nunless"), "{}", policy(&home));
-    assert!(run.out.contains("counts once you have accepted it: mcp-approve --home HOME rules accept"), "{}", run.out);
+    assert!(run.out.contains("takes effect once you accept it: mcp-approve --home HOME rules accept"), "{}", run.out);
     let after = home.run(&["rules", "explain", "--record", "memory-1"]).out;
     assert!(after.starts_with("ask: rule ask-all asks"), "nothing is loosened before: {after}");
     assert!(after.contains("not accepted yet (mcp-approve rules accept): "), "{after}");
@@ -212,7 +212,7 @@ fn only_one_changes_the_rules_at_a_time() {
 fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     let home = observed(None);
     let same = home.run(&["rules", "replay", "--fail-on-change"]);
-    assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be ruled otherwise.\n"));
+    assert_eq!((same.code, same.out.as_str()), (0, "6 past calls: 0 would be decided differently.\n"));
     let new = home.write(
         "new.toml",
         "version = 1\n[[rule]]\nid = \"few\"\ndecision = \"allow\"\ntool = \"create_entities\"\nwhen = [{ rate = { most = 2, per = \"1h\" } }]\n[[rule]]\nid = \"key\"\ndecision = \"deny\"\ntool = \"store_key\"\nwhen = [{ arg = \"text\", glob = \"ghp_*\" }]\n",
@@ -221,10 +221,10 @@ fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     let run = home.run(&["rules", "replay", "--policy", &new, "--fail-on-change", "--limit", "1"]);
     assert_eq!(run.code, 1, "{}", run.err);
     for says in [
-        "6 past calls: 2 would be ruled otherwise, of 2 it cannot be told.\n       2  ask -> allow\n",
+        "6 past calls: 2 would be decided differently, 2 cannot be determined.\n       2  ask -> allow\n",
         "ask then, approved by observe; now allow: rule few allows it",
         "and 1 more",
-        "cannot be told: rule key decides by what the log does not hold",
+        "unknown: rule key decides by what the log does not hold",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -309,7 +309,7 @@ fn every_program_s_file_is_imported_to_a_policy_in_order() {
 fn a_record_of_no_call_is_not_explained() {
     let home = observed(None);
     let run = home.run(&["rules", "explain", "--record", "1"]);
-    assert!(run.code == 2 && run.err.contains("of no call that a policy ruled on"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("not about a call that the policy decided"), "{}", run.err);
     let run = home.run(&["rules", "explain", "--record", "nobody-1"]);
     assert!(run.code == 2 && run.err.contains("nothing in the audit log is called nobody-1"), "{}", run.err);
     let told: Value =

@@ -81,7 +81,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     );
     for says in [
         "open the console with `mcp-approve --home HOME`",
-        "To take all back: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
+        "To undo all of this: mcp-approve --home HOME uninstall --all --hosts-home HOME/user",
     ] {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
@@ -210,7 +210,7 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     let out = super::unwrapped(&run.out);
     assert!(out.contains("files of Goose (HOME/user/.config/goose/config.yaml) is NOT wrapped"), "{out}");
     let last = out.rsplit("note").next().unwrap();
-    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` settles 16 of these"), "{last}");
+    assert!(last.contains("--home HOME install --all --hosts-home HOME/user` fixes 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
     let run = home.hosts(&["doctor", "--strict"]);

@@ -114,7 +114,7 @@ fn tell_past(
         matched.len()
     )?;
     if untold > 0 {
-        writeln!(out, "Of {untold} more it cannot be told: the log does not hold their secrets and long texts.")?;
+        writeln!(out, "For {untold} more it is unknown: the log does not hold their secrets and long texts.")?;
     }
     past::some(&matched, 5, out)?;
     if rule.decision == Decision::Allow && denied > 0 {

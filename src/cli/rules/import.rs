@@ -60,8 +60,8 @@ fn warnings(found: &Imported) -> Vec<String> {
     }
     if !found.carried.is_empty() {
         warnings.push(
-            "servers are called here as `mcp-approve log list` shows them; where the other program calls one otherwise, \
-             change `server`, or wrap it with --name"
+            "the rules name servers as `mcp-approve log list` does; if the other program uses another name, change \
+             `server`, or wrap the server with --name"
                 .to_owned(),
         );
     }
