@@ -77,7 +77,7 @@ Examples:
     #[command(after_help = "Examples:
   mcp-approve log list --limit 20
   mcp-approve log show filesystem-12
-  mcp-approve log verify && echo \"nobody changed it\"")]
+  mcp-approve log verify && echo \"not changed\"")]
     Log {
         /// Read this database, as given to `wrap --audit-db`
         #[arg(long = "audit-db", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -76,7 +76,7 @@ fn a_rule_from_a_call_is_chosen_written_tried_and_taken_back() {
     "#);
     for says in [
         "Rule create-entities would have matched 3 of 6 past calls; 3 of them asked, 0 were denied.",
-        "warning: rule ask-all asks for 3 of them, and an allow does not loosen that.",
+        "warning: rule ask-all asks for 3 of them, and an allow does not override that.",
         "mcp-approve --home HOME rules except ask-all '{ arg = \"text\", eq = \"a\" }'",
         "Take it back with: mcp-approve --home HOME rules undo",
     ] {
@@ -279,7 +279,7 @@ fn permissions_are_imported_with_a_report() {
     home.run(&["rules", "undo"]);
     assert_eq!(policy(&home), RULES);
     let run = home.run(&["rules", "import", "codex", &file]);
-    assert!(run.code == 2 && run.err.contains("is no permission file of codex"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("is not a permission file of codex"), "{}", run.err);
 }
 
 /// What people have in their homes becomes a policy in order, from an empty one.

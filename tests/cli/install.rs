@@ -171,7 +171,7 @@ fn what_cannot_be_changed_is_said_and_the_rest_is_done() {
         assert!(run.out.contains(says), "{says} in {}", run.out);
     }
     assert!(home.text("user/.claude.json") == CLAUDE && home.text("user/.config/goose/config.yaml") != GOOSE);
-    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is no file")] {
+    for (program, says) in [("/bin/sh", "is not named mcp-approve"), ("/nowhere/mcp-approve", "is not a file")] {
         let run = home.hosts(&["install", "--all", "--program", program]);
         assert!(run.code == 2 && run.err.contains(says) && run.err.contains("--program FILE"), "{}", run.err);
     }

@@ -133,7 +133,7 @@ fn tell_past(
     }
     for (id, (decision, count)) in obstacles {
         let does = if decision == Decision::Ask { "asks for" } else { "denies" };
-        writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not loosen that.")?;
+        writeln!(out, "warning: rule {id} {does} {count} of them, and an allow does not override that.")?;
         let argument = rule.when.iter().find(|one| matches!(one.about, About::Argument { .. }));
         match argument {
             Some(condition) => {

@@ -23,7 +23,7 @@ pub(super) fn run(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write)
     let host = options.host;
     let found = import(host, &text).map_err(|why| Error::Wrong {
         what: format!(
-            "{} is no permission file of {}: {}",
+            "{} is not a permission file of {}: {}",
             if options.source.as_os_str() == "-" { "stdin".to_owned() } else { options.source.display().to_string() },
             host.word(),
             visible(&why.to_string())

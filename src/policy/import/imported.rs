@@ -133,7 +133,7 @@ impl Imported {
             };
             one.decision == Decision::Allow && stricter.iter().any(covers)
         };
-        self.drop_all(covered, "an ask or a deny covers it, which no allow loosens here: use its `unless`");
+        self.drop_all(covered, "an ask or a deny covers it, and no allow overrides that here: use its `unless`");
     }
 
     fn drop_all(&mut self, which: impl Fn(&Carried) -> bool, why: &str) {
