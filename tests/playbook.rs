@@ -92,7 +92,7 @@ fn nobody_answers_before_the_hosts_own_limit() {
     let did = world.wait(5);
     assert!(answer(&did).contains("`mcp-approve --home /h` in a terminal"), "it says how to open the console: {did:?}");
     let late = world.approve("files-1");
-    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("waits no longer")), "{late:?}");
+    assert!(matches!(late.as_slice(), [Did::Refuse(why)] if why.contains("no longer waits")), "{late:?}");
     let last = world.entries.iter().rfind(|entry| entry.kind == Kind::Decision).expect("a decision");
     assert_eq!((last.verdict, last.by), (Some(VerdictWord::Deny), Some(By::Expiry)));
     world.finish();
@@ -144,7 +144,10 @@ fn a_call_that_comes_again_brings_its_history_and_what_its_host_does_not_say() {
         ["files-2, 0 s ago: you denied it", "files-1, 3 s ago: the host withdrew it"]
     );
     world.call("5", "write_file", WRITE);
-    assert_eq!(world.cards["files-5"].earlier[0], "files-4 is the same call and still waits: each of them runs");
+    assert_eq!(
+        world.cards["files-5"].earlier[0],
+        "files-4 is the same call and still waits: each that is approved runs"
+    );
     world.approve("files-4");
     world.call("6", "write_file", WRITE);
     assert!(!world.cards["files-6"].earlier.iter().any(|line| line.contains("files-4")));

@@ -41,10 +41,10 @@ use crate::wire::call::Call;
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unattended {
-    /// It waits for one, until its deadline.
+    /// It waits until a console opens, or until its deadline.
     #[default]
     Wait,
-    /// It is denied at once.
+    /// mcp-approve denies it at once.
     Deny,
 }
 

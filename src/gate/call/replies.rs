@@ -71,8 +71,8 @@ pub fn unattended(call: &Call, console: &str) -> Line {
         call,
         Remediation::Available,
         &format!(
-            "No decision: no console is open, and mcp-approve was told not to wait (--unattended deny). The tool was NOT \
-         executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
+            "No decision: no console is open, and mcp-approve is set not to wait (--unattended deny). The tool was \
+             NOT executed. Ask the user to open the console by running `{console}` in a terminal, and then try again."
         ),
     )
 }
@@ -93,8 +93,8 @@ pub fn changed(call: &Call, what: &str) -> Line {
     tool(
         call,
         &format!(
-            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Look at it \
-         again, and call again if it is still wanted: the call will be judged anew."
+            "Approved, and then stopped by mcp-approve before it ran: {what} since. The tool was NOT executed. Check, \
+             and call again if it is still wanted: mcp-approve will judge the call again."
         ),
     )
 }
