@@ -21,7 +21,7 @@ use crate::wire::reply;
 impl Gate {
     /// Takes up a line of the server's that rules may be about; gives back any that passes.
     pub(in crate::gate) fn screen(&mut self, now: Now, line: Line, gist: &Gist, out: &mut Vec<Effect>) -> Option<Line> {
-        if !self.rules.policy.restricts_methods() {
+        if !self.rules.restricts_methods {
             return Some(line);
         }
         match gist {
@@ -95,7 +95,9 @@ impl Gate {
     pub(in crate::gate) fn restricts(&self, method: &str) -> bool {
         let policy = &self.rules.policy;
         let restricts = |rule: &Rule| rule.holds_requests() && rule.is_about(Some(method));
-        request::is_ruled(method) && (!policy.allows_count || policy.rules.iter().any(restricts))
+        self.rules.restricts_methods
+            && request::is_ruled(method)
+            && (!policy.allows_count || policy.rules.iter().any(restricts))
     }
 
     /// Drops and records what a rule cannot be asked about.
