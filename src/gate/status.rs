@@ -85,8 +85,8 @@ impl Gate {
         self.forges(gist)
             || match gist {
                 Gist::Request { method, .. } | Gist::Notification { method, .. } => self.restricts(method),
-                Gist::Response { .. } => false,
-                Gist::Unreadable => self.rules.restricts_methods,
+                // Requests may be inside an answer.
+                Gist::Response { .. } | Gist::Unreadable => self.rules.restricts_methods,
             }
     }
 

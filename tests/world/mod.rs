@@ -87,6 +87,8 @@ pub struct World {
     pub told: Vec<String>,
     /// How often the disk was looked at.
     pub looked: u32,
+    /// Whether requests about which [`moves::about_methods`] speaks must not pass undecided.
+    restricts: bool,
 }
 
 impl World {
@@ -119,6 +121,7 @@ impl World {
             consults: VecDeque::new(),
             told: Vec::new(),
             looked: 0,
+            restricts: false,
         };
         let started = Event::Started { server: "files".into(), command: vec!["files".into()], pid: 1 };
         world.step(started);
@@ -214,6 +217,7 @@ impl World {
 
     /// Another policy stands.
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
+        self.restricts = text == moves::about_methods("ask") || text == moves::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
     }
 
@@ -323,6 +327,15 @@ impl World {
     }
 
     fn perform(&mut self, effect: Effect) -> Option<Did> {
+        if let (true, Effect::Relay(passing)) = (self.restricts, &effect) {
+            let line = match passing {
+                Passing::ToServer(plain) => text(plain.line()),
+                Passing::ToHost(line) => text(line),
+            };
+            let is_ruled = |method: &&str| line.contains(&format!("\"method\":\"{method}/"));
+            let ruled = ["resources", "prompts", "sampling", "elicitation"];
+            assert!(!ruled.iter().any(is_ruled), "1: passes undecided, and a rule is about it: {line}");
+        }
         Some(match effect {
             Effect::Relay(Passing::ToServer(plain)) => Did::ToServer(text(&plain.into_line())),
             Effect::Relay(Passing::ToHost(line)) => Did::ToHost(text(&line)),
