@@ -108,7 +108,7 @@ mod tests {
             (r#"{ arg = "text", len = { gt = 2, lt = 9 } }"#, "text is more than 2 and less than 9 long"),
             (r#"{ arg = "x", absent = true }"#, "x is not given"),
             (r#"{ hazard = "outside-roots" }"#, "the hazard is outside-roots"),
-            (r#"{ effect = ["create"] }"#, "every effect is create"),
+            (r#"{ effect = ["read"] }"#, "every effect is read"),
             (r#"{ rate = { most = 10, per = "1h" } }"#, "among the first 10 calls in 1h"),
         ] {
             let file = format!("version = 1\n[[rule]]\nid = 'r'\ndecision = 'deny'\ntool = 't'\nwhen = [{text}]\n");
