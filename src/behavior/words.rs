@@ -56,6 +56,70 @@ pub fn among(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
+/// A list of words, each of at most sixteen bytes, that is searched by comparing numbers. Made when the program is compiled.
+pub struct Words<const N: usize>([u128; N]);
+
+impl<const N: usize> Words<N> {
+    /// The words of a list in lower case, separated by white space; `N` is how many ([`count`]).
+    pub const fn of(list: &str) -> Self {
+        let (list, mut sorted) = (list.as_bytes(), [0; N]);
+        let (mut start, mut at, mut known) = (0, 0, 0);
+        while at <= list.len() {
+            if at == list.len() || list[at].is_ascii_whitespace() {
+                if at > start {
+                    let (_, rest) = list.split_at(start);
+                    let word = folded(rest.split_at(at - start).0);
+                    assert!(word != 0, "a word is too long");
+                    let mut place = known;
+                    while place > 0 && sorted[place - 1] > word {
+                        sorted[place] = sorted[place - 1];
+                        place -= 1;
+                    }
+                    sorted[place] = word;
+                    known += 1;
+                }
+                start = at + 1;
+            }
+            at += 1;
+        }
+        Self(sorted)
+    }
+
+    /// Whether this is one of them, [`folded`].
+    #[inline]
+    pub fn has(&self, word: u128) -> bool {
+        self.0.binary_search(&word).is_ok()
+    }
+}
+
+/// How many words a list has.
+pub const fn count(list: &str) -> usize {
+    let list = list.as_bytes();
+    let (mut at, mut count) = (0, 0);
+    while at < list.len() {
+        let ends = at + 1 == list.len() || list[at + 1].is_ascii_whitespace();
+        if !list[at].is_ascii_whitespace() && ends {
+            count += 1;
+        }
+        at += 1;
+    }
+    count
+}
+
+/// A word in lower case as one number; 0, which no list has, for one of more than sixteen bytes.
+#[inline]
+pub const fn folded(word: &[u8]) -> u128 {
+    if word.len() > 16 {
+        return 0;
+    }
+    let (mut number, mut at) = (0_u128, 0);
+    while at < word.len() {
+        number = (number << 8) | word[at].to_ascii_lowercase() as u128;
+        at += 1;
+    }
+    number
+}
+
 /// The form of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -5,6 +5,7 @@
 pub mod call;
 pub mod digest;
 mod envelope;
+pub mod fields;
 mod flaw;
 pub(crate) mod fold;
 pub mod id;

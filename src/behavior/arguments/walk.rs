@@ -9,11 +9,13 @@ use super::explain::key::{Acts, Key, Role};
 use super::explain::place::{Declared, Place, Schema};
 use super::explain::{Explanation, Kind, name};
 use super::findings::unread;
-use super::language::{Languages, Spoken};
+use super::language::Languages;
 use super::reading::Reading;
+use super::said::Said;
 use super::sql::Dialect;
 use super::{choice, grammar, http, language, mongo};
 use crate::mcp::tool::Tool;
+use crate::wire::fields::{field, member};
 
 /// As much text of one call is read, keys included.
 const MAX_TEXT: usize = 256 * 1024;
@@ -38,16 +40,14 @@ pub(super) enum Wants {
 
 pub(super) struct Walk<'a> {
     pub(super) tool: Option<&'a Tool>,
-    pub(super) plain: &'a [String],
+    pub(super) said: &'a Said,
     pub(super) found: Vec<Analysis>,
     pub(super) readings: Vec<Reading>,
     pub(super) explanation: Explanation,
     pub(super) schema: Schema<'a>,
-    /// What the tool says it speaks: found once, when an argument first needs it.
-    pub(super) spoken: Option<Spoken>,
     /// How many texts of JSON we are in.
     pub(super) inner: usize,
-    /// The first names, as they were read.
+    /// The first names that were not read ahead.
     keys: Vec<(String, Key)>,
     pub(super) wants: Wants,
     pub(super) pointer: String,
@@ -73,15 +73,14 @@ pub(super) struct At<'n> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn over(tool: Option<&'a Tool>, arguments: &'a Value, plain: &'a [String], wants: Wants) -> Self {
+    pub(super) fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, wants: Wants) -> Self {
         let mut walk = Self {
             tool,
-            plain,
+            said,
             found: Vec::new(),
             readings: Vec::new(),
             explanation: Explanation::default(),
             schema: Schema::new(tool.map(|tool| &tool.input_schema)),
-            spoken: None,
             inner: 0,
             keys: Vec::new(),
             wants,
@@ -146,7 +145,7 @@ impl<'a> Walk<'a> {
             return;
         }
         // An object where a command is expected names it by its first key.
-        let is_free = !place.schemas.iter().any(|schema| schema.get("properties").is_some());
+        let is_free = !place.schemas.iter().any(|schema| member(schema, "properties").is_some());
         if at.key.role == Role::Command && is_free && !fields.is_empty() && !mongo::command(fields).effect.reads() {
             self.unexplained("may be a command");
         }
@@ -164,7 +163,7 @@ impl<'a> Walk<'a> {
             }
         }
         let url = text(&["url", "uri", "endpoint", "path"]);
-        let has_body = ["body", "data", "payload", "json"].iter().any(|key| fields.get(*key).is_some_and(is_filled));
+        let has_body = ["body", "data", "payload", "json"].iter().any(|key| field(fields, key).is_some_and(is_filled));
         if has_body && url.is_some_and(grammar::elastic::takes_no_body) {
             self.unexplained("is a request that hands over a body where reading takes none");
         }
@@ -229,8 +228,9 @@ impl<'a> Walk<'a> {
 
     /// What a name says. Lists of objects have the same few names again and again.
     fn key(&mut self, name: &str) -> Key {
-        if let Some((_, key)) = self.keys.iter().find(|(known, _)| known == name) {
-            return *key;
+        let known = || self.keys.iter().find(|(known, _)| known == name).map(|(_, key)| *key);
+        if let Some(key) = self.said.key(name).or_else(known) {
+            return key;
         }
         let key = Key::of(name);
         if self.keys.len() < MOST_KEYS {
@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
         }
         let Some(tool) = self.tool else { return };
         if at.sure.is_empty() {
-            let spoken = self.spoken.get_or_insert_with(|| Spoken::of(tool)).with(&place.schemas);
+            let spoken = self.said.spoken.with(&place.schemas);
             let of_commands = matches!(at.key.role, Role::Command | Role::Code | Role::Script | Role::Options);
             let fits = |languages: Languages| {
                 let kept = languages.each().filter(|language| match language {
