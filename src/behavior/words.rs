@@ -68,7 +68,7 @@ impl<const N: usize> Words<N> {
             if at == list.len() || list[at].is_ascii_whitespace() {
                 if at > start {
                     let (_, rest) = list.split_at(start);
-                    let word = folded(rest.split_at(at - start).0);
+                    let word = packed(rest.split_at(at - start).0);
                     assert!(word != 0, "a word is too long");
                     let mut place = known;
                     while place > 0 && sorted[place - 1] > word {
@@ -90,6 +90,11 @@ impl<const N: usize> Words<N> {
     pub fn has(&self, word: u128) -> bool {
         self.0.binary_search(&word).is_ok()
     }
+
+    /// Whether this is one of them, as it is written.
+    pub fn holds(&self, word: &str) -> bool {
+        self.has(packed(word.as_bytes()))
+    }
 }
 
 /// How many words a list has.
@@ -109,12 +114,20 @@ pub const fn count(list: &str) -> usize {
 /// A word in lower case as one number; 0, which no list has, for one of more than sixteen bytes.
 #[inline]
 pub const fn folded(word: &[u8]) -> u128 {
-    if word.len() > 16 {
-        return 0;
-    }
     let (mut number, mut at) = (0_u128, 0);
-    while at < word.len() {
+    while at < word.len() && word.len() <= 16 {
         number = (number << 8) | word[at].to_ascii_lowercase() as u128;
+        at += 1;
+    }
+    number
+}
+
+/// The same of a word as it is written.
+#[inline]
+const fn packed(word: &[u8]) -> u128 {
+    let (mut number, mut at) = (0_u128, 0);
+    while at < word.len() && word.len() <= 16 {
+        number = (number << 8) | word[at] as u128;
         at += 1;
     }
     number

@@ -66,7 +66,7 @@ pub(super) fn tokens<'a>(text: &'a str, quotes: &str, signs: &str) -> Option<Vec
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || (!c.is_ascii() && c.is_alphanumeric());
         let length = if matches!(c, ' ' | '\t' | '\n' | '\r') {
             1
         } else if c.is_ascii_digit() {

@@ -172,7 +172,10 @@ impl<'a> Walk<'a> {
             if self.leaves == 0 {
                 return;
             }
-            let end = self.below(|pointer| pointer.push_str(&name.replace('~', "~0").replace('/', "~1")));
+            let end = self.below(|pointer| match name.contains(['~', '/']) {
+                true => pointer.push_str(&name.replace('~', "~0").replace('/', "~1")),
+                false => pointer.push_str(name),
+            });
             if !paired.contains(&name.as_str()) {
                 self.field(at, place, (name, field), url, depth);
             }
